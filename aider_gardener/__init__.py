@@ -1,0 +1,33 @@
+"""aider-gardener: context memory under garbage collection for the aider coding agent.
+
+`install()` patches the running process's aider, `uninstall()` takes it back. After `install()` every
+`Coder` that aider builds has a `gardener`. Importing this package does no I/O and does not import aider.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "install", "uninstall"]
+
+if TYPE_CHECKING:
+    from aider_gardener.settings import Settings
+
+
+def install(settings: Settings | None = None) -> None:
+    """Patch the running process's aider. Calling it again only replaces the settings.
+
+    Without `settings` they come from aider's own command line and the AIDER_GARDENER variables.
+    Raises SeamError, and changes nothing, when the installed aider is not one that is supported.
+    """
+    from aider_gardener.adapters.aider.install import install as install_seams
+
+    install_seams(settings)
+
+
+def uninstall() -> None:
+    """Take the patches back: every attribute of aider is the object it was before. Harmless twice."""
+    from aider_gardener.adapters.aider.install import uninstall as uninstall_seams
+
+    uninstall_seams()

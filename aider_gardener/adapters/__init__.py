@@ -1,0 +1,1 @@
+"""Adapters: each puts the core into one host."""

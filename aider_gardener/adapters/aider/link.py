@@ -1,0 +1,210 @@
+"""What joins a coder and its gardener: finding or making it, lists to messages and back."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import threading
+import traceback
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener import Gardener
+from aider_gardener.messages import Message, TokenCounter
+from aider_gardener.settings import Settings
+from aider_gardener.store import open_store, store_directory
+from aider_gardener.store.base import Store
+from aider_gardener.tokens import counter
+from aider_gardener.view import Piece
+
+log = logging.getLogger("aider_gardener")
+
+ATTRIBUTE = "_gardener"
+SUB_CODER = "_gardener_sub_coder"
+
+
+@dataclass
+class State:
+    """What this process shares: the settings given to `install`, and one open archive a directory."""
+
+    settings: Settings | None = None
+    stores: dict[str, Store] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def store(self, directory: Path | None) -> Store:
+        """The archive of a directory, opened once."""
+        with self.lock:
+            key = str(directory)
+            if key not in self.stores:
+                self.stores[key] = open_store(directory)
+            return self.stores[key]
+
+    def close(self) -> None:
+        with self.lock:
+            for store in self.stores.values():
+                store.close()
+            self.stores.clear()
+            self.settings = None
+
+
+state = State()
+
+
+def hold(gardener: Gardener, coder: Any) -> None:
+    """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
+    switch; the old one keeps lists that nobody looks at any more."""
+    gardener.holder = weakref.ref(coder)
+
+
+def holds(gardener: Gardener, coder: Any) -> bool:
+    """Whether this coder's lists are the chat's."""
+    return gardener.holder is None or gardener.holder() in (None, coder)
+
+
+def settings_of(coder: Any) -> Settings:
+    """The settings of `install`, or those of aider's command line, variables and their defaults."""
+    if state.settings is not None:
+        return state.settings
+    args = getattr(getattr(coder, "commands", None), "args", None)
+    given = (
+        {
+            name.removeprefix("gardener_"): value
+            for name, value in vars(args).items()
+            if name.startswith("gardener_")
+        }
+        if args is not None
+        else {}
+    )
+    return Settings.from_env(enabled=getattr(args, "gardener", None), **given)
+
+
+def gardener_of(coder: Any) -> Gardener | None:
+    """The gardener of a coder's chat, made on first use; None when it is switched off or has failed."""
+    if coder.__dict__.get(SUB_CODER):
+        return None
+    if ATTRIBUTE not in coder.__dict__:
+        with guarded(coder):
+            coder.__dict__[ATTRIBUTE] = None
+            coder.__dict__[ATTRIBUTE] = make_gardener(coder)
+    found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
+    return found
+
+
+def active(coder: Any) -> Gardener | None:
+    """The gardener if prompts may be changed now."""
+    gardener = gardener_of(coder)
+    return gardener if gardener is not None and gardener.acts else None
+
+
+def make_gardener(coder: Any) -> Gardener | None:
+    """A gardener for a new chat, with its archive open; None when it is switched off."""
+    try:
+        settings = settings_of(coder)
+    except UsageError as error:
+        coder.io.tool_warning(f"aider-gardener: {error}; it stays off in this chat")
+        return None
+    if not settings.enabled:
+        return None
+    root = Path(coder.root) if getattr(coder, "repo", None) else None
+    project = str(coder.root or os.getcwd())
+    directory = settings.store_path or store_directory(root)
+    store = state.store(directory)
+    if store.notice:
+        coder.io.tool_warning(f"aider-gardener: {store.notice}")
+    gardener = Gardener(
+        settings,
+        store,
+        session=secrets.token_hex(8),
+        project=project,
+        count=token_counter(coder.main_model),
+    )
+    return gardener
+
+
+def token_counter(model: Any) -> TokenCounter:
+    """Counts one text with the model's own tokenizer."""
+    return counter_of_name(model.name, model.tokenizer)
+
+
+@lru_cache(maxsize=8)
+def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
+    return counter(lambda text: len(tokenizer(text)))
+
+
+def refresh(gardener: Gardener, coder: Any) -> None:
+    """Take over what may have changed in the host: the model, its window, the user's history limit."""
+    model = coder.main_model
+    if gardener.frame.model != model.name:
+        gardener.set_counter(token_counter(model))
+        gardener.archive.provider = str(model.info.get("litellm_provider") or "")
+        gardener.frame = replace(
+            gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
+        )
+    gardener.history_limit = user_limit(coder)
+
+
+def user_limit(coder: Any) -> int:
+    """aider's --max-chat-history-tokens if the user gave one, else 0."""
+    args = getattr(coder.commands, "args", None)
+    given = getattr(args, "max_chat_history_tokens", None)
+    if given:
+        return int(given)
+    summarizer = coder.summarizer
+    defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
+    limit = int(summarizer.max_tokens)
+    return 0 if limit in defaults else limit
+
+
+def to_messages(messages: list[dict[str, Any]]) -> list[Message]:
+    """The host's messages as values; content that is no text (never in a history) stands as its repr."""
+    return [Message(m["role"], m["content"] if isinstance(m["content"], str) else repr(m)) for m in messages]
+
+
+def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pieces as the host's messages; a message that stands already stays the same object."""
+    known: dict[Message, list[dict[str, Any]]] = {}
+    for message, value in zip(to_messages(standing), standing, strict=True):
+        known.setdefault(message, []).append(value)
+    return [
+        known[piece.message].pop(0)
+        if known.get(piece.message)
+        else {"role": piece.role, "content": piece.content}
+        for piece in pieces
+    ]
+
+
+def take_in(coder: Any, gardener: Gardener) -> None:
+    """Archive what is new in the coder's lists."""
+    gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+
+
+def show(coder: Any, gardener: Gardener) -> None:
+    """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
+    done, cur = gardener.pieces
+    standing = [*coder.done_messages, *coder.cur_messages]
+    coder.done_messages = to_dicts(done, standing)
+    coder.cur_messages = to_dicts(cur, standing)
+
+
+@contextmanager
+def guarded(coder: Any) -> Iterator[None]:
+    """The gardener's failures end here: one visible line, then aider goes on as if it were not there.
+
+    Lists are replaced only after all work on them is done, so the last good view stands.
+    """
+    try:
+        yield
+    except Exception as error:  # reason: the host must survive any fault of ours
+        coder.__dict__[ATTRIBUTE] = None
+        coder.io.tool_warning(
+            f"aider-gardener stopped in this chat ({type(error).__name__}); aider goes on without it."
+        )
+        frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
+        log.error("%s\n%s", type(error).__name__, frames)

@@ -1,0 +1,204 @@
+"""What happens around aider's making of a prompt: garden before, recall after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from aider_gardener.adapters.aider import link
+from aider_gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.planner import has_edit
+from aider_gardener.pressure import Frame
+from aider_gardener.segment import infer_source
+from aider_gardener.view import FILLER
+
+CHARS_A_TOKEN = 4
+
+
+def before(coder: Any) -> None:
+    """Archive what is new and apply the plan that is due."""
+    gardener = coder.gardener
+    link.hold(gardener, coder)
+    link.refresh(gardener, coder)
+    link.take_in(coder, gardener)
+    if gardener.tend() is not None:
+        link.show(coder, gardener)
+    if gardener.settings.llm_fallback and gardener.acts and gardener.is_hard():
+        last_resort(coder, gardener)
+
+
+def last_resort(coder: Any, gardener: Gardener) -> None:
+    """Above 95 % of the window, and only if the user allowed it: aider's own summary by an LLM.
+
+    The originals stay in the archive and can be recalled. If the summary fails the history stays.
+    """
+    if not coder.done_messages:
+        return
+    try:
+        summary = coder.summarizer.summarize_all(coder.done_messages)
+    except ValueError as error:
+        coder.io.tool_warning(f"The summary failed ({error}); the history stays as it is.")
+        return
+    saved = gardener.hide_done()
+    link.show(coder, gardener)
+    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}]
+    link.take_in(coder, gardener)
+    coder.io.tool_output(
+        f"aider-gardener: {saved} older messages were summarised by the LLM (window above 95 %)."
+    )
+
+
+def after(coder: Any, chunks: Any) -> Any:
+    """Take the measure of the prompt; use a cold cache for pending work; recall; returns the chunks."""
+    gardener = coder.gardener
+    gardener.frame = frame_of(coder, gardener, chunks)
+    if not gardener.acts:
+        return chunks
+    if gardener.tend(cold=prefix_changed(coder, chunks)) is not None:
+        reminded = chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
+        link.show(coder, gardener)
+        chunks.done = coder.done_messages
+        chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
+    place_recall(coder, gardener, chunks)
+    return chunks
+
+
+def prefix_changed(coder: Any, chunks: Any) -> bool:
+    """Whether what stands before the history differs from the last prompt, so that the cache is cold."""
+    prefix = hash(
+        tuple(text_of(m) for m in [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo])
+    )
+    changed = coder.gardener.prefix_key not in (None, prefix)
+    coder.gardener.prefix_key = prefix
+    return changed
+
+
+def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
+    """Put what is recalled for the user's question just before the last user message."""
+    at = next((i for i in reversed(range(len(chunks.cur))) if chunks.cur[i]["role"] == "user"), None)
+    if at is None:
+        return
+    standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
+    note = gardener.recall_note(question_of(coder), standing)
+    if note:
+        pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
+        chunks.cur[at:at] = pair
+
+
+def question_of(coder: Any) -> str:
+    """What the user asked: the last message of the current ones that was typed, else the last one."""
+    asked = [
+        m["content"] for m in coder.cur_messages if m["role"] == "user" and isinstance(m["content"], str)
+    ]
+    typed = [text for text in asked if infer_source("user", text).kind is SourceKind.TYPED]
+    return str((typed or asked or [""])[-1])
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """The text of a message; of several content parts the textual ones."""
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
+
+
+def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
+    """The prompt around the history, in tokens by part, and the files of the chat."""
+
+    def tokens(messages: Iterable[dict[str, Any]]) -> int:
+        return sum(gardener.count(text_of(m)) for m in messages)
+
+    parts = {
+        "system": tokens([*chunks.system, *chunks.examples, *chunks.reminder]),
+        "map": tokens(chunks.repo),
+        "files": tokens([*chunks.readonly_files, *chunks.chat_files]),
+    }
+    files = {
+        coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
+    }
+    return Frame(gardener.frame.window, parts, files, gardener.frame.model)
+
+
+def estimate(path: str) -> int:
+    """A file's tokens, estimated from its size; 0 when it is not there."""
+    try:
+        return os.path.getsize(path) // CHARS_A_TOKEN
+    except OSError:
+        return 0
+
+
+def mark_history(chunks: Any) -> None:
+    """Set a cache breakpoint behind the finished exchanges that stand after the files.
+
+    aider sets three (examples, map, files); providers that take breakpoints allow four.
+    """
+    last_user = next((i for i in reversed(range(len(chunks.cur))) if chunks.cur[i]["role"] == "user"), 0)
+    notes = 2 if last_user >= 2 and is_recall_pair(chunks.cur[last_user - 2 : last_user]) else 0
+    at = last_user - notes - 1
+    if at >= 0 and isinstance(chunks.cur[at]["content"], str):
+        part = {"type": "text", "text": chunks.cur[at]["content"], "cache_control": {"type": "ephemeral"}}
+        chunks.cur[at] = {**chunks.cur[at], "content": [part]}
+
+
+def is_recall_pair(pair: list[dict[str, Any]]) -> bool:
+    from aider_gardener.recall import NOTE_HEAD
+
+    return isinstance(pair[0]["content"], str) and pair[0]["content"].startswith(NOTE_HEAD)
+
+
+def shrink(coder: Any, messages: list[dict[str, Any]]) -> bool:
+    """After a rejection: garden harder and rebuild the prompt in place; False when nothing can go."""
+    gardener = link.active(coder)
+    if gardener is None:
+        return False
+    shrunk = False
+    with link.guarded(coder):
+        link.take_in(coder, gardener)
+        if (plan := gardener.shrink()) is None:
+            return shrunk
+        link.show(coder, gardener)
+        messages[:] = coder.format_messages().all_messages()
+        coder.io.tool_warning(
+            f"The prompt did not fit the model's window: aider-gardener compacted the history by"
+            f" {plan.tokens_saved:,} tokens and tries once more."
+        )
+        shrunk = True
+    return shrunk
+
+
+def makes_sub_coder(from_coder: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether `Coder.create` makes a helper with a chat of its own: architect's editor, the lint fixer."""
+    fresh_lists = "cur_messages" in kwargs or "done_messages" in kwargs
+    editor = from_coder.edit_format == "architect" and kwargs.get("map_tokens") == 0
+    return fresh_lists or (editor and kwargs.get("cache_prompts") is False)
+
+
+def forget_old_format(coder: Any, gardener: Gardener, main_model: Any, edit_format: Any) -> None:
+    """When the edit format changes, show old edits in their compressed form: the new coder would
+    imitate their blocks. The host asks its LLM for a summary here."""
+    model = main_model or coder.main_model
+    target = model.edit_format if edit_format in (None, "code") and main_model else edit_format
+    target = coder.edit_format if target in (None, "code") else target
+    if target == coder.edit_format:
+        return
+    with link.guarded(coder):
+        link.refresh(gardener, coder)
+        link.take_in(coder, gardener)
+        if strip_edits(gardener):
+            link.show(coder, gardener)
+
+
+def strip_edits(gardener: Gardener) -> int:
+    """Swap every edit reply that stands in full for its compressed form; returns how many."""
+    rows = [e for e in gardener.chat.all_entries() if has_edit(e) and e.seq not in gardener.chat.fidelity]
+    levels = dict(gardener.chat.fidelity)
+    for entry in rows:
+        made = gardener.archive.renditions(entry)
+        levels[entry.seq] = next(
+            (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made), Fidelity.HIDDEN
+        )
+    if rows:
+        gardener.apply(levels, "the edit format changed")
+    return len(rows)

@@ -1,0 +1,75 @@
+"""The seams: every attribute of aider that the gardener replaces or adds, and what it expects there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+SUPPORTED = "0.86.2"
+
+
+@dataclass(frozen=True)
+class Seam:
+    """One attribute of the host. `signature` is what must stand there ("" for one that is added).
+
+    `make` is the name of the function in `wrappers` that gets the original and returns its stand-in.
+    `retired_by` says which change in aider would make the seam needless.
+    """
+
+    module: str
+    path: str
+    signature: str
+    make: str
+    reason: str
+    retired_by: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}:{self.path}"
+
+
+SEAMS = (
+    Seam("aider.coders.base_coder", "Coder.gardener", "", "gardener_property",
+         "the gardener of a chat, for users of the library", "a context-provider attribute of Coder"),
+    Seam("aider.coders.base_coder", "Coder.create",
+         "(main_model=None, edit_format=None, io=None, from_coder=None, summarize_from_coder=True, **kwargs)",
+         "create", "hand the gardener on; switch modes without an LLM; do not resurrect a cleared history",
+         "history reset with the coder, and a summariser interface"),
+    Seam("aider.coders.base_coder", "Coder.format_chat_chunks", "(self)", "format_chat_chunks",
+         "garden the history before it is sent, recall into the prompt", "a hook before each prompt"),
+    Seam("aider.coders.base_coder", "Coder.format_messages", "(self)", "format_messages",
+         "a cache breakpoint behind the history", "the same in aider"),
+    Seam("aider.coders.base_coder", "Coder.send", "(self, messages, model=None, functions=None)", "send",
+         "garden harder and try once more when the provider says the prompt is too long", "retry in aider"),
+    Seam("aider.coders.base_coder", "Coder.summarize_start", "(self)", "unless_gardened",
+         "no LLM summary, no thread", "a summariser interface"),
+    Seam("aider.coders.base_coder", "Coder.summarize_end", "(self)", "unless_gardened",
+         "no LLM summary, no thread", "a summariser interface"),
+    Seam("aider.coders.base_coder", "Coder.add_assistant_reply_to_cur_messages", "(self)", "then_sync",
+         "archive the reply as soon as it exists", "a hook on message append"),
+    Seam("aider.coders.base_coder", "Coder.move_back_cur_messages", "(self, message)", "then_sync",
+         "archive the commit notice as soon as it exists", "a hook on message append"),
+    Seam("aider.coders.base_coder", "Coder.run_one", "(self, user_message, preproc)", "run_one",
+         "count turns; archive what commands added", "a hook on message append"),
+    Seam("aider.coders.base_coder", "Coder.run_stream", "(self, user_message)", "run_stream",
+         "count turns in the browser", "a hook on message append"),
+    Seam("aider.commands", "Commands._clear_chat_history", "(self)", "clear_history",
+         "after /clear nothing older comes back by itself", "a hook on clear"),
+    Seam("aider.commands", "Commands.matching_commands", "(self, inp)", "matching_commands",
+         "prefixes of aider's own commands mean what they meant", "commands by registration"),
+    Seam("aider.commands", "Commands.cmd_context_pressure", "", "cmd_context_pressure",
+         "/context-pressure", "the command in aider"),
+    Seam("aider.commands", "Commands.cmd_gardener", "", "cmd_gardener", "/gardener", "the command in aider"),
+    Seam("aider.commands", "Commands.cmd_recall", "", "cmd_recall", "/recall", "the command in aider"),
+    Seam("aider.main", "get_parser", "(default_config_files, git_root)", "get_parser",
+         "the --gardener flags, their variables and help", "arguments by registration"),
+    Seam("aider.main", "install_upgrade", "(io, latest_version=None)", "install_upgrade",
+         "aider must not be upgraded under the gardener", "none: a packaging matter"),
+    Seam("aider.main", "install_from_main_branch", "(io)", "install_upgrade",
+         "aider must not be upgraded under the gardener", "none: a packaging matter"),
+    Seam("aider.versioncheck", "install_upgrade", "(io, latest_version=None)", "install_upgrade",
+         "aider must not be upgraded under the gardener", "none: a packaging matter"),
+)  # fmt: skip
+
+Wrapper = Callable[[Any], Any]

@@ -1,0 +1,227 @@
+"""What stands in the seams. Each function gets the original and returns its stand-in.
+
+The rule of every stand-in: the original's signature, the original's path when the gardener is off, and
+no exception of ours reaches the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any
+
+from aider_gardener.adapters.aider import commands, link, prompt
+from aider_gardener.adapters.aider.options import add_options
+from aider_gardener.adapters.aider.overflow import is_overflow
+
+UPGRADE_HINT = (
+    "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
+    " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
+)
+
+
+def gardener_property(_original: Any) -> Any:
+    return property(link.gardener_of, doc="The gardener of this chat, or None when it is off.")
+
+
+def create(original: Any) -> Any:
+    plain = original.__func__
+
+    def create(
+        cls: Any,
+        main_model: Any = None,
+        edit_format: Any = None,
+        io: Any = None,
+        from_coder: Any = None,
+        summarize_from_coder: bool = True,
+        **kwargs: Any,
+    ) -> Any:
+        gardener = link.gardener_of(from_coder) if from_coder is not None else None
+        if gardener is None:
+            return plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
+        is_sub = prompt.makes_sub_coder(from_coder, kwargs)
+        if not is_sub:
+            kwargs["restore_chat_history"] = False
+            if summarize_from_coder and gardener.acts:
+                prompt.forget_old_format(from_coder, gardener, main_model, edit_format)
+                summarize_from_coder = False
+        coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
+        if is_sub:
+            coder.__dict__[link.SUB_CODER] = True
+        else:
+            coder.__dict__[link.ATTRIBUTE] = gardener
+            link.hold(gardener, coder)
+        return coder
+
+    stand_in: Any = wraps(plain)(create)
+    return classmethod(stand_in)
+
+
+def format_chat_chunks(original: Any) -> Any:
+    @wraps(original)
+    def format_chat_chunks(self: Any) -> Any:
+        if link.gardener_of(self) is None:
+            return original(self)
+        with link.guarded(self):
+            prompt.before(self)
+        chunks = original(self)
+        if link.gardener_of(self) is not None:
+            with link.guarded(self):
+                chunks = prompt.after(self, chunks)
+        return chunks
+
+    return format_chat_chunks
+
+
+def format_messages(original: Any) -> Any:
+    @wraps(original)
+    def format_messages(self: Any) -> Any:
+        chunks = original(self)
+        if self.add_cache_headers and link.active(self) is not None:
+            with link.guarded(self):
+                prompt.mark_history(chunks)
+        return chunks
+
+    return format_messages
+
+
+def send(original: Any) -> Any:
+    @wraps(original)
+    def send(self: Any, messages: Any, model: Any = None, functions: Any = None) -> Iterator[Any]:
+        try:
+            yield from original(self, messages, model=model, functions=functions)
+        except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
+            if self.partial_response_content or not is_overflow(error) or not prompt.shrink(self, messages):
+                raise
+            yield from original(self, messages, model=model, functions=functions)
+
+    return send
+
+
+def unless_gardened(original: Any) -> Any:
+    @wraps(original)
+    def unless_gardened(self: Any) -> Any:
+        return None if link.active(self) is not None else original(self)
+
+    return unless_gardened
+
+
+def then_sync(original: Any) -> Any:
+    @wraps(original)
+    def then_sync(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            sync(self)
+
+    return then_sync
+
+
+def sync(coder: Any) -> None:
+    """Archive what is new in the coder's lists, if they are still the chat's."""
+    gardener = link.gardener_of(coder)
+    if gardener is not None and link.holds(gardener, coder):
+        with link.guarded(coder):
+            link.refresh(gardener, coder)
+            link.take_in(coder, gardener)
+
+
+def begin_turn(coder: Any) -> None:
+    """Count a turn, unless a command of this turn runs a prompt of its own (perhaps by another coder)."""
+    gardener = link.gardener_of(coder)
+    if gardener is not None:
+        with link.guarded(coder):
+            if gardener.enter_turn():
+                link.hold(gardener, coder)
+
+
+def end_turn(coder: Any) -> None:
+    gardener = link.gardener_of(coder)
+    if gardener is not None:
+        gardener.leave_turn()
+    sync(coder)
+
+
+def run_one(original: Any) -> Any:
+    @wraps(original)
+    def run_one(self: Any, user_message: Any, preproc: Any) -> Any:
+        begin_turn(self)
+        try:
+            return original(self, user_message, preproc)
+        finally:
+            end_turn(self)
+
+    return run_one
+
+
+def run_stream(original: Any) -> Any:
+    @wraps(original)
+    def run_stream(self: Any, user_message: Any) -> Iterator[Any]:
+        begin_turn(self)
+        try:
+            yield from original(self, user_message)
+        finally:
+            end_turn(self)
+
+    return run_stream
+
+
+def clear_history(original: Any) -> Any:
+    @wraps(original)
+    def clear_history(self: Any) -> Any:
+        sync(self.coder)
+        result = original(self)
+        gardener = link.gardener_of(self.coder)
+        if gardener is not None:
+            with link.guarded(self.coder):
+                gardener.clear()
+        return result
+
+    return clear_history
+
+
+def matching_commands(original: Any) -> Any:
+    @wraps(original)
+    def matching_commands(self: Any, inp: Any) -> Any:
+        result = original(self, inp)
+        if result is None:
+            return None
+        matching, first_word, rest = result
+        aiders = [command for command in matching if command not in commands.OURS]
+        if aiders and first_word not in matching:
+            matching = aiders
+        return matching, first_word, rest
+
+    return matching_commands
+
+
+def cmd_context_pressure(_original: Any) -> Any:
+    return commands.cmd_context_pressure
+
+
+def cmd_gardener(_original: Any) -> Any:
+    return commands.cmd_gardener
+
+
+def cmd_recall(_original: Any) -> Any:
+    return commands.cmd_recall
+
+
+def get_parser(original: Any) -> Any:
+    @wraps(original)
+    def get_parser(default_config_files: Any, git_root: Any) -> Any:
+        parser = original(default_config_files, git_root)
+        add_options(parser)
+        return parser
+
+    return get_parser
+
+
+def install_upgrade(original: Any) -> Any:
+    @wraps(original)
+    def install_upgrade(io: Any, latest_version: Any = None) -> None:
+        from aider import __version__
+
+        io.tool_output(UPGRADE_HINT.format(version=__version__))
+
+    return install_upgrade

@@ -1,0 +1,140 @@
+"""The way in: every message is segmented, classified, compressed and stored as it enters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from aider_gardener.chat import Chat
+from aider_gardener.chunks import chunk
+from aider_gardener.classify import dominant_class
+from aider_gardener.compress import compress_message, line_form
+from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
+from aider_gardener.planner import note_rendition
+from aider_gardener.segment import infer_source, segment
+from aider_gardener.store.base import Store
+from aider_gardener.tokens import approximate
+
+SWAPS_LOGGED = 400
+"""At most so many swaps of one plan are recorded one by one."""
+
+
+class Archive:
+    """The store as one chat uses it: entries in, renditions and originals out, both cached."""
+
+    def __init__(
+        self, store: Store, *, session: str, project: str, count: TokenCounter, clock: Callable[[], float]
+    ) -> None:
+        self.store = store
+        self.session = session
+        self.project = project
+        self.count = count
+        self.clock = clock
+        self.provider = ""
+        self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        if session:
+            store.open_session(session, project=project, started_at=clock())
+
+    @classmethod
+    def reading(cls, store: Store) -> Archive:
+        """An archive to look things up in: of no session, adding nothing."""
+        return cls(store, session="", project="", count=approximate, clock=time.time)
+
+    def add(self, message: Message, *, turn: int, seq: int, focus: Focus) -> Entry:
+        """Segment, classify, compress and store one message; returns its entry."""
+        content = message.content
+        source = infer_source(message.role, content)
+        segments = segment(content, source)
+        now = self.clock()
+        entry = Entry(
+            id=entry_id(message.role, content),
+            session=self.session,
+            turn=turn,
+            seq=seq,
+            role=message.role,
+            content=content,
+            source=source,
+            cls=dominant_class(content, source, segments),
+            segments=segments,
+            tokens=self.count(content),
+            created_at=now,
+            accessed_at=now,
+            provider=self.provider,
+        )
+        made = self.compress(entry, focus)
+        stored = self.store.add(
+            entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
+        )
+        self._renditions[stored.seq] = made
+        return stored
+
+    def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
+        """The renditions below full that are smaller than the step above, with their tokens in a note."""
+        content, source, segments = entry.content, entry.source, entry.segments
+        compressed = compress_message(
+            content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
+        )
+        line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        made: dict[Fidelity, Rendition] = {}
+        if not compressed.lossless:
+            made[Fidelity.COMPRESSED] = note_rendition(
+                entry, Fidelity.COMPRESSED, compressed.text, self.count
+            )
+        if len(line) < len(compressed.text):
+            made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
+        return made
+
+    def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:
+        """The renditions of an entry below full."""
+        if entry.seq not in self._renditions:
+            self._renditions[entry.seq] = self.store.renditions(entry.id)
+        return self._renditions[entry.seq]
+
+    def text(self, entry: Entry, level: Fidelity) -> str:
+        """The text of one rendition."""
+        return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
+
+    def set_active(self, chat: Chat, known_gone: set[int]) -> None:
+        """Record in the store which entries the host has taken out or put back since."""
+        left, back = chat.gone - known_gone, known_gone - chat.gone
+        if left:
+            self.store.set_active([chat.entries[seq].id for seq in left], False)
+        if back:
+            self.store.set_active([chat.entries[seq].id for seq in back], True)
+
+    def touch(self, ids: Iterable[str]) -> None:
+        """Count an access of each entry now."""
+        found = list(ids)
+        if found:
+            self.store.touch(found, self.clock())
+
+    def event(self, turn: int, kind: str, data: Mapping[str, object]) -> None:
+        """Record what was done to the chat."""
+        self.store.record_event(self.session, turn, kind, data, self.clock())
+
+    def plan_event(self, turn: int, plan: Plan) -> None:
+        """Record a plan that was applied, swap by swap, so that `why` can tell."""
+        swaps = [
+            {"entry_id": s.entry_id, "before": s.before.value, "after": s.after.value, "reason": s.reason}
+            for s in plan.swaps[:SWAPS_LOGGED]
+        ]
+        data: dict[str, object] = {
+            "reason": plan.reason,
+            "tokens_before": plan.tokens_before,
+            "tokens_after": plan.tokens_after,
+            "prefix_tokens_broken": plan.prefix_tokens_broken,
+            "swaps": swaps,
+            "entry_ids": [s.entry_id for s in plan.swaps[:SWAPS_LOGGED]],
+        }
+        self.event(turn, "plan", data)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A context whose writes, in the store and in the caches, are undone at its end."""
+        renditions = dict(self._renditions)
+        with self.store.trial():
+            try:
+                yield
+            finally:
+                self._renditions = renditions

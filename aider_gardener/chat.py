@@ -1,0 +1,159 @@
+"""One running chat as the gardener sees it: its entries, what stands where, and how faithfully."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
+from aider_gardener.view import NOTE_HEAD, Piece, TextOf, align, members, render
+
+Admit = Callable[[Message, int, int], Entry]
+"""Makes and stores the entry of a new message, given its turn and sequence number."""
+
+
+@dataclass
+class Chat:
+    """The state of one chat: two lists of the host, their layouts, and every entry ever admitted.
+
+    `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
+    none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
+    it. `gone` are entries that the host itself took out of its lists.
+    """
+
+    entries: dict[int, Entry] = field(default_factory=dict)
+    fidelity: dict[int, Fidelity] = field(default_factory=dict)
+    done: list[Piece] = field(default_factory=list)
+    cur: list[Piece] = field(default_factory=list)
+    gone: set[int] = field(default_factory=set)
+    turn: int = 0
+    floor: int = 0
+    next_seq: int = 0
+    typed_this_turn: bool = False
+
+    def begin_turn(self) -> None:
+        """Count a turn: the user has entered a prompt or a command."""
+        self.turn += 1
+        self.typed_this_turn = False
+
+    def sync(self, done: Sequence[Message], cur: Sequence[Message], admit: Admit) -> list[Entry]:
+        """Take in what the host's lists hold now; returns the entries that are new.
+
+        Known messages keep their entries, wherever the host moved them; an original that was swapped
+        out and stands again (the host restored an older list) is full again; what the host took out is
+        gone. When nothing known is left the chat was cleared.
+        """
+        known = [*self.done, *self.cur]
+        messages = [*done, *cur]
+        aligned = align(known, messages)
+        kept = [piece for piece in aligned if piece is not None]
+        if len(kept) == len(messages) == len(known):
+            self.done, self.cur = kept[: len(done)], kept[len(done) :]
+            return []
+        standing = set(members(kept))
+        # A note is cut whole: the entries of one that the host took out may stand again as originals.
+        spare = self.spare_originals(standing)
+        added: list[Entry] = []
+        pieces: list[Piece] = []
+        for message, piece in zip(messages, aligned, strict=True):
+            if piece is None:
+                piece = self.take_in(message, spare, admit, added)
+            pieces.append(piece)
+        self.settle(pieces, len(done), had=bool(known), kept=bool(kept))
+        return added
+
+    def spare_originals(self, standing: set[int]) -> dict[Message, list[int]]:
+        """Entries that stand in no kept piece, by their original message, oldest last (to pop)."""
+        spare: dict[Message, list[int]] = {}
+        for seq in sorted(self.entries, reverse=True):
+            if seq not in standing and seq >= self.floor:
+                entry = self.entries[seq]
+                spare.setdefault(Message(entry.role, entry.content), []).append(seq)
+        return spare
+
+    def take_in(
+        self, message: Message, spare: dict[Message, list[int]], admit: Admit, added: list[Entry]
+    ) -> Piece:
+        """The piece of a message that is not in the layout: an original standing again, or a new one."""
+        if message.content.startswith(NOTE_HEAD):
+            return Piece(message.role, message.content)
+        if spare.get(message):
+            seq = spare[message].pop()
+            self.fidelity.pop(seq, None)
+            self.gone.discard(seq)
+            return Piece(message.role, message.content, (seq,))
+        entry = admit(message, self.turn_of_new(), self.next_seq)
+        if entry.source.kind is SourceKind.TYPED:
+            if self.typed_this_turn or self.turn == 0:
+                self.begin_turn()
+                entry = replace(entry, turn=self.turn)
+            self.typed_this_turn = True
+        self.entries[entry.seq] = entry
+        self.next_seq = entry.seq + 1
+        added.append(entry)
+        return Piece(message.role, message.content, (entry.seq,))
+
+    def turn_of_new(self) -> int:
+        return max(self.turn, 1)
+
+    def settle(self, pieces: list[Piece], done_length: int, *, had: bool, kept: bool) -> None:
+        """Record the new layout; mark what is gone, and a cleared chat."""
+        revived = any(seq < self.next_seq and seq in self.fidelity for seq in members(pieces))
+        before = set(members([*self.done, *self.cur]))
+        self.done, self.cur = pieces[:done_length], pieces[done_length:]
+        now = set(members(pieces))
+        self.gone |= before - now
+        self.gone -= now
+        if had and not kept and not revived and not before & now:
+            self.clear(keeping=now)
+
+    def clear(self, *, keeping: set[int] | None = None) -> None:
+        """Note that the user dropped the history: nothing older comes back unless asked for."""
+        old = set(self.entries) - (keeping or set())
+        self.gone |= old
+        self.floor = max(old, default=self.floor - 1) + 1
+        for seq in old:
+            self.fidelity.pop(seq, None)
+        if keeping is None:
+            self.done, self.cur = [], []
+
+    def sequence(self, pieces: Sequence[Piece], *, is_done: bool) -> list[Entry]:
+        """The entries of one list in the order of the chat, hidden ones in their places."""
+        shown = members(pieces)
+        other = members(self.cur if is_done else self.done)
+        border = max(members(self.done), default=-1)
+        hidden = [
+            seq
+            for seq, level in self.fidelity.items()
+            if level is Fidelity.HIDDEN
+            and seq not in self.gone
+            and (seq <= border or not self.cur) == is_done
+        ]
+        taken = set(shown) | set(other)
+        order = [*shown]
+        for seq in sorted(set(hidden) - taken):
+            at = next((index for index, placed in enumerate(order) if placed > seq), len(order))
+            order.insert(at, seq)
+        return [self.entries[seq] for seq in order]
+
+    def all_entries(self) -> list[Entry]:
+        """The entries of both lists in the order of the chat, hidden ones included."""
+        return [*self.sequence(self.done, is_done=True), *self.sequence(self.cur, is_done=False)]
+
+    def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+        """Both lists as they would stand with the given fidelities."""
+        return (
+            render(self.sequence(self.done, is_done=True), fidelity, text_of),
+            render(self.sequence(self.cur, is_done=False), fidelity, text_of),
+        )
+
+    def apply(self, fidelity: dict[int, Fidelity], done: list[Piece], cur: list[Piece]) -> None:
+        """Make the rendered lists the layout; what they do not show is hidden."""
+        entries = self.all_entries()
+        shown = set(members([*done, *cur]))
+        self.fidelity = {
+            entry.seq: fidelity.get(entry.seq, Fidelity.FULL) if entry.seq in shown else Fidelity.HIDDEN
+            for entry in entries
+        }
+        self.fidelity = {seq: level for seq, level in self.fidelity.items() if level is not Fidelity.FULL}
+        self.done, self.cur = done, cur

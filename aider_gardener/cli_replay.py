@@ -1,0 +1,283 @@
+"""`gardener replay`: arguments in, table, JSON and plot out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.replay.results_run import Watcher
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from aider_gardener.replay.results import Report
+
+DEFAULT_MODEL = "gpt-4o"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for, checked as far as that goes without reading a session."""
+
+    paths: tuple[Path, ...]
+    variants: tuple[str, ...]
+    model: str
+    history_tokens: int | None
+    probes: Path | None
+    summaries: Path | None
+    dump_prompts: Path | None
+    json: str | None
+    plot: Path | None
+
+    @property
+    def json_file(self) -> Path | None:
+        return Path(self.json) if self.json not in (None, "", "-") else None
+
+
+@click.command("replay")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME,...",
+    help="Ways to treat the past, apart by commas.  [default: all but ablations]",
+)
+@click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    metavar="NAME",
+    help="Model whose window, tokenizer and limits hold. None is called.",
+)
+@click.option(
+    "--history-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Budget of the history in tokens.  [default: the model's]",
+)
+@click.option(
+    "--probes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Probes to ask in place of the session's own.",
+)
+@click.option(
+    "--summaries",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Recorded summaries in place of the session's own.",
+)
+@click.option(
+    "--dump-prompts",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write each prompt to DIR/<session>/<variant>/<turn>-<n>.json.",
+)
+@click.option(
+    "--json",
+    "json_target",
+    metavar="FILE",
+    help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw tokens per request over turns (.svg, .png or .pdf).",
+)
+def replay(
+    paths: tuple[Path, ...],
+    variants: tuple[str, ...],
+    model: str,
+    history_tokens: int | None,
+    probes: Path | None,
+    summaries: Path | None,
+    dump_prompts: Path | None,
+    json_target: str | None,
+    plot: Path | None,
+) -> None:
+    """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
+
+    No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
+    session's folder or a chat history file.
+    """
+    try:
+        options = Options(
+            paths,
+            chosen_variants(variants),
+            model,
+            history_tokens,
+            probes,
+            summaries,
+            dump_prompts,
+            json_target,
+            plot,
+        )
+        check_options(options)
+        run(options)
+    except KeyboardInterrupt:
+        fail("stopped; nothing was written", 1)
+    except UsageError as problem:
+        fail(str(problem), 2)
+    except GardenerError as problem:
+        fail(str(problem), 1)
+
+
+def fail(message: str, code: int) -> None:
+    """One line on standard error, then the end."""
+    click.echo(f"gardener replay: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def chosen_variants(given: Sequence[str]) -> tuple[str, ...]:
+    """The variants of all --variant options, each once; the default ones if there are none."""
+    from aider_gardener.replay.variants import DEFAULT_VARIANTS, variant_named
+
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    for name in names:
+        variant_named(name)
+    if given and not names:
+        raise UsageError(f"--variant names nothing; try --variant {','.join(DEFAULT_VARIANTS)}")
+    return tuple(dict.fromkeys(names)) or DEFAULT_VARIANTS
+
+
+def check_options(options: Options) -> None:
+    """UsageError for what would only show after minutes of work."""
+    if not options.paths:
+        raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if options.plot is not None:
+        from aider_gardener.replay.plot import check_suffix
+
+        check_suffix(options.plot)
+    for target in (options.plot, options.json_file):
+        if target is not None and target.is_dir():
+            raise UsageError(f"{target}: is a folder; name a file")
+
+
+def check_model(name: str) -> None:
+    """UsageError if nothing is known of the model's window."""
+    import os
+
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    from aider.models import MODEL_ALIASES
+    from litellm import model_cost
+
+    full = MODEL_ALIASES.get(name, name)
+    row = model_cost.get(full) or model_cost.get(full.split("/", 1)[-1]) or {}
+    if not row.get("max_input_tokens"):
+        raise UsageError(
+            f"--model {name}: its window is not known; name a model that litellm knows, "
+            f"such as {DEFAULT_MODEL}"
+        )
+
+
+def run(options: Options) -> None:
+    """Read the sessions, replay them, show what came of it."""
+    from aider_gardener.replay.results_run import find_paths, jobs_for, read_sources, run_jobs
+    from aider_gardener.replay.session import load_probes, load_summaries
+
+    paths = find_paths(options.paths)
+    if len(paths) > 1 and (options.probes or options.summaries):
+        raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
+    given: dict[str, Any] = {
+        "model": options.model,
+        "history_tokens": options.history_tokens,
+        "probes": load_probes(options.probes) if options.probes else None,
+        "summaries": load_summaries(options.summaries) if options.summaries else None,
+        "dump_dir": options.dump_prompts,
+    }
+    with watching() as watcher:
+        sources = read_sources(paths, watcher)
+        names = [source.session.name for source in sources]
+        if options.dump_prompts and len(set(names)) < len(names):
+            raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
+        check_model(options.model)
+        report = run_jobs(list(jobs_for(sources, options.variants, **given)), watcher)
+    show(report, options)
+
+
+@contextmanager
+def watching() -> Iterator[Watcher]:
+    """Progress on standard error: a bar with the time left in a terminal, else a line a job."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("turns"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield Shown(bar, console)
+
+
+class Shown(Watcher):
+    """Shows progress with rich."""
+
+    def __init__(self, bar: RichProgress, console: Console) -> None:
+        self.bar = bar
+        self.console = console
+        self.task: TaskID | None = None
+
+    def update(self, description: str, done: int, total: int) -> None:
+        if self.task is None:
+            self.task = self.bar.add_task(description, total=total)
+        self.bar.update(self.task, description=description, completed=done, total=total)
+
+    def reading(self, path: Path, done: int, total: int) -> None:
+        if done == total or done % 50 == 0:
+            self.update(f"reading {path.name}", done, total)
+
+    def turns(self, done: int, total: int) -> None:
+        self.update("replaying", done, total)
+
+    def finished(self, name: str, variant: str, done: int, total: int) -> None:
+        if not self.console.is_terminal:
+            self.console.print(f"replayed {name} under {variant} ({done} of {total})", highlight=False)
+
+
+def show(report: Report, options: Options) -> None:
+    """Write the files that were asked for; the table goes to standard output unless JSON does."""
+    if options.json == "-":
+        from aider_gardener.replay.results_json import report_json
+
+        click.echo(json.dumps(report_json(report)))
+    if options.json_file is not None:
+        from aider_gardener.replay.results_json import write_report
+
+        write_report(report, options.json_file)
+    if options.plot is not None:
+        from aider_gardener.replay.plot import write_plot
+
+        write_plot(report.results, options.plot)
+    if options.json != "-":
+        from rich.console import Console
+
+        from aider_gardener.replay.table import print_report
+
+        tolerate_narrow_encodings()
+        print_report(report, Console())
+    for kind, target in (("JSON", options.json_file), ("plot", options.plot)):
+        if target is not None:
+            click.echo(f"{kind} written to {target}", err=True)
+
+
+def tolerate_narrow_encodings() -> None:
+    """Print a substitute for what the terminal's code page lacks, in place of failing."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

@@ -1,0 +1,49 @@
+"""What every compressor shares: its context, the omission marker, and the never-longer guard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
+from aider_gardener.tokens import approximate
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a compressor may know beside the text: kind and language as segmented, the focus, the id.
+
+    `count` counts tokens; `command` is the command line whose output this is, where known.
+    """
+
+    kind: str = ""
+    language: str = ""
+    focus: Focus = field(default_factory=Focus)
+    entry_id: str = ""
+    command: str = ""
+    count: TokenCounter = approximate
+
+
+Compressor = Callable[[str, Context], Compressed]
+"""A pure function: same text and context, same result; never raises; never longer than its input."""
+
+MARKER = re.compile(r"^\s*\[… .*\]$")
+"""Matches a line that a compressor wrote in place of others, so that it is kept on a second pass."""
+
+
+def omitted(what: str, entry_id: str = "") -> str:
+    """The line that stands for text left out, e.g. `[… 812 lines, 3 kinds; whole: g1f03…]`."""
+    return f"[… {what}; whole: {entry_id}]" if entry_id else f"[… {what}]"
+
+
+def unchanged(text: str, cls: ContentClass, kind: str = "") -> Compressed:
+    """The result of a compressor that leaves nothing out."""
+    return Compressed(text=text, cls=cls, kind=kind, lossless=True)
+
+
+def never_longer(original: str, result: Compressed, count: TokenCounter) -> Compressed:
+    """The result, or the original when the result saves neither characters nor tokens."""
+    if len(result.text) < len(original) and count(result.text) < count(original):
+        return result
+    return unchanged(original, result.cls, result.kind)

@@ -1,0 +1,341 @@
+"""Which rows of a source text to fold, by its syntax tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+LITERAL_ROWS = 8
+"""Data literals longer than this keep their first rows only."""
+
+SCRIPT_ROWS = 4
+"""Top-level statements that only do something fold from so many rows in a row."""
+
+ERROR_SHARE = 0.3
+"""Above this share of rows in error nodes, the tree is not trusted."""
+
+FUNCTIONS = frozenset({
+    "function_definition", "function_declaration", "function_expression", "arrow_function", "method_definition", "function",
+    "generator_function_declaration", "generator_function", "method_declaration", "constructor_declaration", "function_item",
+    "compact_constructor_declaration", "static_initializer", "lambda_expression", "func_literal", "closure_expression",
+    "local_function_statement", "accessor_declaration", "operator_declaration", "destructor_declaration", "method", "singleton_method",
+    "anonymous_method_expression", "secondary_constructor", "anonymous_function", "init_declaration", "lambda", "do_block",
+    "conversion_operator_declaration", "indexer_declaration", "anonymous_function_creation_expression", "function_statement",
+})  # fmt: skip
+ANONYMOUS = frozenset({
+    "arrow_function", "function_expression", "lambda_expression", "func_literal", "closure_expression", "anonymous_method_expression",
+    "lambda", "do_block", "generator_function", "anonymous_function", "anonymous_function_creation_expression",
+})  # fmt: skip
+CONTAINERS = frozenset({
+    "class_definition", "class_declaration", "class", "module", "interface_declaration", "enum_declaration", "struct_item", "enum_item",
+    "impl_item", "trait_item", "mod_item", "type_declaration", "struct_specifier", "class_specifier", "namespace_declaration",
+    "record_declaration", "struct_declaration", "type_alias_declaration", "enum_specifier", "singleton_class", "abstract_class_declaration",
+    "internal_module", "object_declaration", "protocol_declaration", "macro_definition", "const_item", "static_item",
+})  # fmt: skip
+IMPORTS = frozenset({
+    "import_statement", "import_from_statement", "future_import_statement", "import_declaration", "use_declaration", "using_directive",
+    "preproc_include", "import_spec_list",
+})  # fmt: skip
+BLOCKS = frozenset({
+    "block", "statement_block", "compound_statement", "constructor_body", "body_statement", "function_body", "do_group", "switch_body",
+    "statements", "then", "else", "switch_block", "declaration_list_body", "control_structure_body",
+})  # fmt: skip
+SCRIPT = frozenset({
+    "expression_statement", "command", "pipeline", "list", "if_statement", "for_statement", "while_statement", "with_statement",
+    "try_statement", "switch_statement", "for_in_statement", "case_statement", "redirected_statement", "call", "if", "unless", "c_style_for_statement",
+    "assert_statement", "delete_statement", "match_statement", "global_statement", "test_command", "compound_statement",
+})  # fmt: skip
+LITERALS = frozenset({
+    "list", "dictionary", "set", "tuple", "array", "object", "array_expression", "initializer_list", "literal_value", "hash",
+    "array_initializer", "array_creation_expression", "initializer_expression", "token_tree", "enum_body", "enum_variant_list",
+    "enumerator_list", "enum_member_declaration_list", "table_constructor",
+})  # fmt: skip
+STRINGS = frozenset({"string", "template_string", "raw_string_literal", "heredoc_body", "verbatim_string_literal", "string_literal", "text_block"})
+COMMENT_MARK = re.compile(r"//[/!]?|#|--|;+|%")
+COMMENTS = frozenset({"comment", "line_comment", "block_comment", "doc_comment"})
+NAMED_CALLS = frozenset({"call_expression", "call", "invocation_expression", "method_invocation"})
+STRING_ARGUMENTS = frozenset({"string", "template_string", "interpreted_string_literal", "string_literal", "raw_string_literal"})
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows `start:end` to be replaced by one comment. `braces`: the comment may join the braces around
+    it; `plain`: no statement is needed there; `text`: what to write, "{}" for the count."""
+
+    start: int
+    end: int
+    braces: bool = False
+    plain: bool = False
+    text: str = ""
+    indent: str | None = None
+
+
+@lru_cache(maxsize=32)
+def parser_for(language: str) -> Any:
+    """The parser of a language, or None when there is no grammar for it."""
+    from grep_ast.tsl import get_parser  # reason: loading the grammars is slow and not always needed
+
+    try:
+        return get_parser(language)
+    except Exception:  # reason: the pack raises LookupError, AttributeError or OSError by version
+        return None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The folds of a text by its tree, and whether the text parsed without an error."""
+
+    folds: list[Fold]
+    clean: bool
+
+
+def tree_folds(text: str, language: str, focus: frozenset[int]) -> Parsed | None:
+    """The folds of a text, or None when its language has no grammar or the tree is mostly errors."""
+    parser = parser_for(language) if language else None
+    if parser is None:
+        return None
+    root = parser.parse(text.encode("utf-8", "replace")).root_node
+    if root.has_error and _error_rows(root) > ERROR_SHARE * (root.end_point[0] + 1):
+        return None
+    return Parsed(_Folder(text.split("\n"), language, focus).run(root), not root.has_error)
+
+
+def parses(text: str, language: str) -> bool:
+    """True when the text has no syntax error in its language."""
+    parser = parser_for(language)
+    return parser is not None and not parser.parse(text.encode("utf-8", "replace")).root_node.has_error
+
+
+def _error_rows(root: Any) -> int:
+    rows, stack = 0, [root]
+    while stack:
+        node = stack.pop()
+        if node.type == "ERROR":
+            rows += node.end_point[0] - node.start_point[0] + 1
+        elif node.has_error:
+            stack.extend(node.children)
+    return rows
+
+
+class _Folder:
+    """One walk over a tree. Iterative throughout: nesting may be deeper than the stack allows."""
+
+    def __init__(self, lines: Sequence[str], language: str, focus: frozenset[int]) -> None:
+        self.lines, self.language, self.focus = lines, language, focus
+        self.closed = language != "python"
+        self.folds: list[Fold] = []
+        self.holding: set[int] = set()
+
+    def run(self, root: Any) -> list[Fold]:
+        self._mark_holders(root)
+        stack: list[tuple[Any, bool]] = [(root, False)]
+        while stack:
+            node, inside = stack.pop()
+            if node.end_point[0] - node.start_point[0] < 2:
+                continue
+            body = self._body(node) if node.type in FUNCTIONS else None
+            if body is not None:
+                stack.extend(self._fold_body(node, body))
+            elif inside and node.type in BLOCKS:
+                stack.extend(self._fold_body(node, node))
+            elif node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
+                continue
+            elif self._is_docstring(node) and self._fold_string(node, doc=True):
+                continue
+            elif node.type in STRINGS and self._fold_string(node):
+                continue
+            else:
+                children = node.children
+                self._fold_comments(children)
+                if node.parent is None:
+                    children = self._fold_script(children)
+                stack.extend((child, inside) for child in children)
+        return [fold for fold in self.folds if self._worth(fold)]
+
+    def _worth(self, fold: Fold) -> bool:
+        rows = self.lines[fold.start : fold.end]
+        if sum(1 for row in rows if "… " not in row and row.strip()) < 2 and not fold.text:
+            return False
+        return sum(len(row.strip()) for row in rows) > 40
+
+    def _mark_holders(self, root: Any) -> None:
+        """Remember every node that has a named definition or an import somewhere below it."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if self._is_definition(node):
+                above = node
+                while above is not None and above.id not in self.holding:
+                    self.holding.add(above.id)
+                    above = above.parent
+            stack.extend(child for child in node.named_children if child.child_count)
+
+    def _is_definition(self, node: Any) -> bool:
+        kind = node.type
+        if kind in IMPORTS or (kind in CONTAINERS and node.parent is not None):
+            return True
+        if kind in FUNCTIONS and kind not in ANONYMOUS:
+            return True
+        if kind in ("variable_declarator", "assignment_expression"):
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            return value is not None and value.type in ANONYMOUS and value.end_point[0] > value.start_point[0]
+        return kind in NAMED_CALLS and self._is_named_call(node)
+
+    def _is_named_call(self, node: Any) -> bool:
+        """A call with a string and a function, like a test case or a route: it defines something."""
+        arguments = node.child_by_field_name("arguments")
+        block = node.child_by_field_name("block")
+        inner = arguments.named_children if arguments is not None else []
+        named = bool(inner) and any(child.type in STRING_ARGUMENTS for child in inner[:1])
+        return named and (block is not None or any(child.type in ANONYMOUS for child in inner[1:]))
+
+    def _body(self, node: Any) -> Any:
+        body = node.child_by_field_name("body")
+        if body is None:
+            body = next((child for child in node.children if child.type in BLOCKS), None)
+        return body if body is not None and (body.type in BLOCKS or self.language == "ruby") else None
+
+    def _fold_body(self, owner: Any, body: Any) -> list[tuple[Any, bool]]:
+        """Fold the statements of a body; those that hold definitions are returned to be walked."""
+        header, last = self._limits(owner, body)
+        deeper: list[tuple[Any, bool]] = []
+        run: list[int] = []
+        statements = list(body.named_children)
+        if statements and statements[0].type in ("statements", "body_statement"):
+            statements = [*statements[0].named_children, *statements[1:]]
+        for index, statement in enumerate(statements):
+            first, end = max(statement.start_point[0], header + 1), min(_end_row(statement), last)
+            if index == 0 and self._is_docstring(statement):
+                self._flush(run)
+                self._fold_string(statement, doc=True)
+                continue
+            if statement.id in self.holding:
+                self._flush(run)
+                deeper.append((statement, True))
+            elif self._in_focus(first, end):
+                self._flush(run)
+            elif first <= end:
+                run = [min(run[0], first), end] if run else [first, end]
+        self._flush(run, braces=self.closed and not deeper and bool(run) and run[0] == header + 1)
+        return deeper
+
+    def _limits(self, owner: Any, body: Any) -> tuple[int, int]:
+        """The last row of the header and the last row that may fold."""
+        if not self.closed:
+            parameters = owner.child_by_field_name("parameters")
+            header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
+            return (header if owner is not body else body.start_point[0] - 1), _end_row(body)
+        opens = body.children[0].type in ("{", "do") if body.children else False
+        if opens:
+            return body.start_point[0], body.end_point[0] - 1
+        parameters = owner.child_by_field_name("parameters")
+        header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
+        return header, owner.end_point[0] - 1
+
+    def _is_docstring(self, statement: Any) -> bool:
+        if self.language != "python":
+            return False
+        if statement.type == "string":
+            return statement.parent is not None and statement.parent.type in ("module", "block")
+        inner = statement.named_children
+        return statement.type == "expression_statement" and len(inner) == 1 and inner[0].type == "string"
+
+    def _in_focus(self, first: int, end: int) -> bool:
+        return bool(self.focus) and end - first < 8 and any(row in self.focus for row in range(first, end + 1))
+
+    def _flush(self, run: list[int], *, braces: bool = False) -> None:
+        if len(run) == 2 and run[1] > run[0]:
+            self.folds.append(Fold(run[0], run[1] + 1, braces))
+        run.clear()
+
+    def _fold_string(self, node: Any, *, doc: bool = False) -> bool:
+        """A docstring keeps its first row of words; other long strings their head."""
+        start, end = node.start_point[0], _end_row(node)
+        if not doc and end - start < LITERAL_ROWS:
+            return False
+        if not doc and any(row in self.focus for row in range(start, end)):
+            return False
+        if any("substitution" in child.type or "interpolation" in child.type for child in node.named_children):
+            return False
+        first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'`@$ ") or not doc else start + 2
+        if not doc:
+            first = start + 3
+        stop = end if self.lines[end].strip().strip("\"'`;,)") == "" or not doc else end
+        if stop - first >= 2:
+            self.folds.append(Fold(first, stop, text="{}"))
+        return True
+
+    def _fold_literal(self, node: Any) -> bool:
+        start, end = node.start_point[0], node.end_point[0]
+        if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
+            return False
+        items = [child for child in node.named_children if child.type not in COMMENTS]
+        if len(items) < 4:
+            return False
+        keep = next((item for item in items[2:] if item.start_point[0] > items[1].end_point[0]), None)
+        if keep is None or keep.start_point[0] <= start:
+            return False
+        first, stop = keep.start_point[0], min(_end_row(items[-1]), end - 1)
+        before = items[items.index(keep) - 1]
+        if before.end_point[0] >= first or stop - first < 3:
+            return False
+        self.folds.append(Fold(first, stop + 1, plain=True))
+        return True
+
+    def _fold_comments(self, children: Iterable[Any]) -> None:
+        """Of comments of four and more rows the first two rows stay, of a doc comment its first words."""
+        run: list[Any] = []
+        for child in [*children, None]:
+            if child is not None and child.type in COMMENTS and (not run or child.start_point[0] <= run[-1].end_point[0] + 1):
+                run.append(child)
+                continue
+            if run:
+                self._fold_comment_rows(run[0].start_point[0], _end_row(run[-1]), len(run) == 1)
+            run = [child] if child is not None and child.type in COMMENTS else []
+
+    def _fold_comment_rows(self, start: int, end: int, single: bool) -> None:
+        if end - start < 3 or any(row in self.focus for row in range(start, end + 1)):
+            return
+        if single and self.lines[start].lstrip().startswith(("/*", "=begin", "<!--")):
+            self.folds.append(Fold(start + 2, end, text=" * {}" if self.lines[start + 1].lstrip().startswith("*") else "{}"))
+        elif not single:
+            mark = COMMENT_MARK.match(self.lines[start].lstrip())
+            if mark:
+                self.folds.append(Fold(start + 2, end + 1, text=mark[0] + " {}"))
+
+    def _fold_script(self, children: Sequence[Any]) -> list[Any]:
+        """Runs of top-level statements that define nothing fold; the others are returned to be walked."""
+        rest: list[Any] = []
+        run: list[Any] = []
+        for child in [*children, None]:
+            does = child is not None and child.type in SCRIPT and child.id not in self.holding and not self._binds(child)
+            does = does and not self._is_docstring(child)
+            if child is not None and does and not self._in_focus(child.start_point[0], _end_row(child)):
+                run.append(child)
+                continue
+            if child is not None and run and child.type in COMMENTS:
+                continue
+            if run and _end_row(run[-1]) - run[0].start_point[0] >= SCRIPT_ROWS:
+                self.folds.append(Fold(run[0].start_point[0], _end_row(run[-1]) + 1))
+            else:
+                rest.extend(run)
+            run = []
+            if child is not None:
+                rest.append(child)
+        return rest
+
+    def _binds(self, node: Any) -> bool:
+        """A statement that names a value: `x = …`, `exports.x = …`, a macro call that declares."""
+        inner = node.named_children
+        return bool(inner) and node.type == "expression_statement" and inner[0].type in (
+            "assignment", "assignment_expression", "augmented_assignment", "macro_invocation"
+        )
+
+
+def _end_row(node: Any) -> int:
+    """The last row of a node; one that ends just behind a line end belongs to the row before."""
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point[0] else row

@@ -1,0 +1,189 @@
+"""Diffs: files, hunk headers with their symbols, +/− counts and the first changed lines of each hunk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.terminal import (
+    FENCE,
+    allowance,
+    clip,
+    cut,
+    estimate,
+    fitting,
+    framed,
+    plain,
+    plural,
+    sample,
+    touches,
+    untouched,
+)
+from aider_gardener.messages import Compressed, ContentClass, Focus
+
+LARGE_SHARE, SMALL_SHARE = 0.10, 0.20
+HUNK_START = re.compile(r"^@@+ -\d+(?:,\d+)? (?:-\d+(?:,\d+)? )?\+\d+(?:,\d+)? @@+ ?(.*)$")
+HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- \S.*\n\+\+\+ \S)", re.MULTILINE)
+GIT = re.compile(r"^diff --(?:git a/(.*?) b/(.*)|cc (.*)|combined (.*))$")
+META = re.compile(
+    r"^(?:index [0-9a-f]|similarity index|dissimilarity|copy from|copy to|old mode|Index: |={60,})"
+)
+TOLD = re.compile(
+    r"^(?:new file mode|deleted file mode|rename (?:from|to) |Binary files |GIT binary patch|new mode)"
+)
+DEFINES = re.compile(
+    r"^[-+]\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
+    r"virtual|sealed|partial|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|func|fn|struct|enum|trait|"
+    r"interface|type|impl|module|namespace|record|object|protocol|extension|macro_rules!|CREATE TABLE)\s+"
+    r"(?:\([^)]*\)\s*)?([\w$:.!]+)"
+)
+
+
+def detect(text: str) -> str:
+    """ "unified-diff" when the text is mainly a diff (hunks with or without file headers), else ""."""
+    seen = sample(text)
+    hunks = len(HUNK.findall(seen))
+    if hunks and (FILE.search(seen) or seen.lstrip().startswith("@@")):
+        return "unified-diff"
+    lines = [line for line in seen.split("\n") if line]
+    marked = sum(1 for line in lines if line[0] in "+-")
+    context = sum(1 for line in lines if line[0] == " ")
+    if hunks and marked + context >= 0.6 * len(lines):
+        return "unified-diff"
+    return ""
+
+
+@dataclass
+class _Hunk:
+    head: str
+    changed: list[str] = field(default_factory=list)
+
+    def counts(self) -> tuple[int, int]:
+        added = sum(1 for line in self.changed if line[0] == "+")
+        return added, len(self.changed) - added
+
+
+@dataclass
+class _File:
+    name: str
+    told: list[str] = field(default_factory=list)
+    hunks: list[_Hunk] = field(default_factory=list)
+
+    @cached_property
+    def counts(self) -> tuple[int, int]:
+        pairs = [hunk.counts() for hunk in self.hunks]
+        return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        lines = (line for hunk in self.hunks for line in hunk.changed)
+        return list(dict.fromkeys(found.group(1) for found in map(DEFINES.match, lines) if found))
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """A diff as its files with counts and symbols, hunk headers, and changed lines as the budget allows."""
+    kind = ctx.kind or "unified-diff"
+    whole = untouched(text, ctx, ContentClass.DIFF, kind)
+    if whole:
+        return whole
+    lines = [line for line in plain(text).split("\n") if not FENCE.match(line)]
+    before, files = _read(lines)
+    added = sum(one.counts[0] for one in files)
+    removed = sum(one.counts[1] for one in files)
+    summary = f"diff: {plural(len(files), 'file')}, +{added} −{removed}"
+    budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+
+    def variant(each: int, width: int) -> list[str]:
+        return [*_intro(before), *_files(files, each, width, ctx.focus)]
+
+    hunks = sum(len(one.hunks) for one in files)
+    sizes = [size for size in SIZES if size[0] < 0 or hunks * (size[0] // 2 + 1) * 8 <= budget]
+    body = fitting([partial(variant, *size) for size in sizes], budget - 24, ctx.count)
+    body = cut(body, budget + budget // 2, ctx.count)
+    kept = {"files": len(files), "hunks": hunks}
+    return framed(text, summary, body, ctx, ContentClass.DIFF, kind, kept)
+
+
+SIZES = ((8, 200), (5, 160), (3, 140), (2, 120), (1, 100), (0, 100), (-1, 80))
+"""Changed lines shown of each hunk and their width; −1 leaves out the hunks too."""
+
+
+def _read(lines: Sequence[str]) -> tuple[list[str], list[_File]]:
+    before: list[str] = []
+    files: list[_File] = []
+    hunk: _Hunk | None = None
+    for at, line in enumerate(lines):
+        git = GIT.match(line)
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        if git or (line.startswith("--- ") and following.startswith("+++ ") and not _has_name(files)):
+            name = _name(git, line, following)
+            files.append(_File(name))
+            hunk = None
+            continue
+        start = HUNK_START.match(line)
+        if start:
+            if not files:
+                files.append(_File("(file not named)"))
+            hunk = _Hunk(line)
+            files[-1].hunks.append(hunk)
+        elif hunk is not None and line[:1] in ("+", "-"):
+            hunk.changed.append(line)
+        elif (hunk is not None and (line[:1] in (" ", "\\") or not line)) or (
+            files and hunk is None and (META.match(line) or line.startswith(("--- ", "+++ ")))
+        ):
+            continue
+        elif files and hunk is None and TOLD.match(line):
+            files[-1].told.append(line)
+        elif line[:1] in ("+", "-") and not files:
+            files.append(_File("(cut off above)", hunks=[hunk := _Hunk("", [line])]))
+        elif line.strip() and not files:
+            before.append(line)
+    return before, files
+
+
+def _has_name(files: Sequence[_File]) -> bool:
+    return bool(files) and not files[-1].hunks and files[-1].name != "(cut off above)"
+
+
+def _name(git: re.Match[str] | None, line: str, following: str) -> str:
+    if git:
+        one, two = git.group(1), git.group(2)
+        return f"{one} → {two}" if one and one != two else two or git.group(3) or git.group(4) or ""
+    new = following[4:].split("\t")[0].removeprefix("b/")
+    return new if new != "/dev/null" else line[4:].split("\t")[0].removeprefix("a/")
+
+
+def _intro(before: Sequence[str]) -> Iterator[str]:
+    for line in before[:12]:
+        yield clip(line.rstrip(), 200)
+
+
+def _files(files: Sequence[_File], each: int, width: int, focus: Focus) -> Iterator[str]:
+    for one in files:
+        added, removed = one.counts
+        near = touches(one.name, focus)
+        symbols = one.symbols
+        named = f" ({', '.join(symbols[:8])}{', …' if len(symbols) > 8 else ''})" if symbols else ""
+        told = "".join(f", {line}" for line in one.told[:2])
+        yield f"{one.name} +{added} −{removed}{told}{named}"
+        if each < 0 and not near:
+            continue
+        for hunk in one.hunks:
+            yield from _hunk(hunk, max(each, 0) + (6 if near else 0), width)
+
+
+def _hunk(hunk: _Hunk, each: int, width: int) -> Iterator[str]:
+    if hunk.head:
+        yield clip(hunk.head, width)
+    solid = [line for line in hunk.changed if line[1:].strip()]
+    shown = solid[:each]
+    if each > 1 and len(solid) > each and shown[-1][0] == shown[0][0]:
+        shown[-1] = next((line for line in solid if line[0] != shown[0][0]), shown[-1])
+    yield from (clip(line, width) for line in shown)
+    if each and len(solid) > each:
+        added = sum(1 for line in solid if line[0] == "+") - sum(1 for line in shown if line[0] == "+")
+        yield f" … +{added} −{len(solid) - each - added} more"

@@ -1,0 +1,8 @@
+"""Tracebacks: type, message, the whole causal chain, project frames; library frames folded."""
+
+from __future__ import annotations
+
+from aider_gardener.compress.errors.compressor import compress
+from aider_gardener.compress.errors.detector import detect
+
+__all__ = ["compress", "detect"]

@@ -1,0 +1,143 @@
+"""Compressing a traceback: library frames folded, repeated stacks told once, messages whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from aider_gardener.compress.base import Context, omitted, unchanged
+from aider_gardener.compress.errors.detector import detect
+from aider_gardener.compress.errors.frames import CARETS, Unit, units
+from aider_gardener.compress.terminal import FENCE, clip, estimate, framed, plain, plural, touches, untouched
+from aider_gardener.messages import Compressed, ContentClass
+
+TOP_FRAMES = 5
+"""Frames next to the error that stay, the project's or not."""
+
+OWN_FRAMES = 24
+"""The project's frames that stay in one stack; of more, the first and the last halves do."""
+
+SHORT_TOKENS = 300
+"""Tracebacks up to this size stay whole."""
+
+LONGEST_LINE = 4_000
+MANY_TEXT_LINES = 60
+HEADS = ("Traceback", "During", "The above", "Caused by", "Thread ", "goroutine ")
+ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """A traceback with type, message, chain of causes and the project's frames; library frames folded."""
+    kind = ctx.kind or detect(text) or "traceback"
+    whole = untouched(text, ctx, ContentClass.ERROR, kind)
+    if whole:
+        return whole
+    if estimate(text, ctx.count) <= SHORT_TOKENS:
+        return unchanged(text, ContentClass.ERROR, kind)
+    lines = [line for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    stacks = _stacks(units(lines, kind))
+    last = kind == "traceback-python" and "most recent call first" not in text
+    body, kept, folded = _write(stacks, last, ctx)
+    summary = f"{kind}: {plural(kept['stacks'], 'stack')}, {plural(folded, 'library frame')} folded"
+    return framed(text, summary, body, ctx, ContentClass.ERROR, kind, kept)
+
+
+def _stacks(found: Sequence[Unit]) -> list[list[Unit]]:
+    """Runs of frames, and runs of other text, in turns."""
+    runs: list[list[Unit]] = []
+    for unit in found:
+        if runs and runs[-1][0].frame == unit.frame:
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
+    return runs
+
+
+def _write(
+    runs: Sequence[Sequence[Unit]], innermost_last: bool, ctx: Context
+) -> tuple[list[str], dict[str, int], int]:
+    """The runs as lines; a stack that stood there already is named, a whole repeated traceback counted."""
+    body: list[str] = []
+    seen: set[tuple[str, ...]] = set()
+    said: set[str] = set()
+    kept = {"stacks": 0, "frames": 0}
+    folded = repeats = 0
+    repeated = False
+    stacks = sum(1 for run in runs if run[0].frame)
+    for run in runs:
+        key = tuple(unit.key() for unit in run)
+        if key in seen and (repeated or not run[0].frame):
+            repeats += run[0].frame
+            repeated = True
+            continue
+        repeated = False
+        if not run[0].frame:
+            body.extend(_text(run, said, ctx))
+        elif key in seen and len(run) > 1:
+            body.append(omitted(f"same {len(run)} frames as above"))
+        else:
+            kept["stacks"] += 1
+            top = TOP_FRAMES if stacks <= 3 or kept["stacks"] == stacks else TOP_FRAMES - 2
+            lines, own, library = _stack(run, innermost_last, top, ctx)
+            body.extend(lines)
+            kept["frames"] += own
+            folded += library
+        seen.add(key)
+    if repeats:
+        body.append(omitted(f"{plural(repeats, 'more stack')} like those above"))
+    return body, kept, folded
+
+
+def _text(run: Sequence[Unit], said: set[str], ctx: Context) -> list[str]:
+    """Lines that are no frames: each once, very long ones clipped; many of them as a log."""
+    fresh = []
+    for unit in run:
+        line = unit.lines[0]
+        key = ADDRESS.sub("", line)
+        if key not in said or line.lstrip(" |+-").startswith(HEADS):
+            fresh.append(clip(line, LONGEST_LINE))
+        said.add(key)
+    if len(fresh) > MANY_TEXT_LINES:
+        from aider_gardener.compress.logs.compressor import digest_lines
+
+        return digest_lines(fresh, 800, ctx)
+    return fresh
+
+
+def _stack(run: Sequence[Unit], innermost_last: bool, most: int, ctx: Context) -> tuple[list[str], int, int]:
+    """One run of frames: the top ones and the project's stay, the rest is counted."""
+    top = set(range(len(run))[-most:] if innermost_last else range(len(run))[:most])
+    own = [at for at, unit in enumerate(run) if unit.own]
+    if len(own) > OWN_FRAMES:
+        own = [*own[: OWN_FRAMES // 2], *own[-OWN_FRAMES // 2 :]]
+    keep = top | set(own)
+    keep |= (
+        {at for at, unit in enumerate(run) if touches(unit.lines[0], ctx.focus)} if len(run) < 400 else set()
+    )
+    lines: list[str] = []
+    skipped = repeats = 0
+    previous = ""
+    for at, unit in enumerate(run):
+        if at in keep and unit.key() == previous and at != len(run) - 1:
+            repeats += 1
+            continue
+        if at not in keep:
+            skipped += 1
+            continue
+        lines.extend(_gap(skipped, repeats))
+        skipped = repeats = 0
+        previous = unit.key()
+        last = at == (len(run) - 1 if innermost_last else 0)
+        shown = unit.lines if last or unit.own or not innermost_last else unit.lines[:1]
+        lines.extend(clip(line, LONGEST_LINE) for line in shown if last or not CARETS.match(line))
+    lines.extend(_gap(skipped, repeats))
+    return lines, len(keep), len(run) - len(keep)
+
+
+def _gap(skipped: int, repeats: int) -> list[str]:
+    lines = []
+    if repeats:
+        lines.append(f"  [… same frame {plural(repeats, 'more time')}]")
+    if skipped:
+        lines.append(f"  [… {plural(skipped, 'library frame')}]")
+    return lines

@@ -1,0 +1,155 @@
+"""The one-line form of a message: as much of what it states as fits, with the id of the original."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.edits import merged, read_edits
+from aider_gardener.compress.prose import rank
+from aider_gardener.compress.prose_sentences import units
+from aider_gardener.compress.registry import compress_text
+from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.tokens import approximate
+
+LINE_CHARS = 480
+"""No line form is longer, whatever its token limit."""
+
+SCAN_CHARS = 20_000
+"""Of longer words only this much from the head is searched for sentences worth naming."""
+
+FAILURE = re.compile(r"\b(?:fail|error|exception|panic|fatal|assert|not ok|denied|refused|timeout|✖|✗|×)", re.IGNORECASE)
+MARKUP = re.compile(r"^[\s>#*•-]+|[*`]{2,}|\s+")
+NOISE = re.compile(r"^(?:\W*|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
+MARKED = re.compile(r"^\[… (.*?)(?:; \d+ lines)?(?:; whole: \w+)?\]$")
+
+
+def line_form(
+    content: str,
+    source: Source,
+    *,
+    segments: Sequence[Segment] | None = None,
+    entry_id: str = "",
+    count: TokenCounter = approximate,
+    token_limit: int = 60,
+) -> str:
+    """One informative line, at most `token_limit` tokens, ending with the id in brackets.
+
+    For a command its line, outcome and first failure; for typed words and replies the sentences that
+    state most; for edits the files and symbols touched. A message that is already shorter stays
+    itself, on one line.
+    """
+    from aider_gardener.segment import segment  # reason: the segmenter imports the classifier, that this package
+
+    tail = f" [{entry_id}]" if entry_id else ""
+    flat = squeeze(content[: 4 * LINE_CHARS])
+    whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
+    if whole and len(flat + tail) <= max(LINE_CHARS, len(content)) and count(flat + tail) <= min(token_limit, count(content)):
+        return flat + tail
+    parts = segment(content, source) if segments is None else tuple(segments)
+    pieces = _pieces(content, source, parts, count)
+    return fitted(pieces, tail, count, token_limit)
+
+
+def squeeze(text: str) -> str:
+    """The text on one line, without list marks and doubled markup."""
+    return " ".join(MARKUP.sub(" ", line).strip() for line in text.splitlines() if line.strip()).strip()
+
+
+def _pieces(content: str, source: Source, parts: Sequence[Segment], count: TokenCounter) -> list[str]:
+    if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
+        return [f"ran {squeeze(source.detail)}:" if source.detail else "ran a command:", *_outcome(content, parts, source, count)]
+    if source.kind is SourceKind.LINT:
+        return ["lint:", *_outcome(content, parts, source, count)]
+    if source.kind is SourceKind.WEB:
+        return [f"page {source.detail}:", *_said(content, parts)]
+    if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
+        return [squeeze(content[:SCAN_CHARS])]
+    pieces = []
+    edits = _edited(content, parts)
+    said = _said(content, parts)
+    if source.kind is SourceKind.REPLY:
+        pieces.append("reply:")
+    pieces += said[:1]
+    if edits:
+        pieces.append(edits)
+    pieces += said[1:]
+    pasted = [part for part in parts if part.cls not in (ContentClass.PROMPT, ContentClass.PROSE, ContentClass.EDIT)]
+    for part in pasted[:2]:
+        lines = content.count("\n", part.start, part.end) + 1
+        first = _outcome(content, (part,), source, count)[:1]
+        pieces.append(f"[{part.kind or part.cls.value}, {lines} lines{': ' + first[0] if first else ''}]")
+    return pieces or [squeeze(content[:SCAN_CHARS])]
+
+
+def _edited(content: str, parts: Sequence[Segment]) -> str:
+    """The files of all edit blocks with the symbols touched."""
+    found = merged(edit for part in parts if part.cls is ContentClass.EDIT for edit in read_edits(content[part.start : part.end], part.kind))
+    if not found:
+        return ""
+    named = [f"{edit.path.rsplit('/', 1)[-1]}{' (' + ', '.join(list(dict.fromkeys(edit.symbols))[:3]) + ')' if edit.symbols else ''}" for edit in found[:4]]
+    more = f" +{len(found) - 4} files" if len(found) > 4 else ""
+    return f"edited {', '.join(named)}{more}."
+
+
+def _said(content: str, parts: Sequence[Segment]) -> list[str]:
+    """Sentences of the words in a message, the first one, then by worth."""
+    spoken = [part for part in parts if part.cls in (ContentClass.PROMPT, ContentClass.PROSE) and part.kind != "wrapper"]
+    text = "\n\n".join(content[part.start : part.end].strip("\n") for part in spoken)[:SCAN_CHARS]
+    found = [unit for unit in units(text) if unit.kind not in ("heading", "code") and not NOISE.match(text[unit.start : unit.end].strip())]
+    if not found:
+        return []
+    scores = rank(text, found, Focus())
+    order = sorted(range(len(found)), key=lambda i: (-scores[i] / (0.5 + (found[i].end - found[i].start) / 160), i))
+    return [squeeze(text[found[i].start : found[i].end]) for i in order[:6]]
+
+
+def _outcome(content: str, parts: Sequence[Segment], source: Source, count: TokenCounter) -> list[str]:
+    """The summary of an output's compressor, then its first failure, else its last and first lines."""
+    for part in sorted(parts, key=lambda part: part.start - part.end):
+        if part.kind == "wrapper":
+            continue
+        text = content[part.start : part.end]
+        result = compress_text(text, part.cls, Context(part.kind, part.language, command=source.detail, count=count))
+        lines = [squeeze(line) for line in result.text[:SCAN_CHARS].splitlines() if not NOISE.match(line.strip())]
+        head = MARKED.match(lines[0]) if lines else None
+        summary = [head[1]] if head else []
+        body = lines[1:] if head else lines
+        failed = [line for line in body if FAILURE.search(line)][:2]
+        if part.cls is ContentClass.ERROR and body:
+            failed = [body[-1]]
+        if not summary and not failed and body:
+            summary = [body[-1]] if part.cls is ContentClass.LOG else []
+            failed = body[:1] if body[:1] != summary else []
+        return summary + failed
+    return ["no output"]
+
+
+def fitted(pieces: Sequence[str], tail: str, count: TokenCounter, token_limit: int) -> str:
+    """As many of the pieces as fit, the last one cut at a word, and the tail always."""
+    room = max(token_limit - count(tail), 4)
+    line = ""
+    for piece in pieces:
+        longer = f"{line} {piece}".strip()
+        if len(longer) > LINE_CHARS or count(longer) > room:
+            cut = _cut(longer, count, room)
+            if len(cut) > len(line) + 12 or not line:
+                line = cut
+            continue
+        line = longer
+    return line + tail
+
+
+def _cut(text: str, count: TokenCounter, room: int) -> str:
+    """The longest head of the text, at a word's end, that fits in `room` tokens with an ellipsis."""
+    text = text[:LINE_CHARS]
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle] + " …") <= room:
+            low = middle
+        else:
+            high = middle - 1
+    space = text.rfind(" ", 0, low)
+    return text[: space if space > low // 2 else low].rstrip() + " …"

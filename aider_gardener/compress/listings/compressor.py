@@ -1,0 +1,43 @@
+"""Compressing listings: choose the writer of the kind, give it a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.listings.commits import write_git_log
+from aider_gardener.compress.listings.detector import detect
+from aider_gardener.compress.listings.grep import write_grep
+from aider_gardener.compress.listings.paths import write_ls, write_paths, write_tree
+from aider_gardener.compress.listings.rows import write_dependencies, write_profile, write_table
+from aider_gardener.compress.terminal import FENCE, allowance, cut, estimate, framed, plain, untouched
+from aider_gardener.messages import Compressed, ContentClass
+
+LARGE_SHARE, SMALL_SHARE = 0.08, 0.18
+
+Writer = Callable[[Sequence[str], int, Context], tuple[str, list[str], dict[str, int]]]
+"""Takes the lines, a budget in tokens and the context; returns summary, body and counts of what is kept."""
+
+WRITERS: Mapping[str, Writer] = {
+    "grep": write_grep,
+    "paths": write_paths,
+    "ls": write_ls,
+    "tree": write_tree,
+    "npm-ls": write_dependencies,
+    "git-log": write_git_log,
+    "profile": write_profile,
+    "table": write_table,
+}
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """A listing as groups with counts, the first of each, and what stands out."""
+    kind = ctx.kind if ctx.kind in WRITERS else detect(text) or "table"
+    whole = untouched(text, ctx, ContentClass.LISTING, kind)
+    if whole:
+        return whole
+    lines = [line.rstrip() for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE) - 30
+    summary, body, kept = WRITERS[kind](lines, budget, ctx)
+    body = cut(body, budget + budget // 2 + 40, ctx.count)
+    return framed(text, f"{kind}: {summary}", body, ctx, ContentClass.LISTING, kind, kept)

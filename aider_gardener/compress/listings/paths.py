@@ -1,0 +1,150 @@
+"""Lists of files: folders with counts by extension, and the first names of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.terminal import clip, fitting, plural, touches
+
+LS = re.compile(
+    r"^([-dlbcps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+([\d.,]+[KMGTkmgt]?)\s+"
+    r"(\w{3}\s+\d+\s+[\d:]+|\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::[\d.]+)?(?: [+-]\d{4})?)?|\S+ \d+ [\d:]+) (.+)$"
+)
+BRANCH = re.compile(r"^((?:│|\||[ \u00a0])*)(?:├|└|\|--|`--|\+--|\\--)[─\-]*[ \u00a0]?(.*)$")
+SIZES = ((9, 12), (9, 6), (9, 3), (6, 3), (5, 3), (4, 3), (3, 3), (3, 2), (2, 3), (2, 2), (2, 0), (1, 0))
+"""Depth of the folders told apart, and how many names of each are shown."""
+
+UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+@dataclass
+class _Folder:
+    names: list[str] = field(default_factory=list)
+    below: int = 0
+
+    def extensions(self) -> str:
+        counts: dict[str, int] = {}
+        for name in self.names:
+            ending = "." + name.rpartition(".")[2] if "." in name[1:] else "no ending"
+            counts[ending] = counts.get(ending, 0) + 1
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return ", ".join(f"{count} {ending}" for ending, count in ranked[:4])
+
+
+def write_paths(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
+    """A flat list of paths, grouped by folder; deeper folders are folded as the budget gets tighter."""
+    paths = [line.strip().replace("\\", "/") for line in lines]
+    near = [path for path in paths if touches(path, ctx.focus)][:10]
+    by_folder = _by_folder(paths)
+
+    def variant(depth: int, names: int) -> list[str]:
+        return [*(f"(asked about) {path}" for path in near), *_folder_lines(by_folder, depth, names)]
+
+    body = fitting([partial(variant, *size) for size in SIZES], budget, ctx.count)
+    return (
+        f"{plural(len(paths), 'path')} in {plural(len(by_folder), 'folder')}",
+        body,
+        {"paths": len(paths), "folders": len(by_folder)},
+    )
+
+
+def _by_folder(paths: Sequence[str]) -> dict[str, list[str]]:
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rstrip("/").rpartition("/")
+        folders.setdefault(folder, []).append(name)
+    return folders
+
+
+def _folder_lines(by_folder: Mapping[str, list[str]], depth: int, names: int) -> list[str]:
+    folders: dict[str, _Folder] = {}
+    for folder, own in by_folder.items():
+        kept = "/".join(folder.split("/")[:depth])
+        one = folders.setdefault(kept, _Folder())
+        one.names.extend(own)
+        one.below += len(own) if kept != folder else 0
+    lines = []
+    for folder, one in folders.items():
+        title = (folder or ".") + "/"
+        if len(one.names) <= names and not one.below:
+            lines.append(f"{title} {', '.join(one.names)}")
+            continue
+        first = f": {', '.join(one.names[:names])}, …" if names and not one.below else ""
+        lines.append(f"{title} {plural(len(one.names), 'file')} ({one.extensions()}){first}")
+    return lines
+
+
+def write_ls(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
+    """`ls -l`: names with sizes, folders apart; the largest and the newest where not all fit."""
+    headings = [line for line in lines if line.endswith(":") and not LS.match(line)]
+    if len(headings) > 1:
+        return write_paths(_recursive(lines), budget, ctx)
+    entries, other = [], []
+    for line in lines:
+        found = LS.match(line)
+        if found:
+            entries.append((found.group(1), found.group(2), found.group(3), found.group(4)))
+        elif not line.startswith("total "):
+            other.append(clip(line, 160))
+    files = [entry for entry in entries if entry[0] != "d"]
+    folders = [entry[3] + "/" for entry in entries if entry[0] == "d" and entry[3] not in (".", "..")]
+    sized = [f"{name} {size}" for _, size, _, name in files]
+    biggest = [
+        f"{name} {size} {date}" for _, size, date, name in sorted(files, key=lambda one: -_size(one[1]))
+    ]
+    near = [f"{size} {date} {name}" for _, size, date, name in entries if touches(name, ctx.focus)][:8]
+
+    def every() -> list[str]:
+        return [*other, *near, "folders: " + ", ".join(folders), "files: " + ", ".join(sized)]
+
+    def some(most: int) -> list[str]:
+        names = ", ".join(name for *_, name in files[:most])
+        told = [f"folders ({len(folders)}): " + ", ".join(folders[:most]), f"files ({len(files)}): {names}"]
+        return [*other[:8], *near, *told, "largest: " + "; ".join(biggest[:4])]
+
+    variants: list[Callable[[], list[str]]] = [every, *(partial(some, most) for most in (400, 200, 120, 60, 30, 15, 8))]
+    body = [line for line in fitting(variants, budget, ctx.count) if not line.endswith(": ")]
+    return f"{plural(len(files), 'file')}, {plural(len(folders), 'folder')}", body, {"entries": len(entries)}
+
+
+def _recursive(lines: Sequence[str]) -> list[str]:
+    """The paths of the files that `ls -lR` lists."""
+    folder, paths = "", []
+    for line in lines:
+        found = LS.match(line)
+        if found and found.group(1) != "d":
+            paths.append(f"{folder}/{found.group(4)}" if folder else found.group(4))
+        elif not found and line.endswith(":"):
+            folder = line[:-1].rstrip("/")
+    return paths
+
+
+def _size(text: str) -> float:
+    found = re.match(r"^([\d.]+)", text.replace(",", ""))
+    return float(found.group(1).rstrip(".") or 0) * UNITS.get(text[-1:].upper(), 1.0) if found else 0.0
+
+
+def write_tree(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
+    """A drawn tree, turned into paths and grouped by folder."""
+    stack: list[tuple[int, str]] = []
+    nodes: list[tuple[int, str]] = []
+    other: list[str] = []
+    for line in lines:
+        found = BRANCH.match(line)
+        if not found:
+            other.append(clip(line, 160))
+            continue
+        depth = len(found.group(1).replace("\u00a0", " "))
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        stack.append((depth, found.group(2).strip()))
+        nodes.append((depth, "/".join(name for _, name in stack)))
+    leaves = [
+        path for at, (depth, path) in enumerate(nodes) if at + 1 == len(nodes) or nodes[at + 1][0] <= depth
+    ]
+    summary, body, kept = write_paths(leaves, budget - ctx.count("\n".join(other[:3] + other[-1:])), ctx)
+    return summary, [*other[:3], *body, *(line for line in other[3:][-1:])], kept

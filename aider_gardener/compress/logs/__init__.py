@@ -1,0 +1,8 @@
+"""Logs: repeats mined into templates; errors, warnings, rare and outlying lines kept."""
+
+from __future__ import annotations
+
+from aider_gardener.compress.logs.compressor import compress
+from aider_gardener.compress.logs.detector import detect
+
+__all__ = ["compress", "detect"]

@@ -1,0 +1,178 @@
+"""Compressing a log: templates chosen by weight within the budget, written in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.logs.detector import detect
+from aider_gardener.compress.logs.metrics import compress_metrics
+from aider_gardener.compress.logs.records import Record, records, rest_digest
+from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
+from aider_gardener.compress.terminal import (
+    FENCE,
+    allowance,
+    clip,
+    estimate,
+    framed,
+    plain,
+    plural,
+    touches,
+    untouched,
+)
+from aider_gardener.messages import Compressed, ContentClass
+
+LARGE_SHARE, SMALL_SHARE = 0.05, 0.095
+FIELD_LINES = 4_000
+"""Ranges of fields are told from up to this many lines of a kind, evenly chosen."""
+
+SHOWN_TEMPLATES = 400
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """A log as its errors, warnings, rare and outlying lines, and one example of each kind of line."""
+    kind = ctx.kind or detect(text) or "app-log"
+    whole = untouched(text, ctx, ContentClass.LOG, kind)
+    if whole:
+        return whole
+    lines = [line for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+    if kind == "metrics":
+        return compress_metrics(text, lines, budget, ctx)
+    log = _Log(lines, kind, ctx)
+    summary = log.summary()
+    body = log.body(budget - ctx.count(summary) - 12)
+    kept = {"errors": log.shown("error"), "warnings": log.shown("warning"), "kinds": len(log.templates)}
+    return framed(text, f"{kind}: {summary}", body, ctx, ContentClass.LOG, kind, kept)
+
+
+def digest_lines(lines: Sequence[str], budget: int, ctx: Context) -> list[str]:
+    """Lines of unknown origin within `budget` tokens: whole if they fit, else as a log's body."""
+    shortened = [clip(line, 400) for line in lines]
+    if sum(map(len, shortened)) < 40_000 and ctx.count("\n".join(shortened)) <= budget:
+        return shortened
+    return _Log(lines, "", ctx).body(budget)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A piece of the result: where its line stood, how much it weighs, its text, whole and brief."""
+
+    at: int
+    weight: float
+    lines: tuple[str, ...]
+    severity: str = ""
+    brief: tuple[str, ...] = ()
+
+
+class _Log:
+    """One log being compressed."""
+
+    def __init__(self, lines: Sequence[str], kind: str, ctx: Context) -> None:
+        self.kind, self.ctx = kind, ctx
+        self.count_lines = len(lines)
+        self.records: list[Record] = records(lines)
+        self.lines = [record.line for record in self.records]
+        keyed = [_keyed(record) for record in self.records]
+        self.templates = mine(keyed, kind)
+        self.chosen: list[_Item] = []
+
+    def summary(self) -> str:
+        errors = sum(len(one.at) for one in self.templates if one.severity == "error")
+        warnings = sum(len(one.at) for one in self.templates if one.severity == "warning")
+        edge = range(min(200, len(self.lines)))
+        first = next((stamp for at in edge if (stamp := time_of(self.shown_line(at)))), "")
+        last = next((stamp for at in edge if (stamp := time_of(self.shown_line(-1 - at)))), first)
+        span = f", timespan {first}..{last}" if first else ""
+        return (
+            f"{plural(self.count_lines, 'line')}, {plural(errors, 'error')}, {plural(warnings, 'warning')}{span}, "
+            f"{plural(len(self.templates), 'kind')} of line"
+        )
+
+    def shown_line(self, at: int) -> str:
+        """A line as it is shown: JSON flattened."""
+        return flat_json(self.lines[at]) if self.kind == "json-log" else self.lines[at]
+
+    def shown(self, severity: str) -> int:
+        return sum(1 for item in self.chosen if item.severity == severity)
+
+    def body(self, budget: int) -> list[str]:
+        """The heaviest items that fit into `budget` tokens, in order."""
+        taken: dict[int, _Item] = {}
+        for item in sorted(self.items(), key=lambda one: (-one.weight, one.at, -len(one.lines[0]))):
+            if item.at in taken or budget < 12:
+                continue
+            for lines in (item.lines, item.brief):
+                cost = self.ctx.count("\n".join(lines)) + 1
+                if lines and cost <= budget:
+                    budget -= cost
+                    taken[item.at] = replace(item, lines=lines)
+                    break
+        self.chosen = sorted(taken.values(), key=lambda one: one.at)
+        return [line for item in self.chosen for line in item.lines]
+
+    def items(self) -> list[_Item]:
+        found: list[_Item] = []
+        edges = {0: 8.5, 1: 4.0, len(self.lines) - 2: 4.0, len(self.lines) - 1: 8.5}
+        ranked = sorted(self.templates, key=lambda one: (-_weight(one), one.at[0]))
+        for template in ranked[:SHOWN_TEMPLATES]:
+            lift = edges.pop(template.at[0], 0.0)
+            found.extend(self.template_items(template, lift))
+        found.extend(
+            _Item(at, weight, (clip(self.shown_line(at), 300),)) for at, weight in edges.items() if at >= 0
+        )
+        return found
+
+    def template_items(self, template: Template, least: float) -> list[_Item]:
+        at, times = template.at[0], len(template.at)
+        record = self.records[at]
+        weight = max(least, _weight(template) + (3 if touches(record.line, self.ctx.focus) else 0))
+        line = clip(self.shown_line(at).rstrip(), 300 if template.severity else 220)
+        items: list[_Item] = []
+        brief = clip(line, 140)
+        if times > 1:
+            told, extra = self.fields(template)
+            items.extend(extra)
+            brief += f" [repeated {times} times]"
+            line += f" [repeated {times} times{told}]"
+        rest = rest_digest(record, 4 if template.severity else 2) if record.rest else []
+        whole = (line, *(f"    {part}" for part in rest))
+        items.append(_Item(at, weight, whole, template.severity, (brief, *whole[1:2])))
+        return items
+
+    def fields(self, template: Template) -> tuple[str, list[_Item]]:
+        """The ranges of a template's named fields, and lines with an outlying value."""
+        if self.kind == "strace":
+            return "", []
+        step = max(1, len(template.at) // FIELD_LINES)
+        lines = [self.shown_line(at) for at in template.at[::step]]
+        told, extra = [], []
+        for slot in slots(lines):
+            text = slot.told()
+            if text:
+                told.append(text if step == 1 else f"about {text}")
+            if len(lines) >= 6:
+                index = outlier(slot)
+                if index:
+                    at = template.at[index * step]
+                    extra.append(_Item(at, 6.5, (clip(self.shown_line(at), 240),)))
+        return ("; " + ", ".join(told[:5]) if told else ""), extra[:2]
+
+
+def _keyed(record: Record) -> str:
+    if not record.rest:
+        return record.line
+    return record.line[:160] + " " + record.rest[-1].strip()[:80]
+
+
+def _weight(template: Template) -> float:
+    """Errors before warnings before the rest; the rare before the frequent, single lines in between."""
+    times = len(template.at)
+    if template.severity == "error":
+        return 10.0
+    if template.severity == "warning":
+        return 8.0
+    if times >= 20:
+        return 5.5
+    return 5.0 if times == 1 else 4.5

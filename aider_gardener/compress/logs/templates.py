@@ -1,0 +1,251 @@
+"""Mining templates: lines that differ only in numbers, ids, times or `key=value` values are one kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from aider_gardener.compress.logs.detector import TIME
+
+KEY_CHARS = 240
+"""A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
+
+VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
+NUMBER = re.compile(r"^[-+]?\d+(?:\.\d+)?")
+JSON_LEVEL = re.compile(r'"(?:level|severity|lvl)"\s*:\s*"?(\w+)')
+JSON_MESSAGE = re.compile(r'"(?:msg|message|event)"\s*:\s*"((?:[^"\\]|\\.){0,300})')
+NAME = re.compile(r"([A-Za-z_][\w.-]*)(?:=|: ?| )[\"'\[(]?$")
+SYSCALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(\w+)\(.*\) += (-?\w+)(?: (E[A-Z]+))?")
+REQUEST = re.compile(r'"(\w+) ([^" ]*)[^"]*" (\d{3}) ')
+STAMP = re.compile(
+    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d:\d\d:\d\d(?:[.,]\d+)?|"
+    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)?)"
+)
+ERROR = re.compile(
+    r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|exception|LOST|crashed|"
+    r"segfault|E\d{4})\b|\w(?:Error|Exception)\b|❌|✗|\b(?:[Ff]ail(?:ed|ure)|FAIL(?:ED)?)\b"
+)
+NO_ERROR = re.compile(
+    r"\b(?:no|0|zero|without) (?:errors?|failures?|failed)|\berrors?[=:] ?0\b|\b0 failed|claim_errors=0", re.I
+)
+WARNING = re.compile(
+    r"\b(?:WARN(?:ING)?|warn(?:ing)?|deprecated|W\d{4}|retry(?:ing)?|timed? ?out)\b|⚠", re.IGNORECASE
+)
+LEVEL_WORD = re.compile(r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)\b")
+
+
+@dataclass
+class Template:
+    """One kind of line: where it stands, and how it is classed ("error", "warning" or "")."""
+
+    key: str
+    severity: str = ""
+    at: list[int] = field(default_factory=list)
+
+
+KeyOf = Callable[[str], str]
+
+
+class _Masker:
+    """Masks words, remembering those it has seen: the words of a log repeat far more than its lines."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def line(self, line: str) -> str:
+        """The line with everything variable replaced, its time stamp cut off."""
+        stamp = STAMP.match(line)
+        known = self.known
+        words = line[stamp.end() if stamp else 0 : KEY_CHARS].split(" ")
+        return " ".join([known.get(word) or self.word(word) for word in words])
+
+    def word(self, word: str) -> str:
+        result = VARIABLE.sub("\0", word)
+        if len(self.known) < 50_000:
+            self.known[word] = result
+        return result
+
+
+def masked(line: str) -> str:
+    """The line with everything variable replaced, its time stamp cut off."""
+    return _Masker().line(line)
+
+
+def json_key(line: str) -> str:
+    """The kind of a JSON log line: level and masked message."""
+    level, message = JSON_LEVEL.search(line), JSON_MESSAGE.search(line)
+    if not message:
+        return masked(line[:80])
+    return f"{level.group(1) if level else ''} {VARIABLE.sub(chr(0), message.group(1)[:KEY_CHARS])}"
+
+
+def syscall_key(line: str) -> str:
+    """The kind of an strace line: call and error."""
+    found = SYSCALL.match(line)
+    return f"{found.group(1)} {found.group(3) or ''}" if found else masked(line)
+
+
+def request_key(line: str) -> str:
+    """The kind of an access-log line: method, masked path without query, status."""
+    found = REQUEST.search(line)
+    if not found:
+        return masked(line)
+    path = VARIABLE.sub("\0", found.group(2).partition("?")[0])
+    return f"{found.group(1)} {path} {found.group(3)}"
+
+
+def key_function(kind: str) -> KeyOf:
+    """How the kind of a line is told in this kind of log."""
+    keys: dict[str, KeyOf] = {"strace": syscall_key, "access-log": request_key, "json-log": json_key}
+    return keys.get(kind) or _Masker().line
+
+
+def severity(line: str, kind: str) -> str:
+    """ "error", "warning" or "" for a line; a stated level decides before words do."""
+    if kind == "access-log":
+        found = REQUEST.search(line)
+        return {"5": "error", "4": "warning"}.get(found.group(3)[0], "") if found else ""
+    if kind == "strace":
+        return ""
+    level = LEVEL_WORD.search(line, 0, 100)
+    if level:
+        word = level.group(1)
+        if word in ("ERROR", "CRITICAL", "FATAL", "SEVERE"):
+            return "error"
+        if word.startswith("WARN"):
+            return "warning"
+        return ""
+    if ERROR.search(line, 0, 400) and not NO_ERROR.search(line, 0, 400):
+        return "error"
+    return "warning" if WARNING.search(line, 0, 400) else ""
+
+
+def mine(lines: Sequence[str], kind: str) -> list[Template]:
+    """The templates of the lines, in order of first appearance."""
+    key_of = key_function(kind)
+    found: dict[str, Template] = {}
+    for at, line in enumerate(lines):
+        key = key_of(line)
+        template = found.get(key)
+        if template is None:
+            found[key] = template = Template(key, severity(line, kind))
+        template.at.append(at)
+    return list(found.values())
+
+
+@dataclass
+class Slot:
+    """The values of one variable part of a template."""
+
+    name: str
+    values: list[str]
+
+    def told(self) -> str:
+        """`name min..max` for numbers, `name a×3 b×2` for a few words, "" for what says nothing."""
+        if len(set(self.values)) == 1:
+            return ""
+        numbers = self.numbers()
+        if numbers:
+            low, high = min(numbers), max(numbers)
+            shown = {
+                number: text
+                for number, text in zip(numbers, self.values, strict=True)
+                if number in (low, high)
+            }
+            return f"{self.name} {shown[low]}..{shown[high]}"
+        counts: dict[str, int] = {}
+        for value in self.values:
+            counts[value] = counts.get(value, 0) + 1
+        if len(counts) > 6:
+            return ""
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:4]
+        return f"{self.name} " + " ".join(f"{value[:30]}×{number}" for value, number in ranked)
+
+    def numbers(self) -> list[float]:
+        """The values as numbers, or an empty list when one is none."""
+        found = []
+        for value in self.values:
+            match = NUMBER.match(value)
+            rest = value[match.end() :] if match else "x"
+            if not match or (rest and (len(rest) > 3 or not rest.isalpha()) and rest != "%"):
+                return []
+            found.append(float(match.group()))
+        return found
+
+
+def slots(lines: Sequence[str]) -> list[Slot]:
+    """The named variable parts of lines of one template, with all their values."""
+    first = lines[0]
+    stamp = STAMP.match(first)
+    parts = list(VARIABLE.finditer(first, stamp.end() if stamp else 0))
+    names = []
+    for part in parts:
+        named = NAME.search(first, max(0, part.start() - 40), part.start())
+        names.append(named.group(1) if named else "")
+    columns: list[list[str]] = [[] for _ in parts]
+    for line in lines:
+        stamp = STAMP.match(line)
+        values = VARIABLE.findall(line, stamp.end() if stamp else 0)
+        for column, value in zip(columns, values, strict=False):
+            column.append(value.strip('"'))
+    return [
+        Slot(name, column)
+        for name, column in zip(names, columns, strict=True)
+        if name and len(column) == len(lines)
+    ]
+
+
+def outlier(slot: Slot) -> int | None:
+    """The index of a value far above all usual ones (over four times the median and alone), or None."""
+    numbers = slot.numbers()
+    if len(numbers) < 6 or _counts_up(numbers):
+        return None
+    high = max(numbers)
+    middle = median(numbers)
+    if high > 4 * max(middle, 0.000001) and sum(1 for number in numbers if number > high / 2) <= max(
+        1, len(numbers) // 50
+    ):
+        return numbers.index(high)
+    return None
+
+
+def _counts_up(numbers: Sequence[float]) -> bool:
+    """True for ids and offsets that rise from line to line."""
+    rising = sum(1 for one, two in pairwise(numbers) if two >= one)
+    return rising >= 0.9 * (len(numbers) - 1)
+
+
+def flat_json(line: str) -> str:
+    """A JSON log line as `time LEVEL message key=value …`, or the line itself where it is no object."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    if not isinstance(record, dict):
+        return line
+    parts = [
+        str(record.pop(name)) for name in ("time", "timestamp", "ts", "@timestamp", "t") if name in record
+    ][:1]
+    for names in (("level", "severity", "lvl"), ("msg", "message", "event")):
+        for name in names:
+            if name in record:
+                value = str(record.pop(name))
+                parts.append(value.upper() if names[0] == "level" and value.isalpha() else value)
+                break
+    for name, value in record.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        parts.append(f'{name}="{text}"' if " " in text else f"{name}={text}")
+    return " ".join(parts).replace("\n", "\\n")
+
+
+def time_of(line: str) -> str:
+    """The time stamp a line begins with, or ""."""
+    if not TIME.match(line):
+        found = re.search(r"\[(\d\d/\w{3}/\d{4}:[^\]]+)\]", line[:120])
+        return found.group(1) if found else ""
+    found = STAMP.match(line)
+    return found.group().strip(" [(") if found else ""

@@ -1,0 +1,124 @@
+"""A whole message: each segment by its class, the host's wrapper lines in a short form."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from aider_gardener.compress.base import Context, omitted, unchanged
+from aider_gardener.compress.edits import merged, read_edits
+from aider_gardener.compress.prose import PROMPT_WHOLE_TOKENS
+from aider_gardener.compress.registry import compress_text, is_shorter
+from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.tokens import approximate
+
+_MARKER_LINE = re.compile(r"^[ \t]*\[… .*\][ \t]*$", re.M)
+
+SHORT_HEADS = ("Ran: ", "Content of ")
+"""What the wrapper of a command's output and of a web page becomes."""
+
+WHOLE_CODE_LINES = 6
+"""Code blocks between words stay whole up to this many lines."""
+
+
+def compress_message(
+    content: str,
+    source: Source,
+    *,
+    segments: Sequence[Segment] | None = None,
+    focus: Focus = Focus(),  # noqa: B008 - frozen
+    entry_id: str = "",
+    count: TokenCounter = approximate,
+) -> Compressed:
+    """The compressed form of a message: never longer, stable when compressed again.
+
+    What the user typed stays whole up to PROMPT_WHOLE_TOKENS, pastes inside it go by their class;
+    applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
+    the markers that say what was left out.
+    """
+    from aider_gardener.classify import dominant_class  # reason: the classifier imports this package
+    from aider_gardener.segment import segment
+
+    parts = segment(content, source) if segments is None else tuple(segments)
+    cls = dominant_class(content, source, parts)
+    if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
+        return unchanged(content, cls)
+    kept: Counter[str] = Counter()
+    texts: list[str] = []
+    for part in _edits_together(content, parts):
+        shown, facts = _part(content, part, source, Context(part.kind, part.language, focus, entry_id, source.detail, count))
+        kept.update(facts)
+        if texts and texts[-1] and not texts[-1].endswith("\n") and content[part.start - 1 : part.start] == "\n":
+            texts.append("\n")
+        texts.append(shown)
+    text = "".join(texts)
+    if not is_shorter(text, content, count):
+        return unchanged(content, cls)
+    kind = max(parts, key=lambda part: part.end - part.start).kind if parts else ""
+    return Compressed(text, cls, kind, dict(kept))
+
+
+def already_compressed(content: str, source: Source) -> bool:
+    """True when the message has a marker line of ours, or a wrapper in its short form."""
+    wrapped = bool(source.detail) and content.startswith(SHORT_HEADS)
+    return wrapped or ("[…" in content and bool(_MARKER_LINE.search(content)))
+
+
+def _edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
+    """Edit segments with only blank space between them become one."""
+    joined: list[Segment] = []
+    for part in parts:
+        if joined and part.cls is ContentClass.EDIT and joined[-1].cls is ContentClass.EDIT and joined[-1].kind == part.kind != "whole-file":
+            joined[-1] = Segment(joined[-1].start, part.end, part.cls, part.kind)
+        elif (
+            len(joined) > 1 and part.cls is ContentClass.EDIT and joined[-2].cls is ContentClass.EDIT and joined[-2].kind == part.kind != "whole-file"
+            and not content[joined[-1].start : joined[-1].end].strip()
+        ):
+            joined[-2:] = [Segment(joined[-2].start, part.end, part.cls, part.kind)]
+        else:
+            joined.append(part)
+    return joined
+
+
+def _part(content: str, part: Segment, source: Source, ctx: Context) -> tuple[str, dict[str, int]]:
+    text = content[part.start : part.end]
+    if part.kind == "wrapper":
+        return _short_wrapper(text, source), {}
+    if part.cls is ContentClass.PROMPT and len(text) < 3 * PROMPT_WHOLE_TOKENS:
+        return text, {}
+    if part.cls is ContentClass.EDIT:
+        found = merged(read_edits(text, part.kind))
+        return ("\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text), {"edits": len(found)}
+    head, body, tail = _unfenced(text)
+    if head and part.cls is ContentClass.CODE and body.count("\n") <= WHOLE_CODE_LINES:
+        return text, {}
+    result = compress_text(body, part.cls, ctx)
+    if result.lossless:
+        return text, dict(result.kept)
+    middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"
+    return head + middle + tail, dict(result.kept)
+
+
+def _short_wrapper(text: str, source: Source) -> str:
+    if not source.detail:
+        return text
+    if source.kind is SourceKind.WEB:
+        return f"{SHORT_HEADS[1]}{source.detail}:\n"
+    return f"{SHORT_HEADS[0]}{source.detail}\nOutput:\n"
+
+
+def _unfenced(text: str) -> tuple[str, str, str]:
+    """A fenced block as (opening lines, body, closing line); ("", text, "") when there is no fence."""
+    lines = text.split("\n")
+    for index, line in enumerate(lines[:2]):
+        mark = line.lstrip(" ")[:3]
+        if mark in ("```", "~~~") and len(line) - len(line.lstrip(" ")) < 4:
+            head = "\n".join(lines[: index + 1]) + "\n"
+            body = text[len(head) :]
+            stripped = body.rstrip()
+            last = stripped.rfind("\n") + 1
+            if stripped[last:].strip().startswith(mark) and not stripped[last:].strip().strip("`~"):
+                return head, body[:last], body[last:]
+            return head, body, ""
+    return "", text, ""

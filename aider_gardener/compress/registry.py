@@ -1,0 +1,76 @@
+"""Which compressor serves which class and kind, and the guards that all of them stand behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aider_gardener.compress import builds, code, diffs, edits, errors, listings, logs, prose, structured, testruns
+from aider_gardener.compress.base import Compressor, Context, unchanged
+
+from aider_gardener.messages import Compressed, ContentClass, TokenCounter
+from aider_gardener.tokens import pieces
+
+BY_CLASS: dict[ContentClass, Compressor] = {
+    ContentClass.PROMPT: prose.compress_prompt,
+    ContentClass.PROSE: prose.compress,
+    ContentClass.CODE: code.compress,
+    ContentClass.STRUCTURED: structured.compress,
+    ContentClass.EDIT: edits.compress,
+    ContentClass.LOG: logs.compress,
+    ContentClass.ERROR: errors.compress,
+    ContentClass.LISTING: listings.compress,
+    ContentClass.DIFF: diffs.compress,
+}
+
+TEST_KINDS = frozenset({
+    "pytest", "unittest", "jest", "vitest", "mocha", "bun", "node-test", "tap", "cargo-test", "go-test", "junit", "maven-test",
+    "rspec", "dotnet-test", "phpunit", "ctest", "gtest",
+})  # fmt: skip
+BUILD_KINDS = frozenset({
+    "gcc", "rustc", "tsc", "eslint", "flake8", "mypy", "javac", "maven", "gradle", "npm", "pip", "cargo", "go-build", "ruff",
+    "pylint", "aider-lint", "make", "cmake", "dotnet", "docker", "webpack", "yarn", "pnpm", "lint", "generic-build",
+})  # fmt: skip
+
+
+def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
+    """The compressor of a class; logs are told apart by kind, or by the detectors when it is unknown."""
+    if cls is not ContentClass.LOG:
+        return BY_CLASS[cls]
+    if kind in TEST_KINDS:
+        return testruns.compress
+    if kind in BUILD_KINDS:
+        return builds.compress
+    if not kind:
+        if testruns.detect(text):
+            return testruns.compress
+        if builds.detect(text):
+            return builds.compress
+    return logs.compress
+
+
+def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
+    """The compressed form of a text of one class: never longer, and stable when compressed again.
+
+    The compressor runs until its output no longer shrinks, so a second call finds nothing to do.
+    """
+    best = unchanged(text, cls, ctx.kind)
+    while best.text:
+        result = compressor_for(cls, ctx.kind, best.text)(best.text, ctx)
+        if not is_shorter(result.text, best.text, ctx.count):
+            break
+        kept = {**result.kept, **best.kept} if best.kept else result.kept
+        best = replace(result, cls=cls, kind=result.kind or best.kind, kept=kept, lossless=False)
+    return best
+
+
+def is_shorter(new: str, old: str, count: TokenCounter) -> bool:
+    """True when `new` has fewer characters and fewer tokens than `old`; counts no more than needed."""
+    if len(new) >= len(old):
+        return False
+    limit = count(new)
+    seen = 0
+    for piece in pieces(old):
+        seen += count(piece)
+        if seen > limit:
+            return True
+    return False

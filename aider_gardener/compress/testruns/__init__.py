@@ -1,0 +1,8 @@
+"""Test runs: totals, and for every failing test its id, its message with both values, and file:line."""
+
+from __future__ import annotations
+
+from aider_gardener.compress.testruns.compressor import compress
+from aider_gardener.compress.testruns.detector import detect
+
+__all__ = ["compress", "detect"]

@@ -1,0 +1,145 @@
+"""Reading cargo test and cargo nextest: panics under their stdout heads, totals by target, warnings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from aider_gardener.compress.errors.places import frame_place
+from aider_gardener.compress.testruns.model import Failure, Run
+
+HEAD = re.compile(
+    r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|^ +(?:stdout|stderr) ───.*$"
+)
+RESULT = re.compile(r"^test (.+?) \.\.\. (ok|FAILED|ignored|bench:|should panic)(.*)$")
+NEXTEST = re.compile(r"^ +(PASS|FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK|SLOW) \[ *[>\d.]+s\] (?:\(.*\) )?(.+)$")
+TOTAL = re.compile(r"^test result: .*$|^ +Summary \[.*$")
+TARGET = re.compile(r"^ +(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))")
+PANIC = re.compile(r"^(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+?:\d+:\d+):?$")
+OLD_PANIC = re.compile(r"^thread '.*' panicked at '(.*)', (\S+:\d+:\d+)$")
+NOISE = re.compile(
+    r"^(?:running \d+ tests?|failures:|successes:|note: run with|stack backtrace:|error: (?:test failed, to rerun|"
+    r"\d+ targets? failed)|-{5,}|    \S+ .*|    [`\w:]+|Caused by:|  process didn't exit)"
+)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.run = Run()
+        self.target = ""
+        self.failure: Failure | None = None
+        self.block: list[str] = []
+        self.build: list[str] = []
+        self.failed: list[str] = []
+        self.testing = False
+
+    def read(self, lines: Sequence[str]) -> Run:
+        for line in lines:
+            self.line(line)
+        self.close()
+        known = {failure.id for failure in self.run.failures}
+        self.run.failures.extend(Failure(name) for name in self.failed if name not in known)
+        self.run.outside, self.run.build = self.build, True
+        self.run.totals = _summed(self.run.totals)
+        return self.run
+
+    def line(self, line: str) -> None:
+        head = HEAD.match(line)
+        if head:
+            self.close()
+            name = head.group(1) or head.group(2)
+            self.failure = Failure(name) if name else self.failure
+        elif TOTAL.match(line):
+            self.close()
+            where = f" ({self.target})" if self.target else ""
+            self.run.totals.append(line.strip().removeprefix("test result: ") + where)
+        elif self.failure is not None and line.rstrip() != "failures:":
+            self.block.append(line)
+        else:
+            self.close()
+            self.outer(line)
+
+    def outer(self, line: str) -> None:
+        found = RESULT.match(line)
+        if found:
+            if found.group(2) == "ok":
+                self.run.passed += 1
+            elif found.group(2) == "FAILED":
+                self.failed.append(found.group(1).removesuffix(" - should panic"))
+            else:
+                self.run.notes.append(line)
+            return
+        found = NEXTEST.match(line)
+        if found:
+            if found.group(1) == "PASS":
+                self.run.passed += 1
+            elif found.group(2) not in self.failed:
+                self.failed.append(found.group(2))
+            return
+        target = TARGET.match(line)
+        if target:
+            self.target, self.testing = target.group(1) or f"doc-tests {target.group(2)}", True
+        elif (line.strip() and not NOISE.match(line)) or not self.testing:
+            self.build.append(line)
+
+    def close(self) -> None:
+        failure, block = self.failure, self.block
+        self.failure, self.block = None, []
+        if failure is None:
+            return
+        failure.message, failure.where, failure.output = _read_block(block)
+        known = next((one for one in self.run.failures if one.id == failure.id), None)
+        if known is None:
+            self.run.failures.append(failure)
+        elif not known.message:
+            known.message, known.where = failure.message, failure.where
+
+
+def _summed(totals: Sequence[str]) -> list[str]:
+    """The totals of all targets as one line, followed by those of the targets that failed."""
+    counts: dict[str, int] = {}
+    for total in totals:
+        for number, word in re.findall(r"(\d+) (passed|failed|ignored|measured|filtered out|skipped)", total):
+            counts[word] = counts.get(word, 0) + int(number)
+    if len(totals) < 2 or not counts:
+        return list(totals)
+    told = ", ".join(
+        f"{number} {word}" for word, number in counts.items() if number or word in ("passed", "failed")
+    )
+    failed = [total for total in totals if total.startswith("FAILED")]
+    return [*failed, f"{len(totals)} targets: {told}"]
+
+
+def _read_block(block: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    message: list[str] = []
+    where: list[str] = []
+    output: list[str] = []
+    trace = panicked = False
+    for line in block:
+        old = OLD_PANIC.match(line)
+        found = PANIC.match(line)
+        if old:
+            message.append(f"panicked: {old.group(1)}")
+            where.append(old.group(2))
+            panicked = True
+        elif found:
+            where.append(found.group(1))
+            panicked = True
+        elif line.startswith("note: test did not"):
+            message.append(line.removeprefix("note: "))
+        elif line.startswith(("stack backtrace:", "note: ")):
+            trace = line.startswith("stack") or trace
+        elif trace and (
+            re.match(r"^ +\d+: ", line) or frame_place(line) is not None or line.startswith("    ")
+        ):
+            continue
+        elif line.strip():
+            (message if panicked else output).append(line)
+    if not message:
+        message, output = output, []
+    return message, where, output
+
+
+def parse_cargo(lines: Sequence[str]) -> Run:
+    """Read the output of `cargo test` or `cargo nextest run`."""
+    return _Reader().read(lines)

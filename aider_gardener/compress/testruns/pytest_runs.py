@@ -1,0 +1,230 @@
+"""Reading pytest: verbose, quiet, dots, xdist, all traceback styles, with or without a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.pytest_blocks import block_failures
+from aider_gardener.compress.testruns.pytest_sections import (
+    coverage_notes,
+    duration_notes,
+    header_notes,
+    skip_notes,
+    warning_notes,
+)
+
+SECTION = re.compile(
+    r"^={2,} (\S.*?) ={2,}$|^=+ (test session starts|FAILURES|ERRORS|short test summary info) =+$"
+)
+TOTALS = re.compile(
+    r"^=* ?(?:no tests ran|(?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|"
+    r"subtests passed|subtests failed)(?:, )?)+) in \d[\d.]*s.*$"
+)
+STATUS = re.compile(
+    r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?)?"
+    r"(?:(?P<before>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN) )?"
+    r"(?P<id>\S+\.py::.*?)"
+    r"(?: (?P<after>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUBPASS|SUBFAIL(?:ED)?|SUBSKIP)(?: \(.*\))?)?"
+    r"\s*(?:\[ *\d+%\])?$"
+)
+SUMMARY = re.compile(
+    r"^(?P<outcome>FAILED|ERROR|SUBFAIL(?:ED)?\S*|XPASS|XFAIL) (?P<id>.+?)(?: - (?P<message>.*))?$"
+)
+DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
+STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")
+LIVE_LOG = re.compile(r"^-{3,} live log \w+ -{3,}$")
+
+
+class _Reader:
+    """The state of one pass over pytest's lines."""
+
+    def __init__(self) -> None:
+        self.run = Run()
+        self.section = ""
+        self.body: list[str] = []
+        self.named: dict[str, str] = {}
+        self.reported: list[Failure] = []
+        self.started = False
+
+    def read(self, lines: Sequence[str]) -> Run:
+        for line in lines:
+            self.line(line)
+        self.close()
+        self.finish()
+        return self.run
+
+    def line(self, line: str) -> None:
+        first = line[:1]
+        if first == "=" or (first.isdigit() and TOTALS.match(line)) or line.startswith("no tests ran"):
+            if TOTALS.match(line):
+                self.close()
+                self.run.totals.append(line)
+                self.section = "after"
+                return
+            found = SECTION.match(line)
+            if found and (
+                found.group(2) or self.section not in ("", "after") or known_section(found.group(1))
+            ):
+                self.close()
+                self.section = (found.group(1) or found.group(2)).lower()
+                return
+        if first == "!" and STOPPED.match(line):
+            self.run.notes.append(line.strip("! "))
+            return
+        if self.section in ("", "after", "test session starts"):
+            self.progress(line)
+        else:
+            self.body.append(line)
+
+    def progress(self, line: str) -> None:
+        if (self.section != "test session starts" and ".py" not in line) or not self.status(line):
+            if DOTS.match(line) and len(line) > 4:
+                self.run.passed += line.count(".")
+            elif self.section == "test session starts":
+                self.body.append(line)
+            elif self.tb_line(line):
+                return
+            else:
+                self.run.outside.append(line)
+
+    def tb_line(self, line: str) -> bool:
+        found = (
+            SUMMARY.match(line)
+            if line.startswith(("FAILED ", "ERROR ", "SUBFAIL")) and ".py" in line
+            else None
+        )
+        if found:
+            self.report(found)
+        return bool(found)
+
+    def status(self, line: str) -> bool:
+        if "::" not in line:
+            return bool(line and DOTS.match(line)) and self.count(line)
+        found = STATUS.match(line)
+        if not found:
+            return False
+        if not found.group("after") and not found.group("before"):
+            return " " not in line.strip()
+        outcome = found.group("after") or found.group("before")
+        if outcome == "PASSED":
+            self.run.passed += 1
+        elif outcome.startswith(("FAILED", "ERROR", "SUBFAIL")):
+            self.named.setdefault(found.group("id"), outcome)
+        return True
+
+    def count(self, line: str) -> bool:
+        self.run.passed += line.count(".") - (1 if ".py" in line else 0)
+        return True
+
+    def report(self, found: re.Match[str]) -> None:
+        outcome = found.group("outcome")
+        if outcome.startswith("X"):
+            self.run.notes.append(found.group(0))
+            return
+        message = found.group("message")
+        self.reported.append(Failure(found.group("id"), outcome, [message] if message else []))
+
+    def close(self) -> None:
+        """Digest the section that ends here."""
+        body, section = self.body, self.section
+        self.body = []
+        if section == "test session starts":
+            kept, rest = header_notes(body)
+            self.run.notes.extend(kept)
+            self.run.outside.extend(rest)
+        elif section in ("failures", "errors"):
+            for failure in block_failures(body):
+                self.run.failures.append(failure)
+        elif section.startswith("short test summary"):
+            self.run.notes.extend(skip_notes(body))
+            for line in body:
+                found = SUMMARY.match(line)
+                if found:
+                    self.report(found)
+        elif section.startswith("warnings summary"):
+            self.run.notes.extend(warning_notes(body))
+        elif section.startswith("slowest"):
+            self.run.notes.extend(duration_notes(body))
+        elif "coverage" in section:
+            self.run.notes.extend(coverage_notes(body))
+        elif section and section != "after":
+            self.run.outside.extend(body)
+
+    def finish(self) -> None:
+        """Give each failure its full id and add those that were only reported."""
+        waiting: dict[str, list[Failure]] = {}
+        for reported in self.reported:
+            waiting.setdefault(reported.id.partition("::")[2].replace("::", ".") or reported.id, []).append(
+                reported
+            )
+        seen_ids = {reported.id for reported in self.reported}
+        for name in self.named:
+            if name not in seen_ids:
+                key = name.partition("::")[2].replace("::", ".")
+                waiting.setdefault(key, []).append(Failure(name, self.named[name]))
+        for failure in self.run.failures:
+            title, suffix = _title(failure.id)
+            candidates = waiting.get(failure.id.replace("::", "."), []) or waiting.get(title, [])
+            if failure.where == [failure.id]:
+                candidates = _reported_as(failure, waiting)
+            chosen = next((one for one in candidates if _same_file(one, failure)), None)
+            chosen = chosen or (candidates[0] if candidates else None)
+            if chosen:
+                candidates.remove(chosen)
+                failure.message = failure.message or chosen.message
+                failure.id = chosen.id + (suffix if chosen.outcome.startswith("SUBFAIL") else "")
+            elif failure.where and ".py" not in failure.id:
+                path = next((place for place in failure.where if "test" in place), failure.where[0])
+                failure.id = (
+                    f"{path.rpartition(':')[0]}::{failure.id.replace('.', '::', failure.id.count('.') and 1)}"
+                )
+        for left in waiting.values():
+            self.run.failures.extend(left)
+
+
+def _title(name: str) -> tuple[str, str]:
+    """A block's title without the parameters of a subtest, and those parameters."""
+    found = re.match(r"^(.*?)( (?:\[.*\] ?)?(?:\(.*\))?)$", name)
+    return (found.group(1).replace("::", "."), found.group(2)) if found else (name, "")
+
+
+def _reported_as(failure: Failure, waiting: Mapping[str, list[Failure]]) -> list[Failure]:
+    """The reports that a line of `--tb=line` may belong to, told by the beginning of its message."""
+    first = failure.message[0] if failure.message else ""
+    for reports in waiting.values():
+        told = reports[0].message[0].removesuffix("...") if reports and reports[0].message else ""
+        if told and first.startswith(told):
+            return reports
+    return []
+
+
+def _same_file(reported: Failure, failure: Failure) -> bool:
+    path = reported.id.partition("::")[0]
+    return any(place.rpartition(":")[0].endswith(path) for place in failure.where)
+
+
+def known_section(title: str) -> bool:
+    """True for a section that pytest or a usual plugin writes."""
+    return title.lower().startswith(
+        (
+            "test session",
+            "failures",
+            "errors",
+            "short test",
+            "warnings summary",
+            "slowest",
+            "passes",
+            "tests coverage",
+            "coverage",
+            "xfailures",
+            "xpasses",
+            "rerun",
+        )
+    )
+
+
+def parse_pytest(lines: Sequence[str]) -> Run:
+    """Read the output of pytest."""
+    return _Reader().read(lines)

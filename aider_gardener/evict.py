@@ -1,0 +1,138 @@
+"""Eviction: choose renditions so that the value kept per token is highest (greedy on the hull).
+
+Each entry offers renditions with tokens and value. Walking an entry down its upper convex hull gives
+steps of rising value lost per token saved; taking all entries' steps in that order until the target is
+met is the greedy for the multiple-choice knapsack relaxation, off the optimum by at most one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from aider_gardener.messages import Entry, Fidelity, Rendition, Swap
+
+FIDELITY_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 0.8, Fidelity.LINE: 0.35, Fidelity.HIDDEN: 0.0}
+ORDER = (Fidelity.FULL, Fidelity.COMPRESSED, Fidelity.LINE, Fidelity.HIDDEN)
+
+
+class Shield(IntEnum):
+    """How late an entry may be sacrificed. A higher shield is touched only when lower ones are spent."""
+
+    NONE = 0
+    PROMPT = 1
+    """The user's own words."""
+    FORMAT = 2
+    """The last two edit replies: they show the model the edit format."""
+    LAST = 3
+    """The last exchange: only when the prompt could not be sent otherwise."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entry as the planner sees it: what stands now, what could stand, what it is worth.
+
+    `floors` says how far down it may go once a shield is given up; a missing shield allows nothing.
+    """
+
+    entry: Entry
+    current: Fidelity
+    options: tuple[Rendition, ...]
+    priority: float
+    floors: Mapping[Shield, Fidelity] = field(default_factory=lambda: {Shield.NONE: Fidelity.HIDDEN})
+
+    def tokens(self, fidelity: Fidelity) -> int:
+        return next(option.tokens for option in self.options if option.fidelity is fidelity)
+
+    def floor(self, shield: Shield) -> Fidelity:
+        """The lowest fidelity allowed when all shields up to `shield` are given up."""
+        allowed = [level for key, level in self.floors.items() if key <= shield]
+        return max([self.current, *allowed], key=ORDER.index)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One downgrade on an entry's hull, with the value lost per token saved."""
+
+    candidate: Candidate
+    before: Fidelity
+    after: Fidelity
+    tokens_saved: int
+    loss_per_token: float
+
+
+def value(candidate: Candidate, fidelity: Fidelity) -> float:
+    return candidate.priority * FIDELITY_VALUE[fidelity]
+
+
+def hull_steps(candidate: Candidate, at: Fidelity, floor: Fidelity) -> list[Step]:
+    """The downgrades of one entry from `at` to `floor`, each the cheapest in value per token next."""
+    options = {option.fidelity: option.tokens for option in candidate.options}
+    allowed = ORDER[: ORDER.index(floor) + 1]
+    steps: list[Step] = []
+    while True:
+        below = [
+            level for level in allowed[ORDER.index(at) + 1 :] if options.get(level, options[at]) < options[at]
+        ]
+        if not below:
+            return steps
+
+        def loss(level: Fidelity, at: Fidelity = at) -> float:
+            return (value(candidate, at) - value(candidate, level)) / (options[at] - options[level])
+
+        best = min(below, key=lambda level: (loss(level), options[level]))
+        steps.append(Step(candidate, at, best, options[at] - options[best], loss(best)))
+        at = best
+
+
+def choose(
+    candidates: Sequence[Candidate], fidelity: Mapping[int, Fidelity], *, tokens_to_save: int, shield: Shield
+) -> list[Step]:
+    """The steps, least value lost per token saved first, that save at least `tokens_to_save`.
+
+    Starts from `fidelity` (full where none is given). Shields are given up one after the other, up to
+    `shield`. If the target cannot be met, every possible step is returned.
+    """
+    chosen: list[Step] = []
+    at = {item.entry.seq: fidelity.get(item.entry.seq, Fidelity.FULL) for item in candidates}
+    saved = 0
+    for given_up in Shield:
+        if given_up > shield:
+            break
+        rows = [
+            step for item in candidates for step in hull_steps(item, at[item.entry.seq], item.floor(given_up))
+        ]
+        rows.sort(key=lambda step: (step.loss_per_token, step.candidate.entry.seq))
+        for step in rows:
+            if saved >= tokens_to_save:
+                return chosen
+            chosen.append(step)
+            at[step.candidate.entry.seq] = step.after
+            saved += step.tokens_saved
+    return chosen
+
+
+def swaps(
+    candidates: Sequence[Candidate],
+    before: Mapping[int, Fidelity],
+    after: Mapping[int, Fidelity],
+    *,
+    turn: int,
+) -> tuple[Swap, ...]:
+    """The difference of two views as swaps, one an entry, in the order of the chat, each with its reason."""
+    found: list[Swap] = []
+    for item in candidates:
+        old = before.get(item.entry.seq, Fidelity.FULL)
+        new = after.get(item.entry.seq, Fidelity.FULL)
+        if old is not new:
+            saved = item.tokens(old) - item.tokens(new)
+            found.append(Swap(item.entry.id, old, new, saved, reason(item, turn)))
+    return tuple(found)
+
+
+def reason(candidate: Candidate, turn: int) -> str:
+    """Why an entry was chosen, in words for the user."""
+    age = turn - candidate.entry.turn
+    turns = "this turn" if age <= 0 else "1 turn ago" if age == 1 else f"{age} turns ago"
+    return f"{candidate.entry.cls.value}, priority {candidate.priority:.0f}, {turns}"

@@ -1,0 +1,351 @@
+"""The facade: one chat's whole flow, in order. Adapters hold one `Gardener` for each chat."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aider_gardener.archive import Archive
+from aider_gardener.chat import Chat
+from aider_gardener.errors import UsageError
+from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
+from aider_gardener.planner import Draft, Goal, draft, history_tokens, open_exchange
+from aider_gardener.pressure import (
+    HARD_AT,
+    OPTIMIZE_AT,
+    WARNING_AT,
+    WINDOW_LOW,
+    Frame,
+    Level,
+    Pressure,
+    default_budget,
+    level,
+)
+from aider_gardener.priority import focus_words
+from aider_gardener.recall import Recalled, Request, recall, recall_note
+from aider_gardener.report import pressure_report
+from aider_gardener.settings import Settings
+from aider_gardener.store.base import Store
+from aider_gardener.view import Piece
+
+FOCUS_PROMPTS = 5
+"""How many of the user's last messages say what the chat is about now."""
+COLD_SHARE = 0.6
+"""Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One plan that was applied: when, what it saved, and how many seconds it took."""
+
+    turn: int
+    tokens_before: int
+    tokens_after: int
+    reason: str
+    seconds: float
+    plan: Plan
+
+
+class Gardener:
+    """Memory of one chat. Lists go in as messages and come out as the messages to show instead.
+
+    `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        *,
+        session: str,
+        project: str = "",
+        count: TokenCounter,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.settings = settings
+        self.count = count
+        self.chat = Chat()
+        self.frame = Frame()
+        self.history_limit = 0
+        self.on = True
+        self.timings: dict[int, float] = {}
+        self.plans_applied: list[Applied] = []
+        self.archive = Archive(store, session=session, project=project, count=count, clock=clock)
+        self._before: list[dict[int, Fidelity]] = []
+        self._open_recall: tuple[object, str] | None = None
+        self._hold = 0
+        self._turn_depth = 0
+        self.prefix_key: object = None
+        self.holder: Callable[[], object | None] | None = None
+
+    def set_counter(self, count: TokenCounter) -> None:
+        """Count with another model's tokenizer from now on."""
+        self.count = self.archive.count = count
+
+    # What enters
+
+    def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
+        """Archive every message that is new in the host's lists; returns their entries."""
+        with self._timed():
+            known_gone = set(self.chat.gone)
+            added = self.chat.sync(done, cur, self._admit)
+            self.archive.set_active(self.chat, known_gone)
+            return added
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Add what happens inside to the turn's overhead, in seconds."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            turn = self.chat.turn
+            self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
+
+    def _admit(self, message: Message, turn: int, seq: int) -> Entry:
+        return self.archive.add(message, turn=turn, seq=seq, focus=self.focus())
+
+    def enter_turn(self) -> bool:
+        """The user entered something; a turn is counted, and True returned, unless one is going on."""
+        self._turn_depth += 1
+        if self._turn_depth > 1:
+            return False
+        self.chat.begin_turn()
+        return True
+
+    def leave_turn(self) -> None:
+        """What the user entered has been dealt with."""
+        self._turn_depth = max(0, self._turn_depth - 1)
+
+    def clear(self) -> None:
+        """Note that the user cleared the chat: nothing older comes back unless asked for."""
+        self.chat.clear()
+        self._before.clear()
+        self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
+
+    def focus(self) -> Focus:
+        """What the user is about now: words of the last prompts, files of the chat."""
+        typed = [e.content for e in self.chat.entries.values() if e.source.kind is SourceKind.TYPED]
+        return Focus(focus_words(typed[-FOCUS_PROMPTS:]), frozenset(self.frame.files))
+
+    # Budget and plan
+
+    @property
+    def budget(self) -> int:
+        """The history budget in tokens: settings, else aider's limit if the user gave one, else by window."""
+        return self.settings.history_tokens or self.history_limit or default_budget(self.frame.window)
+
+    @property
+    def recall_budget(self) -> int:
+        """The part of the history budget that recalled text may use in one prompt, in tokens."""
+        return int(self.budget * self.settings.recall_share)
+
+    def goal(self, *, cold: bool = False) -> Goal:
+        """The marks for the history now: by its budget, or by the window where that is tighter."""
+        high = self.budget - self.recall_budget
+        low = int(self.settings.low_mark * high)
+        reason = "history above its budget"
+        room = 0
+        window = self.frame.window
+        if window:
+            room = max(1, int(HARD_AT * window) - self.frame.tokens)
+            mark = OPTIMIZE_AT if self.chat.fidelity else WARNING_AT
+            if (soft := int(mark * window) - self.frame.tokens) < high:
+                high = max(soft, 1)
+                low = max(min(low, int(WINDOW_LOW * window) - self.frame.tokens), 1)
+                reason = f"window above {mark:.0%}"
+        high = max(high, self._hold)
+        if cold:
+            high = int(low + COLD_SHARE * (high - low))
+            reason += ", while the prompt cache is cold"
+        return Goal(high=high, low=low, hard=room, reason=reason)
+
+    def draft(self, *, cold: bool = False, goal: Goal | None = None) -> Draft | None:
+        """The plan that is due now, with its view; None when nothing is due. Changes nothing."""
+        return draft(
+            self.chat,
+            goal or self.goal(cold=cold),
+            focus=self.focus(),
+            count=self.count,
+            renditions=self.archive.renditions,
+        )
+
+    def plan(self) -> Plan | None:
+        """What a compaction down to the low mark would do now. Changes nothing."""
+        goal = self.goal()
+        made = self.draft(goal=replace(goal, high=goal.low, reason="asked for"))
+        return made.plan if made else None
+
+    def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
+        """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
+        if not self.acts:
+            return None
+        with self._timed():
+            began = time.perf_counter()
+            made = self.draft(cold=cold, goal=goal)
+            if made is None:
+                return None
+            self._hold = 0
+            self._before.append(dict(self.chat.fidelity))
+            self.chat.apply(made.fidelity, made.done, made.cur)
+            self.archive.plan_event(self.chat.turn, made.plan)
+            self.plans_applied.append(applied(made.plan, self.chat.turn, time.perf_counter() - began))
+            return made.plan
+
+    def shrink(self) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
+        standing = history_tokens(self.chat.done, self.chat.cur, open_exchange(self.chat), self.count)
+        half = max(1, standing // 2)
+        return self.tend(
+            goal=Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
+        )
+
+    def is_hard(self) -> bool:
+        """Whether the next prompt takes 95 % of the window or more."""
+        return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
+
+    def hide_done(self) -> int:
+        """Hide every message of the done list; returns how many entries that are."""
+        hidden = [entry.seq for entry in self.chat.sequence(self.chat.done, is_done=True)]
+        self.apply({**self.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
+        return len(hidden)
+
+    @property
+    def acts(self) -> bool:
+        """Whether prompts may be changed: on, and not only observing."""
+        return self.on and self.settings.mode == "garden"
+
+    @property
+    def pieces(self) -> tuple[list[Piece], list[Piece]]:
+        """The messages of both lists as they should stand."""
+        return self.chat.done, self.chat.cur
+
+    def undo(self) -> int:
+        """Take back the last compaction as far as its entries are still there; returns how many
+        entries changed. Raises UsageError when there is nothing to take back."""
+        if not self._before:
+            raise UsageError("there is no compaction to undo in this chat")
+        changed = self._show(self._before.pop(), "undo")
+        # What the user took back is not compacted again before the history has grown by as much.
+        self._hold = history_used(self) + self.goal().high - self.goal().low
+        return changed
+
+    def apply(self, fidelity: dict[int, Fidelity], reason: str) -> int:
+        """Show the entries at the given fidelities from now on; returns how many changed."""
+        self._before.append(dict(self.chat.fidelity))
+        return self._show(fidelity, reason)
+
+    def show_originals(self, seqs: Sequence[int] | None = None) -> int:
+        """Put originals back into the chat (all, or the given entries); returns how many changed."""
+        keep = {} if seqs is None else {k: v for k, v in self.chat.fidelity.items() if k not in set(seqs)}
+        return self._show(keep, "restore")
+
+    def _show(self, fidelity: dict[int, Fidelity], kind: str) -> int:
+        changed = {
+            s for s in {*fidelity, *self.chat.fidelity} if fidelity.get(s) != self.chat.fidelity.get(s)
+        }
+        self.chat.apply(fidelity, *self.chat.rendered(fidelity, self.archive.text))
+        self.archive.event(
+            self.chat.turn, kind, {"entry_ids": [self.chat.entries[s].id for s in sorted(changed)]}
+        )
+        return len(changed)
+
+    # Recall
+
+    def recall(
+        self, query: str, *, token_limit: int = 1_000, everywhere: bool = True, full: bool = False
+    ) -> list[Recalled]:
+        """Passages of originals that fit the question best, within a token budget, best first.
+
+        `everywhere` also reaches what was cleared and older sessions of the project. A hit counts as
+        an access. `full` gives whole originals where they fit.
+        """
+        request = Request(
+            query, token_limit=token_limit, full=full, floor=0 if everywhere else self.chat.floor
+        )
+        found = recall(self.archive, self.chat, request, own_session_only=not everywhere, count=self.count)
+        self.archive.touch(item.entry_id for item in found)
+        return found
+
+    def recall_note(self, question: str, standing: str) -> str:
+        """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
+
+        `standing` is the text of the files in the chat: what stands there is not recalled. Within one
+        question the note stays the same, so that a retry or a reflection sends the same prompt.
+        """
+        budget = self.recall_budget
+        if not self.acts or budget <= 0 or not question.strip():
+            return ""
+        key = (question, tuple(self.chat.fidelity.items()), len(self.chat.entries), len(standing))
+        if self._open_recall is not None and self._open_recall[0] == key:
+            return self._open_recall[1]
+        with self._timed():
+            request = Request(
+                question,
+                token_limit=budget,
+                floor=self.chat.floor,
+                threshold=self.settings.recall_threshold,
+                standing=standing,
+            )
+            found = recall(self.archive, self.chat, request, own_session_only=True, count=self.count)
+            self.archive.touch(item.entry_id for item in found)
+            self._open_recall = (key, recall_note(found))
+        return self._open_recall[1]
+
+    # Report and care
+
+    def pressure(self) -> Pressure:
+        """What the next prompt uses of window and budget, with what could be saved."""
+        return pressure_report(self)
+
+    def status(self) -> dict[str, Any]:
+        """One value for `/gardener status`: mode, budget, store, compactions, time spent."""
+        stats = self.archive.store.stats()
+        return {
+            "mode": self.settings.mode if self.on else "off",
+            "history_budget": self.budget,
+            "recall_budget": self.recall_budget,
+            "turns": self.chat.turn,
+            "entries": len(self.chat.entries),
+            "compactions": len(self.plans_applied),
+            "tokens_saved": sum(item.plan.tokens_saved for item in self.plans_applied),
+            "seconds": round(sum(self.timings.values()), 3),
+            "store": stats.path or "in memory",
+            "stored_entries": stats.entries,
+            "stored_bytes": stats.bytes,
+        }
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A context that leaves no trace: chat, store and timings are as before when it ends."""
+        chat, recalled, before = copy_chat(self.chat), self._open_recall, list(self._before)
+        timings, plans_applied = dict(self.timings), list(self.plans_applied)
+        frame, hold, prefix = self.frame, self._hold, self.prefix_key
+        with self.archive.trial():
+            try:
+                yield
+            finally:
+                self.chat, self._open_recall, self._before = chat, recalled, before
+                self.timings, self.plans_applied = timings, plans_applied
+                self.frame, self._hold, self.prefix_key = frame, hold, prefix
+
+
+def applied(plan: Plan, turn: int, seconds: float) -> Applied:
+    return Applied(turn, plan.tokens_before, plan.tokens_after, plan.reason, seconds, plan)
+
+
+def copy_chat(chat: Chat) -> Chat:
+    """A copy that shares entries and pieces, which are frozen, and nothing else."""
+    twin = copy(chat)
+    twin.entries, twin.fidelity, twin.gone = dict(chat.entries), dict(chat.fidelity), set(chat.gone)
+    twin.done, twin.cur = list(chat.done), list(chat.cur)
+    return twin
+
+
+def history_used(gardener: Gardener) -> int:
+    """Tokens of everything of the past as it stands in the chat."""
+    return history_tokens(*gardener.pieces, open_exchange(gardener.chat), gardener.count)

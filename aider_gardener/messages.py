@@ -1,0 +1,186 @@
+"""The words of the design as frozen data: messages, segments, entries, renditions, plans."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+TokenCounter = Callable[[str], int]
+"""Counts the tokens of one text with the model's own tokenizer."""
+
+
+class ContentClass(str, Enum):
+    """What a span of text is. Its value is the word used in the CLI, in JSON and in the store."""
+
+    PROMPT = "prompt"
+    ERROR = "error"
+    CODE = "code"
+    STRUCTURED = "structured"
+    LOG = "log"
+    PROSE = "prose"
+    EDIT = "edit"
+    LISTING = "listing"
+    DIFF = "diff"
+
+
+class SourceKind(str, Enum):
+    """Where a message came from. The source is evidence for its class."""
+
+    TYPED = "typed"
+    COMMAND = "command"
+    TEST = "test"
+    LINT = "lint"
+    WEB = "web"
+    REPLY = "reply"
+    NOTICE = "notice"
+    """Text that the host wrote itself: a commit notice, an "Ok.", a reflection about added files."""
+    STUB = "stub"
+    """Text that the gardener wrote: a rendition below full."""
+    FILE = "file"
+    UNKNOWN = "unknown"
+
+
+class Fidelity(str, Enum):
+    """How much of an entry a rendition shows, from everything to nothing."""
+
+    FULL = "full"
+    COMPRESSED = "compressed"
+    LINE = "line"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A message's origin; `detail` is the command line, URL or path, where there is one."""
+
+    kind: SourceKind = SourceKind.UNKNOWN
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the host holds: one item of a chat list, reduced to role and text."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A span `content[start:end]` of one class. Segments of a message cover it, in order, no overlap.
+
+    `kind` refines the class ("pytest", "gcc", "traceback-python", "search-replace", "json", …);
+    `language` names the language of code in the words of tree-sitter ("python", "tsx", …).
+    """
+
+    start: int
+    end: int
+    cls: ContentClass
+    kind: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What the user is about now; every compressor favours text that touches it.
+
+    `words` are lower-case words and identifiers of the last user messages; `paths` are files in the
+    chat or lately edited, relative with forward slashes.
+    """
+
+    words: frozenset[str] = frozenset()
+    paths: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """What a compressor returns. `text` is never longer than its input.
+
+    `kept` counts, by kind of fact ("failures", "errors", "definitions", …), what the text still
+    holds. `lossless` is true when nothing was left out.
+    """
+
+    text: str
+    cls: ContentClass
+    kind: str = ""
+    kept: Mapping[str, int] = field(default_factory=dict)
+    lossless: bool = False
+
+
+@dataclass(frozen=True)
+class Rendition:
+    """One way to show an entry: its text and what it costs, in tokens of the model's tokenizer."""
+
+    fidelity: Fidelity
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A stored original: one message of a session, with all that the planner needs to know.
+
+    `turn` counts the user's prompts in the session from 1; `seq` orders entries within the session.
+    `created_at` and `accessed_at` are seconds since the epoch. `provider` is the litellm provider
+    the text was first sent to ("" when it was never sent).
+    """
+
+    id: str
+    session: str
+    turn: int
+    seq: int
+    role: str
+    content: str
+    source: Source
+    cls: ContentClass
+    segments: tuple[Segment, ...]
+    tokens: int
+    pinned: bool = False
+    active: bool = True
+    created_at: float = 0.0
+    accessed_at: float = 0.0
+    access_count: int = 0
+    provider: str = ""
+
+
+@dataclass(frozen=True)
+class Swap:
+    """One step of a plan: show `entry_id` as `after` where `before` stands now, and why."""
+
+    entry_id: str
+    before: Fidelity
+    after: Fidelity
+    tokens_saved: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A list of swaps that is applied in one go, with what it saves and what it costs.
+
+    `tokens_before` and `tokens_after` are the history's; `prefix_tokens_broken` is how much of the
+    provider's cached prefix the plan makes uncached once.
+    """
+
+    swaps: tuple[Swap, ...]
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    prefix_tokens_broken: int = 0
+
+    @property
+    def tokens_saved(self) -> int:
+        return self.tokens_before - self.tokens_after
+
+
+def content_hash(role: str, content: str) -> str:
+    """The SHA-256 of a message as hex: the key under which an original is stored once."""
+    data = role.encode("utf-8", "surrogatepass") + b"\0" + content.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()
+
+
+def entry_id(role: str, content: str) -> str:
+    """The short id of an original, as it stands in stubs: "g" and 9 hex digits of its hash."""
+    return "g" + content_hash(role, content)[:9]

@@ -1,0 +1,67 @@
+"""What an entry is worth: 0 to 100, from its class, age, mentions and use (row A10)."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from aider_gardener.messages import ContentClass, Entry, Focus, SourceKind
+
+BASE = {
+    ContentClass.PROMPT: 90.0,
+    ContentClass.ERROR: 80.0,
+    ContentClass.CODE: 60.0,
+    ContentClass.PROSE: 40.0,
+    ContentClass.DIFF: 35.0,
+    ContentClass.STRUCTURED: 30.0,
+    ContentClass.LOG: 20.0,
+    ContentClass.LISTING: 20.0,
+    ContentClass.EDIT: 10.0,
+}
+RECENCY_POINTS = 15.0
+RECENCY_HALF_LIFE_TURNS = 3.0
+MENTION_POINTS = 20.0
+STALENESS_POINTS = 15.0
+STALENESS_TURNS = 40.0
+NOTICE_BASE = 5.0
+
+WORD = re.compile(r"[^\W\d_]\w{2,}|\d[\d.:,_-]*\d")
+
+
+def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
+    """Points from 0 to 100 for keeping `entry` at `turn`, given what the user is about now.
+
+    Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for words of the focus
+    that stand in the entry, − up to 15 for staleness (linear over 40 turns without an access).
+    Text that the host wrote itself is worth 5 at most.
+    """
+    if entry.source.kind is SourceKind.NOTICE:
+        return NOTICE_BASE
+    age = max(0, turn - entry.turn)
+    recency = RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS)
+    staleness = 0.0 if entry.access_count else STALENESS_POINTS * min(1.0, age / STALENESS_TURNS)
+    points = BASE[entry.cls] + recency + MENTION_POINTS * mentioned(entry.content, focus) - staleness
+    return max(0.0, min(100.0, points))
+
+
+def mentioned(content: str, focus: Focus) -> float:
+    """The share, 0 to 1, of the focus words (at most the 40 longest) that stand in the content."""
+    if not focus.words:
+        return 0.0
+    words = sorted(focus.words, key=lambda word: (-len(word), word))[:40]
+    lowered = content.lower()
+    return sum(word in lowered for word in words) / len(words)
+
+
+def focus_words(texts: list[str], *, limit: int = 120) -> frozenset[str]:
+    """Lower-case words, identifiers and numbers of the user's last messages, longest first."""
+    found = {match.group().lower() for text in texts for match in WORD.finditer(text[:20_000])}
+    return frozenset(sorted(found - COMMON_WORDS, key=lambda word: (-len(word), word))[:limit])
+
+
+COMMON_WORDS = frozenset(
+    "the and for with that this from have not you are was but can all has had its out what which when"
+    " will would should could there their they then than them these those into about also just like make"
+    " use using used one two how why where who did does done been being get got let our your now some any"
+    " only more most very here please want need same other over after before again still were".split()
+)

@@ -1,0 +1,257 @@
+"""One replay, within a process of its own: a real coder fed turn by turn from a recording."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay import host
+from aider_gardener.replay.asking import ask_probe
+from aider_gardener.replay.calling import Calls
+from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
+from aider_gardener.replay.model import LeftRecording, RecordedModel
+from aider_gardener.replay.prompts import PromptLog
+from aider_gardener.replay.result import (
+    SUMMARY,
+    Compaction,
+    Measured,
+    ProbeResult,
+    ReplayResult,
+)
+from aider_gardener.replay.sandbox import make_repository, set_commit_time
+from aider_gardener.replay.session import Event, Probe, Session
+from aider_gardener.replay.variants import Variant
+
+RESTART = "restart"
+"""Kind of the event after which the host was started anew, with an empty chat."""
+
+UNRECORDED_REFLECTION = "(the next message was not recorded)"
+
+
+@dataclass
+class Runner:
+    """The state of one replay. `run` does all of it; variants and probes read the fields.
+
+    `messages_before_turn` is how many messages the chat held when the current turn began.
+    """
+
+    session: Session
+    variant: Variant
+    folder: Path
+    model_name: str = "gpt-4o"
+    history_tokens: int | None = None
+    settings: Mapping[str, Any] | None = None
+    probes: Sequence[Probe] = ()
+    summaries: Sequence[str] = ()
+    dump_dir: Path | None = None
+    progress: Callable[[int, int], None] | None = None
+    source_commit: str = ""
+    turn: int = 0
+    messages_before_turn: int = 0
+    compactions: list[Compaction] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    asked: list[ProbeResult] = field(default_factory=list)
+
+    def run(self) -> ReplayResult:
+        """Replay the whole session; ReplayError if it leaves its recording."""
+        began = time.perf_counter()
+        clock = VirtualClock()
+        with clock.installed():
+            self.prepare(clock)
+            try:
+                for turn in range(1, self.session.turn_count + 1):
+                    self.run_turn(turn)
+                    if self.progress:
+                        self.progress(turn, self.session.turn_count)
+                self.ask_probes(self.session.turn_count + 1, beyond=True)
+            except LeftRecording as left:
+                raise self.model.failure or ReplayError(str(left)) from left
+            return self.result(time.perf_counter() - began)
+
+    def prepare(self, clock: VirtualClock) -> None:
+        """Patch the process, make the repository and the coder."""
+        import litellm
+
+        from aider_gardener.replay.aider_io import ReplayIO
+
+        self.clock = clock
+        self.root = make_repository(self.folder, self.session.repo0, clock.now)
+        summaries = self.summaries if self.variant.summaries else None
+        self.model = RecordedModel(self.session, summaries)
+        self.commands = host.RecordedCommands(self.session, self.notices.append)
+        self.prompts = PromptLog(self.dump_dir)
+        self.counted = host.pin_surroundings(clock)
+        host.answer_from_recording(self.commands)
+        host.keep_edits_inside(self.root)
+        host.lint_from_recording(self.recorded_lint_errors)
+        if self.session.repo0 is None:
+            host.accept_edits_as_recorded(self.recorded_commit, self.recorded_reflection)
+        self.watch_prompts()
+        self.io = ReplayIO(self.session)
+        self.main_model = host.make_model(self.model_name)
+        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
+        litellm.completion = self.calls.complete
+        self.variant.prepare(self)
+        self.install_gardener()
+        self.coder = self.new_coder()
+
+    def new_coder(self) -> Any:
+        return host.make_coder(
+            self.session, self.main_model, self.io, self.root, self.history_tokens
+        )
+
+    def watch_prompts(self) -> None:
+        from aider.coders.chat_chunks import ChatChunks
+
+        ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
+
+    def install_gardener(self) -> None:
+        if self.variant.settings is None:
+            return
+        from aider_gardener.replay.gardened import install
+
+        install({**self.variant.settings, **(self.settings or {})}, self.history_tokens)
+
+    # -- turns
+
+    def run_turn(self, turn: int) -> None:
+        """Ask the probes that are due, then feed the turn's input."""
+        self.turn = turn
+        self.clock.advance(SECONDS_PER_TURN)
+        set_commit_time(self.clock.now)
+        self.model.begin_turn(turn)
+        self.commands.begin_turn(turn)
+        self.io.answers.begin_turn(turn)
+        self.lint_taken: set[int] = set()
+        for event in self.session.turn(turn):
+            if event.kind == RESTART:
+                self.coder = self.new_coder()
+            elif event.kind == "user":
+                self.ask_probes(turn)
+                self.messages_before_turn = self.chat_length()
+                self.feed(event.text)
+        self.close_turn()
+
+    def feed(self, text: str) -> None:
+        """Hand over a typed text the way aider's own loop does."""
+        from aider.coders.base_coder import Coder
+        from aider.commands import SwitchCoder
+
+        name = host.command_name(self.coder, text)
+        if not text.strip() or name in host.SKIPPED_COMMANDS:
+            self.notices.append(f"turn {self.turn}: {text.strip()[:40]!r} is not replayed")
+            return
+        try:
+            self.coder.run(with_message=text)
+        except SwitchCoder as switch:
+            options = {"io": self.io, "from_coder": self.coder, **switch.kwargs}
+            options.pop("show_announcements", None)
+            self.coder = Coder.create(**options)
+        except SystemExit:
+            self.notices.append(f"turn {self.turn}: aider wanted to exit")
+
+    def close_turn(self) -> None:
+        """Work off what runs between turns, and note what went otherwise than recorded."""
+        from aider_gardener.replay.gardened import idle
+
+        idle(self.coder)
+        if self.model.failure:
+            raise self.model.failure
+        unused = self.model.unused_replies()
+        if unused:
+            self.notices.append(f"turn {self.turn}: {unused} recorded replies were not asked for")
+        for kind, text in self.io.take_said():
+            if kind == "warning" and "Traceback (most recent call last)" in text:
+                self.notices.append(f"turn {self.turn}: aider reported {text.strip().splitlines()[-1]}")
+
+    def chat_length(self) -> int:
+        return len(self.coder.done_messages) + len(self.coder.cur_messages)
+
+    def ask_probes(self, turn: int, *, beyond: bool = False) -> None:
+        """Ask the probes of a turn; with `beyond` all that are due after the last one."""
+        for number, probe in enumerate(self.probes, 1):
+            if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
+                self.asked.append(ask_probe(self, number, probe))
+
+    # -- what the recording says at this point
+
+    def since_last_reply(self, kind: str) -> list[Event]:
+        """The turn's events of a kind between the reply last given and the next."""
+        found, replies = [], 0
+        for event in self.session.turn(self.turn):
+            if event.kind == "reply":
+                replies += 1
+            elif event.kind == kind and replies == self.model.given:
+                found.append(event)
+        return found
+
+    def recorded_lint_errors(self) -> str:
+        if self.model.given in self.lint_taken:
+            return ""
+        self.lint_taken.add(self.model.given)
+        texts = [event.text for event in self.since_last_reply("warning")]
+        return next((text for text in texts if text.startswith(host.LINT_WARNING)), "")
+
+    def recorded_commit(self) -> str:
+        commits = self.since_last_reply("commit")
+        return commits[0].text if commits else ""
+
+    def recorded_reflection(self) -> str:
+        """What made aider ask the model again, as far as it is known; "" after the last reply."""
+        if not self.model.unused_replies():
+            return ""
+        texts = [event.text for kind in ("warning", "error") for event in self.since_last_reply(kind)]
+        return "\n".join(texts) or UNRECORDED_REFLECTION
+
+    # -- the result
+
+    def result(self, seconds: float) -> ReplayResult:
+        from aider_gardener.replay.gardened import overhead, plans, state, uninstall
+        from aider_gardener.replay.provenance import provenance
+
+        for kind, count in sorted(self.model.placeholders.items()):
+            if kind != SUMMARY or self.variant.summaries:
+                self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
+        self.note_other_summaries()
+        planned, plan_seconds = plans(self.coder)
+        found = ReplayResult(
+            session=self.session.name,
+            variant=self.variant.name,
+            turns=self.session.turn_count,
+            provenance=provenance(self),
+            calls=tuple(self.calls.made),
+            compactions=(*self.compactions, *planned),
+            probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
+            notices=tuple(self.notices),
+            gardener=state(self.coder),
+            measured=Measured(
+                replay_seconds=seconds,
+                plan_seconds=tuple(plan_seconds),
+                overhead_seconds=overhead(self.coder),
+            ),
+            texts=self.prompts.texts,
+        )
+        if self.variant.settings is not None:
+            uninstall()
+        return found
+
+    def note_other_summaries(self) -> None:
+        """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
+        for call in self.calls.take_summaries():
+            self.compactions.append(
+                Compaction(
+                    turn=call.turn,
+                    by="llm",
+                    applied=True,
+                    tokens_before=call.prompt_tokens,
+                    tokens_after=call.completion_tokens,
+                    calls=1,
+                    prompt_tokens=call.prompt_tokens,
+                    completion_tokens=call.completion_tokens,
+                    reason="outside the summary thread",
+                )
+            )

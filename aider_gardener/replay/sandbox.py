@@ -1,0 +1,158 @@
+"""Where a replay runs: a temporary git repository, a home of its own, no network, no keys."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import ReplayError
+
+REPOSITORY_NAME = "repo"
+"""The only part of the temporary path that anything in a prompt could show."""
+
+AUTHOR = "Replay"
+EMAIL = "replay@example.invalid"
+
+SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+DROPPED_PREFIXES = ("AIDER_", "GIT_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "AZURE_", "AWS_", "LC_")
+
+
+def environment(home: Path, base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a replay's process: `base` without the user's settings and keys, pinned."""
+    kept = {
+        name: value
+        for name, value in base.items()
+        if not name.upper().startswith(DROPPED_PREFIXES)
+        and not name.upper().endswith(SECRET_SUFFIXES)
+    }
+    kept.update(
+        HOME=str(home),
+        USERPROFILE=str(home),
+        XDG_CONFIG_HOME=str(home / "config"),
+        XDG_CACHE_HOME=str(home / "cache"),
+        XDG_DATA_HOME=str(home / "data"),
+        APPDATA=str(home / "data"),
+        LOCALAPPDATA=str(home / "data"),
+        LANG="en_US.UTF-8",
+        SHELL="/bin/bash",
+        TERM="dumb",
+        NO_COLOR="1",
+        PYTHONHASHSEED="0",
+        PYTHONUTF8="1",
+        PYTHONIOENCODING="utf-8",
+        LITELLM_LOCAL_MODEL_COST_MAP="True",
+        OPENAI_API_KEY="replayed",
+        AIDER_ANALYTICS="false",
+        AIDER_CHECK_UPDATE="false",
+        GIT_CONFIG_GLOBAL=os.devnull,
+        GIT_CONFIG_NOSYSTEM="1",
+        GIT_TERMINAL_PROMPT="0",
+    )
+    if "COMSPEC" in kept:
+        kept["COMSPEC"] = "cmd.exe"
+    return kept
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that goes away afterwards, read-only files of git included."""
+    folder = Path(tempfile.mkdtemp(prefix="gardener-replay-")).resolve()
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
+def remove_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            try:
+                path.chmod(stat.S_IRWXU)
+            except OSError:
+                continue
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy files and folders by content only: the copy is writable whatever the source is."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if path.is_symlink() or ".git" in path.relative_to(source).parts:
+            continue
+        if path.is_dir():
+            place.mkdir(parents=True, exist_ok=True)
+        elif path.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+
+
+def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:
+    """A git repository named `repo` in `folder` whose only commit is the tree `repo0`, or empty."""
+    root = folder / REPOSITORY_NAME
+    root.mkdir(parents=True)
+    git(root, "init", "--quiet")
+    git(root, "symbolic-ref", "HEAD", "refs/heads/main")
+    for name, value in (
+        ("user.name", AUTHOR),
+        ("user.email", EMAIL),
+        ("core.autocrlf", "false"),
+        ("core.fileMode", "false"),
+        ("commit.gpgSign", "false"),
+        ("gc.auto", "0"),
+    ):
+        git(root, "config", name, value)
+    exclude = root / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text(".aider*\n", encoding="utf-8")
+    if repo0 is not None:
+        copy_tree(repo0, root)
+    set_commit_time(seconds)
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "--allow-empty", "-m", "the tree at the start")
+    return root
+
+
+def set_commit_time(seconds: float) -> None:
+    """Commits made from now on, in this process, carry this time."""
+    stamp = f"{int(seconds)} +0000"
+    os.environ["GIT_AUTHOR_DATE"] = os.environ["GIT_COMMITTER_DATE"] = stamp
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Run git in `root` and give its output; ReplayError with git's own first line on failure."""
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, encoding="utf-8", errors="replace",
+            check=False,
+        )
+    except FileNotFoundError as problem:
+        raise ReplayError("a replay needs git; install it and put it on the PATH") from problem
+    if done.returncode:
+        first = (done.stderr.strip() or done.stdout.strip()).split("\n")[0]
+        raise ReplayError(f"git {arguments[0]} failed: {first}")
+    return done.stdout
+
+
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+def forbid_network() -> None:
+    """Refuse every connection of this process that leaves the machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else ""
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not str(host).startswith(LOOPBACK):
+            raise OSError("a replay uses no network")
+        connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]

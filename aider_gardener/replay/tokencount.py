@@ -1,0 +1,61 @@
+"""aider's token counts, each text counted once: they are asked for thousands of times a replay."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+
+def key_of(value: Any) -> bytes:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class CachedTokenCount:
+    """Stands in for `Model.token_count`; gives the same numbers.
+
+    A list's count is that of its messages, each counted alone, plus what the request itself costs.
+    """
+
+    def __init__(self, original: Callable[[Any, Any], Any]) -> None:
+        self.original = original
+        self.known: dict[tuple[str, str, bytes], int] = {}
+        self.request_overhead: dict[str, int] = {}
+
+    def of_text(self, model: Any, text: Any) -> int:
+        key = (model.name, "text", key_of(text))
+        if key not in self.known:
+            self.known[key] = self.original(model, text) or 0
+        return self.known[key]
+
+    def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
+        """Tokens that this message adds to a request."""
+        key = (model.name, "message", key_of(message))
+        if key not in self.known:
+            alone = self.original(model, [dict(message)])
+            self.known[key] = alone - self.overhead(model)
+        return self.known[key]
+
+    def overhead(self, model: Any) -> int:
+        """Tokens of a request with no message in it."""
+        if model.name not in self.request_overhead:
+            message = {"role": "user", "content": "x"}
+            one, two = self.original(model, [message]), self.original(model, [message, message])
+            self.request_overhead[model.name] = 2 * one - two
+        return self.request_overhead[model.name]
+
+    def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
+        total = sum(self.of_message(model, message) for message in messages)
+        return int(total + self.overhead(model))
+
+    def method(self) -> Callable[[Any, Any], int]:
+        """What to put in the place of `Model.token_count`."""
+
+        def token_count(model: Any, messages: Any) -> int:
+            if type(messages) is list:
+                return self.of_messages(model, messages)
+            return self.of_text(model, messages)
+
+        return token_count

@@ -1,0 +1,34 @@
+"""The archive of originals. Importing this opens nothing and loads no database library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from aider_gardener.store.base import Chunk, Event, SessionInfo, Store, StoreStats, TextHit, text_hash
+from aider_gardener.store.location import store_directory
+
+__all__ = [
+    "Chunk",
+    "Event",
+    "SessionInfo",
+    "Store",
+    "StoreStats",
+    "TextHit",
+    "open_store",
+    "store_directory",
+    "text_hash",
+]
+
+
+def open_store(directory: Path | None, *, clock: Callable[[], float] = time.time) -> Store:
+    """Open the archive in a directory, making it if need be; None keeps everything in memory.
+
+    Never raises for trouble with the file: a damaged database is set aside and a new one begun
+    with what can still be read; where a file cannot be used (no permission, a newer version,
+    somebody else's, locked for 10 seconds) the store works in memory. `notice` says so in one line.
+    """
+    from aider_gardener.store.sqlite_open import open_sqlite
+
+    return open_sqlite(directory, clock)

@@ -1,0 +1,266 @@
+"""The archive's contract: what every store promises, and the values that go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A span `content[start:end]` of an original that full text finds as one unit."""
+
+    entry_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TextHit:
+    """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
+
+    `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
+    with each other, not with those of another query.
+    """
+
+    entry_id: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """One session of a project; times are seconds since the epoch, `turns` is the highest turn seen."""
+
+    id: str
+    project: str
+    started_at: float
+    provider: str = ""
+    model: str = ""
+    entries: int = 0
+    turns: int = 0
+    last_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that was done to the chat, when and why: what undo, `why` and reports read."""
+
+    number: int
+    session: str
+    turn: int
+    kind: str
+    data: Mapping[str, object]
+    at: float
+
+
+@dataclass(frozen=True)
+class StoreStats:
+    """Counts of what the archive holds. Tokens are those the entries were stored with.
+
+    `rendition_tokens` counts for each original its compressed rendition where there is one.
+    `by_class` maps the class's word to (entries, original tokens, rendition tokens). `bytes` is the
+    size on disk of all files of the archive, 0 in memory.
+    """
+
+    entries: int = 0
+    occurrences: int = 0
+    sessions: int = 0
+    chunks: int = 0
+    events: int = 0
+    redacted: int = 0
+    pinned: int = 0
+    original_tokens: int = 0
+    rendition_tokens: int = 0
+    bytes: int = 0
+    by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    path: str = ""
+    schema: int = 0
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Append-only originals with their renditions, occurrences, events and a full-text index.
+
+    Every method may be called from any thread. Every write is one transaction: on disk when the
+    method returns, or not at all. Methods raise `StoreError` when the archive cannot be read or
+    written; `forget` and the like never raise for ids that are unknown. Secrets are replaced by
+    placeholders before anything is written, so what comes out may differ from what went in by the
+    recorded spans and by nothing else.
+    """
+
+    @property
+    def persistent(self) -> bool:
+        """Whether entries outlive the process."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """One line for the user when something was set aside or is unavailable, else ""."""
+        ...
+
+    def open_session(
+        self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
+    ) -> None:
+        """Begin a session, or go on with it: a known session keeps its project and start."""
+        ...
+
+    def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
+        """Store an original with its occurrence, chunks and renditions, in one transaction.
+
+        A content that is already there is stored once; the occurrence is recorded beside it. The
+        result is `entry` with the stored id and the stored pinned, active and access figures; its
+        content is the caller's, not the redacted one. Adding the same content at the same
+        (session, seq) again changes nothing. Another content at a taken (session, seq) gets the
+        next free seq, so that nothing is lost. `chunks` are spans of `entry.content`. If the file
+        cannot be written for the moment (disk full, locked for 10 seconds) the entry waits in memory
+        until the next `add` that succeeds, `notice` says so, and `get`, `original`, `renditions` and
+        `session_entries` know it already.
+        """
+        ...
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The entry with its stored content, as it last occurred, or None."""
+        ...
+
+    def original(self, entry_id: str) -> str | None:
+        """The stored content alone, or None."""
+        ...
+
+    def resolve(self, prefix: str) -> list[str]:
+        """The ids that start with `prefix` (at most 50, sorted); an exact id gives just that one."""
+        ...
+
+    def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
+        """Keep renditions below full, each replacing the one of its fidelity; full ones are ignored."""
+        ...
+
+    def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
+        """The renditions kept for an entry; full is never among them (see `original`)."""
+        ...
+
+    def by_rendition(self, text_hash: str) -> str | None:
+        """The id of the entry that once had a rendition whose text has this SHA-256 (hex), or None.
+
+        The hash is that of the text as it was given to `put_renditions`, UTF-8 with surrogates
+        passed (see `text_hash`). Replaced renditions are remembered too.
+        """
+        ...
+
+    def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
+        """One entry for each occurrence of the session with a higher seq, in order."""
+        ...
+
+    def sessions(self, project: str) -> list[SessionInfo]:
+        """The sessions of a project, oldest first."""
+        ...
+
+    def search_text(
+        self,
+        query: str,
+        *,
+        limit: int = 50,
+        session: str | None = None,
+        exclude_sessions: Collection[str] = (),
+        classes: Collection[ContentClass] | None = None,
+        min_seq: int | None = None,
+        any_word: bool = True,
+    ) -> list[TextHit]:
+        """The chunks that best match any (or with `any_word` false: all) words of a text, best first.
+
+        Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
+        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes.
+        """
+        ...
+
+    def work_off(self, limit: int = 500) -> int:
+        """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
+
+        `add` indexes both ends of an original at once and leaves the middle of very long ones for
+        later; each further `add` does a little of it. Call this between turns until it returns 0.
+        """
+        ...
+
+    def touch(self, ids: Iterable[str], at: float) -> None:
+        """Count one access of each entry at this time."""
+        ...
+
+    def pin(self, entry_id: str, pinned: bool) -> None:
+        """Pin or unpin an entry."""
+        ...
+
+    def set_active(self, ids: Iterable[str], active: bool) -> None:
+        """Say which entries stand in the chat. A new occurrence makes an entry active again."""
+        ...
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Delete entries for good, with occurrences, renditions, index and the events about them.
+
+        When it returns, their bytes are gone from the file, its log and its index. Returns how many
+        there were. Refused inside `trial`.
+        """
+        ...
+
+    def forget_session(self, session_id: str) -> int:
+        """Delete a session and, for good, every entry that occurs in no other one; returns how many."""
+        ...
+
+    def record_event(
+        self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
+    ) -> None:
+        """Append an event. `data` is JSON; its keys `entry_id` and `entry_ids` say whom it is about."""
+        ...
+
+    def events(
+        self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
+    ) -> list[Event]:
+        """The events that match all that is given, oldest first."""
+        ...
+
+    def set_state(self, session_id: str, key: str, value: str) -> None:
+        """Keep a value for a session."""
+        ...
+
+    def get_state(self, session_id: str, key: str) -> str | None:
+        """The value kept under a key, or None."""
+        ...
+
+    def trial(self) -> AbstractContextManager[None]:
+        """A context whose writes are undone at its end, whatever happens. Other threads wait."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """Counts of what is stored."""
+        ...
+
+    def verify(self) -> list[str]:
+        """Check the file and the hash of every original: one line for each problem, [] when sound."""
+        ...
+
+    def export(self, path: Path) -> int:
+        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines."""
+        ...
+
+    def import_(self, path: Path) -> int:
+        """Add the entries of an export that are not there yet; returns how many lines were read.
+
+        All or nothing: a line that cannot be read raises `StoreError` naming it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""
+        ...
+
+
+def text_hash(text: str) -> str:
+    """The SHA-256 (hex) by which `by_rendition` recognises a text."""
+    import hashlib
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

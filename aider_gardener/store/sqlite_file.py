@@ -1,0 +1,273 @@
+"""One SQLite file (or memory): its connection, lock, transactions, and what to do when it breaks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from aider_gardener.errors import StoreError
+from aider_gardener.store import location, schema
+
+Result = TypeVar("Result")
+Step = Callable[[apsw.Connection], Result]
+
+BUSY_MILLISECONDS = 10_000
+CACHE_KIB = 16_384
+NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
+TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
+
+
+class ForeignFile(StoreError):
+    """The file is somebody else's, or of a newer version: it must not be touched."""
+
+
+class Unavailable(StoreError):
+    """The file cannot be written or read for the moment; what was to be written may be tried again."""
+
+
+class Database:
+    """A connection behind one lock, so that any thread may call; every write is one transaction.
+
+    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
+    returns true the step is run once more.
+    """
+
+    def __init__(self, path: Path | None, *, connect: bool = True) -> None:
+        self.path = path
+        self.repair: Callable[[apsw.Error], bool] | None = None
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._trials = 0
+        self._connection: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        if connect:
+            self.connect()
+
+    def connect(self) -> None:
+        """Open the file, check whose it is, and bring its tables to the newest version."""
+        if self.path is not None:
+            location.prepare_file(self.path)
+            self._identity = identity(self.path)
+        db = _open(self.path)
+        try:
+            _check_owner(db, self.path)
+            _configure(db, self.path)
+            schema.migrate(db)
+            _probe(db)
+        except BaseException:
+            db.close()
+            raise
+        self._connection = db
+
+    def read(self, step: Step[Result]) -> Result:
+        """Run a step that only reads, on one consistent state of the file."""
+        return self._run(step, "BEGIN")
+
+    def write(self, step: Step[Result]) -> Result:
+        """Run a step in one transaction: all of it is on disk afterwards, or nothing."""
+        return self._run(step, "BEGIN IMMEDIATE")
+
+    def outside(self, step: Step[Result]) -> Result:
+        """Run a step that may not stand in a transaction (checkpoints); refused within a trial."""
+        with self._lock, self._explained():
+            if self._depth:
+                raise StoreError("this cannot be done within a trial")
+            return step(self.live)
+
+    @property
+    def live(self) -> apsw.Connection:
+        """The open connection; raises StoreError after `close`."""
+        if self._connection is None:
+            raise StoreError("the archive is closed")
+        return self._connection
+
+    @property
+    def in_trial(self) -> bool:
+        return self._trials > 0
+
+    @contextlib.contextmanager
+    def trial(self) -> Iterator[None]:
+        """A transaction that is undone at its end. Holds the lock: other threads wait."""
+        with self._lock:
+            with self._explained():
+                self._begin("BEGIN IMMEDIATE")
+            self._trials += 1
+            try:
+                yield
+            finally:
+                self._trials -= 1
+                with self._explained():
+                    self._undo()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def set_patience(self, milliseconds: int = BUSY_MILLISECONDS) -> None:
+        """How long a lock of another process is waited for."""
+        with self._lock:
+            self.live.set_busy_timeout(milliseconds)
+
+    def is_replaced(self) -> bool:
+        """Whether another process has put another file in this one's place since it was opened."""
+        return self.path is not None and identity(self.path) != self._identity
+
+    def _run(self, step: Step[Result], begin: str) -> Result:
+        with self._lock:
+            try:
+                return self._attempt(step, begin)
+            except apsw.Error as error:
+                if self._depth or self.repair is None or not is_damage(error) or not self.repair(error):
+                    raise failure(error, self.path) from error
+            with self._explained():
+                return self._attempt(step, begin)
+
+    def _attempt(self, step: Step[Result], begin: str) -> Result:
+        self._begin(begin)
+        try:
+            result = step(self.live)
+        except BaseException:
+            self._undo()
+            raise
+        self._commit()
+        return result
+
+    def _begin(self, begin: str) -> None:
+        self.live.execute(f"SAVEPOINT step{self._depth}" if self._depth else begin)
+        self._depth += 1
+
+    def _commit(self) -> None:
+        statement = f"RELEASE step{self._depth - 1}" if self._depth > 1 else "COMMIT"
+        try:
+            self.live.execute(statement)
+        except BaseException:
+            self._undo()
+            raise
+        self._depth -= 1
+
+    def _undo(self) -> None:
+        """Leave the innermost level; SQLite itself has already undone all after some I/O errors."""
+        self._depth -= 1
+        if self._connection is None or not self._connection.in_transaction:
+            return
+        if self._depth:
+            self._connection.execute(f"ROLLBACK TO step{self._depth}")
+            self._connection.execute(f"RELEASE step{self._depth}")
+        else:
+            self._connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise failure(error, self.path) from error
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite says that the file's contents are broken."""
+    return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
+
+
+def is_index_damage(error: BaseException) -> bool:
+    """Whether only the full-text index is broken: it can be built anew from the originals."""
+    code = getattr(error, "extendedresult", 0)
+    return isinstance(error, apsw.CorruptError) and code == apsw.SQLITE_CORRUPT_VTAB
+
+
+def failure(error: apsw.Error, path: Path | None) -> StoreError:
+    """The error to raise for SQLite's: `Unavailable` where trying again may help."""
+    kind = Unavailable if isinstance(error, PASSING) else StoreError
+    return kind(explain(error, path))
+
+
+def explain(error: apsw.Error, path: Path | None) -> str:
+    """One line for the user: what happened to the archive and what to do."""
+    place = str(path) if path else "the archive in memory"
+    for kind, text in EXPLANATIONS:
+        if isinstance(error, kind):
+            return text.format(path=place)
+    return f"{place} cannot be used ({' '.join(str(error).split())})"
+
+
+EXPLANATIONS: tuple[tuple[type[BaseException], str], ...] = (
+    (apsw.FullError, "{path} cannot grow: the disk is full; free some space"),
+    (apsw.BusyError, "{path} has been locked by another process for 10 seconds; try again"),
+    (apsw.LockedError, "{path} is locked; try again"),
+    (apsw.ReadOnlyError, "{path} cannot be written; check the permissions of the file and its directory"),
+    (apsw.CantOpenError, "{path} cannot be opened; check the permissions of the file and its directory"),
+    (apsw.PermissionsError, "{path} cannot be used; check the permissions of the file and its directory"),
+    (apsw.IOError, "{path} cannot be read or written (input/output error); check the disk"),
+    (apsw.CorruptError, "{path} is damaged; `gardener store verify` says where"),
+    (apsw.NotADBError, "{path} is damaged: it is no longer a database"),
+    (apsw.TooBigError, "a text is too large for {path} (SQLite's limit is 1 GB)"),
+    (apsw.NoMemError, "there is not enough memory for {path}"),
+)
+
+
+PASSING = (
+    apsw.FullError,
+    apsw.BusyError,
+    apsw.LockedError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+    apsw.PermissionsError,
+    apsw.IOError,
+)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one later put in its place; None when it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
+def _open(path: Path | None) -> apsw.Connection:
+    if path is None:
+        db = apsw.Connection(":memory:")
+    else:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+        db = apsw.Connection(str(path), flags=flags)
+    db.set_busy_timeout(BUSY_MILLISECONDS)
+    return db
+
+
+def _check_owner(db: apsw.Connection, path: Path | None) -> None:
+    application, version = schema.application_of(db), schema.version_of(db)
+    if application == schema.APPLICATION_ID:
+        if version > schema.VERSION:
+            raise ForeignFile(TOO_NEW.format(path=path))
+    elif application or version or not schema.is_empty(db):
+        raise ForeignFile(NOT_OURS.format(path=path))
+
+
+def _configure(db: apsw.Connection, path: Path | None) -> None:
+    """Durable writes, deleted bytes overwritten, write-ahead log where processes share memory."""
+    db.pragma("secure_delete", True)
+    db.pragma("cache_size", -CACHE_KIB)
+    db.pragma("temp_store", "memory")
+    if path is None:
+        return
+    wanted = "delete" if location.is_network_path(path.parent) else "wal"
+    if db.pragma("journal_mode", wanted) != wanted:
+        db.pragma("journal_mode", "delete")
+    db.pragma("synchronous", "full")
+    db.pragma("journal_size_limit", 8 * 1024 * 1024)
+
+
+def _probe(db: apsw.Connection) -> None:
+    """Read a little of every table, so that plain damage is found now and not in mid-session."""
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        db.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchall()

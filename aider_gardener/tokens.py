@@ -1,0 +1,75 @@
+"""Token counting: the model's own tokenizer, cached by content, safe on any text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from aider_gardener.messages import TokenCounter
+
+MESSAGE_OVERHEAD_TOKENS = 4
+"""What chat formats add to a message beside its text (role and separators)."""
+
+PIECE_CHARS = 4_000
+"""Texts are counted in pieces: byte-pair encoders are quadratic on long runs of one letter."""
+
+LONG_RUN = re.compile(r"\S{400,}")
+
+
+def approximate(text: str) -> int:
+    """Estimate tokens without a tokenizer: a quarter of the UTF-8 bytes, at least 1 for any text."""
+    return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
+
+
+def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenCounter:
+    """Wrap a tokenizer's count of one text: cached by content, long texts counted in pieces.
+
+    Pieces end at line ends, so the sum differs from the exact count by less than one token a piece.
+    Runs of 400 or more characters without a space are estimated, never encoded.
+    """
+
+    def count_piece(piece: str) -> int:
+        if not LONG_RUN.search(piece):
+            return encode(piece)
+        total, at = 0, 0
+        for match in LONG_RUN.finditer(piece):
+            before = piece[at : match.start()]
+            total += (encode(before) if before else 0) + approximate(match.group())
+            at = match.end()
+        return total + (encode(piece[at:]) if piece[at:] else 0)
+
+    @lru_cache(maxsize=cache_size)
+    def count(text: str) -> int:
+        if not text:
+            return 0
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        return sum(count_piece(piece) for piece in pieces(clean))
+
+    return count
+
+
+def pieces(text: str, size: int = PIECE_CHARS) -> list[str]:
+    """Cut a text into pieces of about `size` characters, at line ends where there are any."""
+    found, at = [], 0
+    while at < len(text):
+        end = min(at + size, len(text))
+        if end < len(text):
+            line_end = text.rfind("\n", at, end)
+            end = line_end + 1 if line_end > at else end
+        found.append(text[at:end])
+        at = end
+    return found
+
+
+@lru_cache(maxsize=1)
+def default_counter() -> TokenCounter:
+    """cl100k_base as litellm ships it, without any download; `approximate` where it is missing.
+
+    Used by the `gardener` command where no model is named. Imports litellm on first use.
+    """
+    try:
+        from litellm.litellm_core_utils.default_encoding import encoding
+    except Exception:  # reason: litellm moves this module between releases; the estimate serves
+        return approximate
+    return counter(lambda text: len(encoding.encode(text, disallowed_special=())))

@@ -1,0 +1,137 @@
+"""The view: which rendition of each entry stands in the chat, and the messages that makes.
+
+The host holds a list of messages. The gardener keeps, for each list, a layout: one `Piece` a message,
+naming the entries (by their sequence number) that it shows. A piece with one member in full is the
+host's own message; a piece with other members is a note: an abridged transcript in the user's role;
+a piece with no members is a filler that keeps the roles alternating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
+
+NOTE_HEAD = (
+    "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
+)
+FILLER = "Ok."
+LABELS = {
+    SourceKind.TYPED: "user",
+    SourceKind.REPLY: "reply",
+    SourceKind.COMMAND: "ran",
+    SourceKind.TEST: "ran",
+    SourceKind.LINT: "lint",
+    SourceKind.WEB: "page",
+    SourceKind.NOTICE: "aider",
+}
+
+TextOf = Callable[[Entry, Fidelity], str]
+"""Gives the text of an entry's rendition."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One message of a host's list and the entries it shows, by sequence number."""
+
+    role: str
+    content: str
+    members: tuple[int, ...] = ()
+
+    @property
+    def message(self) -> Message:
+        return Message(self.role, self.content)
+
+
+def is_filler(entry: Entry) -> bool:
+    """Whether the entry says nothing: the host's own acknowledgement in the assistant's voice."""
+    return entry.role == "assistant" and entry.content.strip() in ("Ok.", "Ok", "")
+
+
+def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Split entries into exchanges: one or more user messages and the assistant messages after them."""
+    found: list[list[Entry]] = []
+    for entry in entries:
+        starts = not found or (entry.role == "user" and found[-1][-1].role == "assistant")
+        if starts:
+            found.append([])
+        found[-1].append(entry)
+    return found
+
+
+def note_line(entry: Entry, text: str) -> str:
+    """How one entry stands in a note: turn, what it was, the text."""
+    label = LABELS.get(entry.source.kind, entry.role)
+    return f"[{entry.turn}] {label}: {text.strip()}"
+
+
+def note(parts: Sequence[tuple[Entry, str]]) -> str:
+    """The text of a note that shows the given renditions, in the order of the chat."""
+    return "\n".join([NOTE_HEAD, *(note_line(entry, text) for entry, text in parts)])
+
+
+def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: TextOf) -> list[Piece]:
+    """The messages that show `entries` at the given fidelities (full where none is given).
+
+    Exchanges that stand in full stay the host's own messages. The others become notes; notes that
+    follow each other are one message. Hidden entries, and fillers beside them, are left out. The
+    assistant's words below full never stand in the assistant's role: a model would imitate them.
+    """
+    pieces: list[Piece] = []
+    pending: list[Entry] = []
+
+    def level(entry: Entry) -> Fidelity:
+        return fidelity.get(entry.seq, Fidelity.FULL)
+
+    def flush(*, fill: bool) -> None:
+        shown = [entry for entry in pending if level(entry) is not Fidelity.HIDDEN]
+        if shown:
+            text = note([(entry, text_of(entry, level(entry))) for entry in shown])
+            pieces.append(Piece("user", text, tuple(entry.seq for entry in shown)))
+            if fill:
+                pieces.append(Piece("assistant", FILLER))
+        pending.clear()
+
+    for exchange in exchanges(entries):
+        replies = [entry for entry in exchange if entry.role == "assistant"]
+        asked = [entry for entry in exchange if entry.role != "assistant"]
+        whole = all(level(entry) is Fidelity.FULL for entry in exchange)
+        keeps_reply = all(level(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
+        asked_shown = any(level(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
+        if whole:
+            flush(fill=True)
+            pieces += [Piece(entry.role, entry.content, (entry.seq,)) for entry in exchange]
+        elif replies and keeps_reply and asked_shown:
+            pending += asked
+            flush(fill=False)
+            pieces += [Piece(entry.role, entry.content, (entry.seq,)) for entry in replies]
+        else:
+            pending += [entry for entry in exchange if not is_filler(entry)]
+    flush(fill=True)
+    return pieces
+
+
+def align(known: Sequence[Piece], messages: Sequence[Message]) -> list[Piece | None]:
+    """For each message of the host, the known piece that it is, or None for a new message.
+
+    Pieces are matched in order by role and text; the common beginning costs one comparison a message.
+    """
+    result: list[Piece | None] = [None] * len(messages)
+    start = 0
+    while start < min(len(known), len(messages)) and known[start].message == messages[start]:
+        result[start] = known[start]
+        start += 1
+    old, new = list(known[start:]), list(messages[start:])
+    if old and new:
+        matcher = SequenceMatcher(None, [piece.message for piece in old], new, autojunk=False)
+        for block in matcher.get_matching_blocks():
+            for offset in range(block.size):
+                result[start + block.b + offset] = old[block.a + offset]
+    return result
+
+
+def members(pieces: Iterable[Piece]) -> list[int]:
+    """The sequence numbers of the entries shown, in the order of the chat."""
+    return [seq for piece in pieces for seq in piece.members]

@@ -1,0 +1,169 @@
+"""The commands in the chat, and that aider's own keep their names and prefixes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from aider_gardener import install, uninstall
+
+from .conftest import Driver, MakeDriver, ScriptedModel
+from .test_life import FACT, chatter
+
+KEYS = {
+    "used", "available", "utilization", "history_budget", "history_used", "messages_count", "largest_messages",
+    "by_message", "by_class", "entries_tracked", "total_original_tokens", "total_summary_tokens",
+    "compression_ratio", "eviction_candidates", "recommendation",
+}  # fmt: skip
+
+
+def pressure(driver: Driver) -> dict[str, Any]:
+    del driver.said[:]
+    driver.type("/context-pressure --json")
+    value: dict[str, Any] = json.loads(driver.said[-1])
+    return value
+
+
+def test_pressure_has_the_agreed_keys_and_sums_up(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    chatter(driver, 4)
+    report = pressure(driver)
+    assert KEYS <= set(report)
+    assert set(report["largest_messages"][0]) == {"index", "role", "class", "tokens"}
+    assert set(next(iter(report["by_class"].values()))) == {"count", "orig", "sum", "ratio"}
+    assert report["used"] == sum(report["parts"].values())
+    assert report["available"] == 128_000 - report["used"]
+    assert report["messages_count"] == len(driver.history) == 8
+    assert sum(row["tokens"] for row in report["by_message"]) == report["history_used"]
+
+
+def test_used_is_close_to_what_is_sent(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened()
+    driver = drive()
+    chatter(driver, 4)
+    report = pressure(driver)
+    driver.type("hm")
+    sent = driver.coder.main_model.token_count(model.requests[-1])
+    assert abs(sent - report["used"]) < 0.03 * sent + 40
+
+
+def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    chatter(driver, 3)
+    driver.type("/context-pressure")
+    for words in (
+        "█",
+        "of 128,000 tokens, OK",
+        "Tokens by part",
+        "History by class",
+        "Largest messages",
+        "system",
+    ):
+        assert words in driver.last_said
+
+
+def test_pressure_of_a_model_without_a_known_window(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive(model_name="openai/some-local-model")
+    chatter(driver, 2)
+    driver.type("/context-pressure")
+    assert "this model's window is unknown" in driver.last_said
+
+
+@pytest.mark.parametrize("command", ["/gardener plan", "/context-pressure", "/gardener status", "/gardener"])
+def test_looking_changes_nothing(command: str, drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=2_000)
+    driver = drive()
+    chatter(driver, 8)
+    gardener = driver.coder.gardener
+    lists = [dict(message) for message in driver.history]
+    before = (dict(gardener.chat.fidelity), len(gardener.plans_applied), gardener.chat.floor)
+    driver.type(command)
+    assert driver.history == lists
+    assert (dict(gardener.chat.fidelity), len(gardener.plans_applied), gardener.chat.floor) == before
+
+
+def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=4_000)
+    driver = drive()
+    chatter(driver, 12)
+    del driver.said[:]
+    driver.type("/gardener plan")
+    for words in ("full → ", "saves", "priority", "uncached once", "nothing was changed"):
+        assert words in driver.last_said
+
+
+@pytest.mark.parametrize(
+    "command", ["/gardener frobnicate", "/gardener plan now", "/context-pressure --yaml", "/recall"]
+)
+def test_bad_arguments_get_one_usage_line(command: str, drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    del driver.said[:]
+    driver.type(command)
+    assert len([line for line in driver.said if line.startswith("Usage: /")]) == 1
+
+
+def test_recall_finds_another_session_of_the_project(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    first = drive()
+    first.ask(f"/ask {FACT} please remember")
+    second = drive()
+    second.type("/recall staging box port")
+    assert "48213" in second.last_said
+    assert "older session" in second.last_said
+
+
+def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    driver.type("/clear")
+    driver.type("/recall staging box port")
+    assert any("48213" in message["content"] for message in driver.history)
+
+
+def test_recall_without_a_hit_says_so(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.type("/recall xylophone quarantine")
+    assert "Nothing in the archive fits" in driver.last_said
+
+
+def prefixes(driver: Driver) -> dict[str, list[str]]:
+    commands = driver.coder.commands
+    own = [
+        name for name in commands.get_commands() if name not in ("/context-pressure", "/gardener", "/recall")
+    ]
+    words = sorted({name[:length] for name in own for length in range(2, len(name) + 1)})
+    found = {}
+    for word in words:
+        matching, first, _rest = commands.matching_commands(word)
+        found[word] = [first] if first in matching else sorted(matching)
+    return found
+
+
+def test_every_prefix_of_aiders_commands_means_what_it_meant(drive: MakeDriver) -> None:
+    uninstall()
+    before = prefixes(drive())
+    install()
+    assert prefixes(drive()) == before
+
+
+def test_our_commands_have_prefixes_of_their_own(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    commands = drive().coder.commands
+    for word, meant in {"/context-p": "/context-pressure", "/gard": "/gardener", "/rec": "/recall"}.items():
+        assert commands.matching_commands(word)[0] == [meant]
+
+
+def test_help_names_our_commands(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.type("/help")
+    for name in ("/context-pressure", "/gardener", "/recall"):
+        assert any(line.startswith(name) and len(line) > 25 for line in driver.said)

@@ -1,0 +1,88 @@
+"""The --gardener flags and variables beside aider's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aider_gardener import install
+from aider_gardener.adapters.aider.options import flag
+from aider_gardener.settings import Settings, variable
+
+
+def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
+        capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def parser() -> object:
+    import aider.main
+
+    install()
+    return aider.main.get_parser([], None)
+
+
+def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> None:
+    text = " ".join(aider("--help", cwd=tmp_path).stdout.split())
+    for field in dataclasses.fields(Settings):
+        name = "--gardener" if field.name == "enabled" else flag(field)
+        assert name in text
+        assert f"[env var: {variable(field.name)}]" in text
+        assert " ".join(field.metadata["help"].split()) in text
+
+
+def test_flags_that_are_not_given_are_none() -> None:
+    args = parser().parse_args([])  # type: ignore[attr-defined]
+    given = {name: value for name, value in vars(args).items() if name.startswith("gardener")}
+    assert len(given) == len(dataclasses.fields(Settings))
+    assert set(given.values()) == {None}
+
+
+def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_MODE", "observe")
+    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "4321")
+    monkeypatch.setenv("AIDER_GARDENER", "false")
+    args = parser().parse_args([])  # type: ignore[attr-defined]
+    assert (args.gardener_mode, args.gardener_history_tokens, args.gardener) == ("observe", 4321, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--gardener-mode", "sleep"], "must be one of garden, observe"),
+        (["--gardener-history-tokens", "many"], "is not a int"),
+        (["--gardener-recall-share", "7"], "must be a number from 0 to 0.9"),
+    ],
+)
+def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str, tmp_path: Path) -> None:
+    run = aider(*arguments, "--exit", cwd=tmp_path)
+    assert run.returncode == 2
+    assert words in run.stderr.splitlines()[-1]
+    assert "Traceback" not in run.stderr
+
+
+def test_version_is_aiders(tmp_path: Path) -> None:
+    run = aider("--version", cwd=tmp_path)
+    assert run.returncode == 0
+    assert run.stdout.strip().endswith("0.86.2")
+
+
+def test_upgrading_says_how_to_upgrade_the_gardener(tmp_path: Path) -> None:
+    run = aider("--upgrade", "--no-git", cwd=tmp_path)
+    said = " ".join(run.stdout.split())
+    assert "uv tool upgrade aider-gardener" in said
+    assert "pip install" not in said.replace("pip install -U aider-gardener", "")
+
+
+def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / ".aider.conf.yml").write_text("model: gpt-4\nmap-tokens: 0\n", encoding="utf-8")
+    run = aider("--exit", "--no-git", "--no-check-update", "--no-show-release-notes", cwd=tmp_path)
+    assert "gpt-4 with" in run.stdout

@@ -1,0 +1,91 @@
+"""The sandbox all tests run in: a home of their own, no keys, no configuration of the user's, no network.
+
+It is set up when this file is imported, before any test module can import aider or litellm.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from offline import deny_network
+
+PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "XDG_")
+PRIVATE_SUFFIXES = ("_API_KEY", "_PROXY")
+GIT_CONFIG = """\
+[user]
+\tname = Tester
+\temail = tester@example.com
+[init]
+\tdefaultBranch = main
+[gc]
+\tauto = 0
+[commit]
+\tgpgSign = false
+"""
+
+attempts: list[str] = []
+
+
+def enter_sandbox() -> None:
+    """Point this process and its children at an empty home, and take the user's own settings away."""
+    home = Path(tempfile.mkdtemp(prefix="gardener-tests-home-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for name in list(os.environ):
+        if name.startswith(PRIVATE_PREFIXES) or name.upper().endswith(PRIVATE_SUFFIXES):
+            del os.environ[name]
+    os.environ.update(
+        HOME=str(home),
+        USERPROFILE=str(home),
+        LOCALAPPDATA=str(home / "AppData" / "Local"),
+        APPDATA=str(home / "AppData" / "Roaming"),
+        GIT_CONFIG_NOSYSTEM="1",
+        GIT_TERMINAL_PROMPT="0",
+        LITELLM_LOCAL_MODEL_COST_MAP="True",
+        OPENAI_API_KEY="sk-not-a-key",
+        AIDER_ANALYTICS="false",
+        AIDER_CHECK_UPDATE="false",
+        HF_HUB_OFFLINE="1",
+        MPLBACKEND="Agg",
+        COLUMNS="120",
+    )
+    (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
+    place_price_table(home)
+
+
+def place_price_table(home: Path) -> None:
+    """Give aider the price table that litellm ships where it would otherwise download a newer one."""
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return
+    table = Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
+    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
+    cache.parent.mkdir(parents=True)
+    shutil.copy(table, cache)
+
+
+enter_sandbox()
+deny_network(attempts.append)
+
+
+@pytest.fixture(autouse=True)
+def no_network() -> Iterator[None]:
+    """Fail a test that tried to leave this machine, even if the code under test swallowed the refusal."""
+    attempts.clear()
+    yield
+    if attempts:
+        hosts = ", ".join(sorted(set(attempts)))
+        attempts.clear()
+        pytest.fail(f"the test tried to reach the network: {hosts}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's top folder."""
+    return Path(__file__).resolve().parent.parent
