@@ -1,0 +1,66 @@
+# make demo | test | lint | typecheck | docs | test-upstream | lock | format | clean
+# The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
+# `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
+
+VENV ?= .venv
+UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv)
+SUPPORTED := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))
+PYTHON ?= $(shell for python in python3 python3.12 python3.11 python3.10 python; do \
+	$$python -c '$(SUPPORTED)' >/dev/null 2>&1 && { echo $$python; break; }; done)
+
+BIN := $(VENV)/bin
+LOCK := requirements/dev.lock
+INSTALLED := $(VENV)/.installed
+DEMO_SESSION ?= recorded_sessions/queue-incident
+TEST_FLAGS ?= -n auto --dist worksteal
+
+.DELETE_ON_ERROR:
+.PHONY: demo test lint typecheck docs test-upstream lock format clean
+
+demo: $(INSTALLED)
+	@mkdir -p build
+	$(BIN)/gardener replay $(DEMO_SESSION) --variant none,no-history,stock,stock-fixed,gardener --plot build/demo.svg
+	@echo "The plot of tokens per request over the turns is in build/demo.svg"
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest $(TEST_FLAGS) --benchmark-disable
+
+lint: $(INSTALLED) typecheck docs
+	$(BIN)/python -m ruff check .
+
+typecheck: $(INSTALLED)
+	$(BIN)/python -m mypy
+
+docs: $(INSTALLED)
+	$(BIN)/python tools/check_docs.py
+
+test-upstream: $(INSTALLED)
+	$(BIN)/python tools/upstream_tests.py
+
+format: $(INSTALLED)
+	$(BIN)/python -m ruff check --fix --exit-zero .
+	$(BIN)/python -m ruff format .
+
+# One file for Python 3.10 to 3.12 on every system. `make lock LOCK_FLAGS=--upgrade` takes newer releases.
+lock:
+	@test -n "$(UV)" || { echo "make lock needs uv (see docs/contributing.md)" >&2; exit 1; }
+	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.10 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		--quiet --output-file $(LOCK) $(LOCK_FLAGS)
+	@! grep -n '://' $(LOCK) || { echo "$(LOCK) names an address: it must not" >&2; exit 1; }
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+
+# The stamp is newer than what it was made from, so nothing is installed twice.
+$(INSTALLED): $(LOCK) pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.10, 3.11 or 3.12 found: install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(if $(UV),--without-pip) $(VENV) || { rm -rf $(VENV); exit 1; }
+ifneq ($(UV),)
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes $(LOCK)
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+else
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+endif
+	@touch $@

@@ -1,0 +1,48 @@
+"""The guard that keeps the tests off the network."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import conftest
+import pytest
+from offline import is_local
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", b"localhost", "", None])
+def test_this_machine_is_local(host: object) -> None:
+    assert is_local(host)
+
+
+@pytest.mark.parametrize("host", ["example.com", "192.0.2.1", "0.0.0.1", "2001:db8::1", b"example.com"])
+def test_other_machines_are_not_local(host: object) -> None:
+    assert not is_local(host)
+
+
+def test_a_look_up_of_another_machine_is_refused_and_noted() -> None:
+    with pytest.raises(socket.gaierror):
+        socket.create_connection(("example.com", 80), timeout=1)
+    assert conftest.attempts == ["example.com"]
+    conftest.attempts.clear()
+
+
+def test_a_connection_to_another_address_is_refused_and_noted() -> None:
+    with socket.socket() as client, pytest.raises(ConnectionRefusedError):
+        client.connect(("192.0.2.1", 80))
+    assert conftest.attempts == ["192.0.2.1"]
+    conftest.attempts.clear()
+
+
+def test_loopback_works() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname(), timeout=5) as client,
+    ):
+        assert client.getpeername() == server.getsockname()
+
+
+def test_the_home_is_the_sandbox() -> None:
+    assert "gardener-tests-home-" in str(Path.home())
+    assert not [name for name in os.environ if name.startswith("AIDER_GARDENER")]

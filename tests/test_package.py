@@ -1,0 +1,139 @@
+"""The package as it is installed: light to import, typed, with both commands, declaring what it uses."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.metadata
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+IMPORT_AND_WATCH = """
+import json, sys
+events = []
+def watch(event, args):
+    if event.startswith(("socket.", "subprocess.", "sqlite3.", "os.", "shutil.", "tempfile.", "urllib.")):
+        if event not in {"os.listdir", "os.scandir"}:  # what finds modules looks into folders
+            events.append(event)
+    elif event == "open" and not str(args[0]).endswith((".py", ".pyc", ".so", ".pyd")):
+        events.append(f"open {args[0]}")
+sys.addaudithook(watch)
+import aider_gardener
+seen = list(events)
+print(json.dumps({"events": seen, "modules": sorted(sys.modules)}))
+"""
+
+HEAVY = {
+    *("aider", "litellm", "openai", "matplotlib", "numpy", "apsw", "sqlite3", "rich", "click", "detect_secrets"),
+    *("tree_sitter", "grep_ast", "yaml", "jinja2", "asyncio", "platformdirs", "tenacity", "sqlite_vec", "requests"),
+}
+
+NOT_IMPORTED: dict[str, str] = {}
+"""Dependencies that no module of ours imports, and why they are declared all the same."""
+
+
+@pytest.fixture(scope="module")
+def project(root: Path) -> dict[str, Any]:
+    """The [project] table of pyproject.toml."""
+    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    return table
+
+
+@pytest.fixture(scope="module")
+def bare_import(root: Path) -> dict[str, list[str]]:
+    """What happened during `import aider_gardener` in a new process, and the modules there afterwards."""
+    command = [sys.executable, "-B", "-c", IMPORT_AND_WATCH]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=True)
+    result: dict[str, list[str]] = json.loads(done.stdout)
+    return result
+
+
+def test_importing_does_no_input_or_output(bare_import: dict[str, list[str]]) -> None:
+    assert bare_import["events"] == []
+
+
+def test_importing_loads_nothing_heavy(bare_import: dict[str, list[str]]) -> None:
+    assert HEAVY & set(bare_import["modules"]) == set()
+
+
+def test_the_public_names_exist() -> None:
+    package = importlib.import_module("aider_gardener")
+    assert callable(package.install)
+    assert callable(package.uninstall)
+
+
+def test_the_package_is_marked_as_typed(root: Path) -> None:
+    assert (root / "aider_gardener" / "py.typed").is_file()
+
+
+def test_the_version_has_one_source(root: Path, project: dict[str, Any]) -> None:
+    """pyproject.toml takes it from the package, and a release has a heading in the changelog."""
+    assert "version" in project["dynamic"]
+    version = importlib.import_module("aider_gardener").__version__
+    assert f"\n## {version} " in (root / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["aider-gardener", "gardener"])
+def test_the_commands_are_declared_and_can_be_called(project: dict[str, Any], command: str) -> None:
+    module, _, attribute = project["scripts"][command].partition(":")
+    main: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    assert callable(main)
+
+
+def normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def declared(project: dict[str, Any]) -> set[str]:
+    names = {re.split(r"[\s<>=!~;\[]", line, maxsplit=1)[0] for line in project["dependencies"]}
+    return {normal(name) for name in names}
+
+
+def imported(root: Path) -> set[str]:
+    """Top names of all that the package's modules import beside itself and the standard library."""
+    names: set[str] = set()
+    for path in (root / "aider_gardener").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"aider_gardener"}
+
+
+def provided(distribution: str) -> set[str]:
+    """Top names of the modules that an installed distribution brings."""
+    files = importlib.metadata.files(distribution) or []
+    return {
+        file.parts[0].partition(".")[0] for file in files if file.suffix in {".py", ".so", ".pyd"} and file.parts[0] != ".."
+    }
+
+
+def test_what_is_imported_is_declared(root: Path, project: dict[str, Any]) -> None:
+    assert imported(root) - set().union(*map(provided, declared(project))) == set()
+
+
+def test_what_is_declared_is_imported(root: Path, project: dict[str, Any]) -> None:
+    unused = {name for name in declared(project) if not provided(name) & imported(root)}
+    assert unused == set(NOT_IMPORTED)
+
+
+def test_the_lock_names_every_dependency_with_hashes_and_no_address(root: Path, project: dict[str, Any]) -> None:
+    lock = (root / "requirements" / "dev.lock").read_text("utf-8")
+    pins = dict(re.findall(r"^([a-z0-9][\w.-]*)==(\S+)", lock, re.MULTILINE))
+    assert declared(project) <= {normal(pin) for pin in pins}
+    assert "://" not in lock
+    requirements = re.split(r"^(?=[a-z0-9])", lock, flags=re.MULTILINE)[1:]
+    assert [text.splitlines()[0] for text in requirements if "--hash=sha256:" not in text] == []

@@ -1,0 +1,258 @@
+"""Run aider's own tests twice, without and with the gardener installed, and compare them test by test.
+
+The tests come from aider's source package, fetched by pip and checked against the hash below. Exit 0 when
+every test ended alike in both runs, 1 when one did not, 2 when a run could not be carried out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "upstream"
+PLUGIN = (ROOT / "tests" / "upstream" / "upstream_plugin.py", ROOT / "tests" / "offline.py")
+LOCK = ROOT / "requirements" / "dev.lock"
+
+AIDER = "aider-chat==0.86.2"
+SOURCE_SHA256 = "f38a9d322f5609f0c13af82d50c6a11170185b3fdf26956e4a7e89ba19819159"
+
+WORST_FIRST = ("error", "failed", "skipped", "passed")
+SETTINGS = ("without", "with")
+LIMIT_SECONDS = 1_200
+PROGRESS_SECONDS = 20.0
+
+Outcomes = Mapping[str, str]
+
+
+class RunFailed(Exception):
+    """The tests could not be fetched, or a run ended before all its tests had."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fetch, run, compare, print; see the module's text for the exit codes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--fresh", action="store_true", help="run the baseline again even if it is cached")
+    parser.add_argument("tests", nargs="*", default=["tests/basic"], help="default: tests/basic")
+    options = parser.parse_args(argv)
+    try:
+        with tempfile.TemporaryDirectory(prefix="aider-tests-", ignore_cleanup_errors=True) as folder:
+            return compare(Path(folder), options.tests, fresh=options.fresh)
+    except RunFailed as error:
+        print(f"upstream tests: {error}", file=sys.stderr)
+        return 2
+
+
+def compare(folder: Path, tests: Sequence[str], *, fresh: bool) -> int:
+    """Run both settings side by side below `folder` and report the tests that ended differently."""
+    source = unpack(fetch(), folder)
+    cache = BUILD / f"without-{baseline_key(tests)}.json"
+    cached: dict[str, str] = json.loads(cache.read_text("utf-8")) if cache.exists() and not fresh else {}
+    settings = SETTINGS[1:] if cached else SETTINGS
+    runs = [Run(setting, source, folder / setting, tests) for setting in settings]
+    wait_for(runs)
+    outcomes = {run.setting: run.outcomes() for run in runs}
+    if cached:
+        outcomes["without"] = cached
+    else:
+        cache.write_text(json.dumps(outcomes["without"], indent=1, sort_keys=True), "utf-8")
+    print(f"without the gardener: {figures(outcomes['without'])}{' (cached)' if cached else ''}")
+    print(f"with the gardener:    {figures(outcomes['with'])}")
+    different = differing(outcomes["without"], outcomes["with"])
+    lasting = run_again(source, folder, different)
+    for name in different:
+        before, after = (outcomes[setting].get(name, "not run") for setting in SETTINGS)
+        verdict = "" if name in lasting else ", but alike when run alone: unsteady"
+        print(f"  {name}: {before} -> {after}{verdict}")
+    print(f"{len(lasting)} of {len(outcomes['without'])} tests of aider end differently with the gardener")
+    return 1 if lasting else 0
+
+
+def fetch() -> Path:
+    """aider's source package below build/, downloaded once; its hash is checked here on every use."""
+    package = BUILD / f"{AIDER.replace('==', '-').replace('aider-chat', 'aider_chat')}.tar.gz"
+    BUILD.mkdir(parents=True, exist_ok=True)
+    if not package.exists():
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(BUILD)]
+        command += ["--no-binary", "aider-chat", AIDER]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode or not package.exists():
+            raise RunFailed(f"pip could not download the source package of {AIDER}; is the index reachable?")
+    found = hashlib.sha256(package.read_bytes()).hexdigest()
+    if found != SOURCE_SHA256:
+        package.unlink()
+        raise RunFailed(f"{package.name} has the hash {found}, not the pinned one; it was deleted")
+    return package
+
+
+def unpack(package: Path, folder: Path) -> Path:
+    """Unpack the tests and their settings only: aider itself is to come from the environment."""
+    with tarfile.open(package) as archive:
+        wanted = [
+            member
+            for member in archive.getmembers()
+            if member.isfile() and member.name.split("/", 1)[-1].startswith(("tests/", "pytest.ini"))
+        ]
+        if hasattr(tarfile, "data_filter"):  # from 3.10.12 on; below, the hash must do
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(folder / "source", members=wanted)
+    return next((folder / "source").iterdir())
+
+
+class Run:
+    """One run of the tests in a git repository, a home and a temporary folder of its own."""
+
+    def __init__(self, setting: str, source: Path, folder: Path, tests: Sequence[str]) -> None:
+        self.setting, self.folder, self.tests = setting, folder, tests
+        self.record, self.log = folder / "outcomes.jsonl", BUILD / f"{setting}.log"
+        self.work, self.home = folder / "work", folder / "home"
+        shutil.copytree(source, self.work)
+        (folder / "tmp").mkdir()
+        prices = self.home / ".aider" / "caches" / "model_prices_and_context_window.json"
+        prices.parent.mkdir(parents=True)
+        shutil.copy(litellm_prices(), prices)
+        identity = "[user]\n\tname = Tester\n\temail = tester@example.com\n"
+        (self.home / ".gitconfig").write_text(identity, "utf-8")
+        self.git("init", "--quiet")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "The tests as aider ships them")
+
+    def environment(self) -> dict[str, str]:
+        """This process's variables without anything that tells aider about models, keys or proxies."""
+        private = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "PYTEST_", "COV_")
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(private) and not name.upper().endswith(("_API_KEY", "_PROXY", "_TOKEN"))
+        }
+        temporary = str(self.folder / "tmp")
+        paths = [*(str(file.parent) for file in PLUGIN), *filter(None, [kept.get("PYTHONPATH")])]
+        return kept | {
+            "HOME": str(self.home),
+            "USERPROFILE": str(self.home),
+            "TMPDIR": temporary,
+            "TEMP": temporary,
+            "TMP": temporary,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "AIDER_ANALYTICS": "false",  # what pytest.ini sets through a plugin that is not needed then
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "UPSTREAM_OUTCOMES": str(self.record),
+            "UPSTREAM_GARDENER": "1" if self.setting == "with" else "0",
+        }
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.work, env=self.environment(), check=True)
+
+    def start(self) -> None:
+        """Start pytest; its output goes to build/upstream/<setting>.log."""
+        command = [sys.executable, "-m", "pytest", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "-q", "-rfE", "--tb=short", "--durations=10", *self.tests],
+                cwd=self.work,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def outcomes(self) -> dict[str, str]:
+        """The worst outcome that any phase of each test reported."""
+        found: dict[str, str] = {}
+        for line in self.record.read_text("utf-8").splitlines() if self.record.exists() else []:
+            report = json.loads(line)
+            name, outcome = report["name"], report["outcome"]
+            found[name] = min(found.get(name, outcome), outcome, key=badness)
+        return found
+
+
+def badness(outcome: str) -> int:
+    return WORST_FIRST.index(outcome) if outcome in WORST_FIRST else len(WORST_FIRST)
+
+
+def litellm_prices() -> Path:
+    """The price table that litellm ships: aider would fetch a newer one at start otherwise."""
+    import importlib.util
+
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        raise RunFailed("litellm is not installed here; run `make test` first")
+    return Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
+
+
+def wait_for(runs: Sequence[Run]) -> None:
+    """Start the runs at once and wait for all, with a line of progress now and then."""
+    for run in runs:
+        run.start()
+    begun = shown = time.monotonic()
+    try:
+        while any(run.process.poll() is None for run in runs):
+            time.sleep(0.2)
+            now = time.monotonic()
+            if now - begun > LIMIT_SECONDS:
+                raise RunFailed(f"a run took longer than {LIMIT_SECONDS} s; its output is in {BUILD}")
+            if now - shown > PROGRESS_SECONDS:
+                shown = now
+                done = ", ".join(f"{len(run.outcomes())} {run.setting}" for run in runs)
+                print(f"upstream tests: {now - begun:.0f} s, tests done: {done}", flush=True)
+    finally:
+        for run in runs:
+            run.process.kill()
+    for run in runs:
+        if run.process.returncode not in (0, 1) or not run.outcomes():
+            status = run.process.returncode
+            raise RunFailed(f"the run {run.setting} the gardener ended with {status}, see {run.log}")
+
+
+def run_again(source: Path, folder: Path, names: Sequence[str]) -> list[str]:
+    """Run each test alone in both settings; give back those that still end differently."""
+    lasting = []
+    for number, name in enumerate(names):
+        pair = [Run(setting, source, folder / f"again-{number}-{setting}", [name]) for setting in SETTINGS]
+        for run in pair:
+            run.log = BUILD / f"again-{number}-{run.setting}.log"
+        try:
+            wait_for(pair)
+        except RunFailed:
+            lasting.append(name)
+            continue
+        if pair[0].outcomes() != pair[1].outcomes():
+            lasting.append(name)
+    return lasting
+
+
+def differing(without: Outcomes, with_: Outcomes) -> list[str]:
+    return sorted(name for name in {*without, *with_} if without.get(name) != with_.get(name))
+
+
+def figures(outcomes: Outcomes) -> str:
+    counts = Counter(outcomes.values())
+    parts = [f"{counts[outcome]} {outcome}" for outcome in reversed(WORST_FIRST) if counts[outcome]]
+    return ", ".join([f"{len(outcomes)} tests", *parts])
+
+
+def baseline_key(tests: Sequence[str]) -> str:
+    """What the baseline depends on: aider's package, the locked tree, the Python, how the tests run."""
+    parts = [SOURCE_SHA256, platform.python_version(), sys.platform, *tests]
+    files = [LOCK, *PLUGIN, Path(__file__)]
+    digest = hashlib.sha256("\n".join(parts).encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
