@@ -128,7 +128,7 @@ def replay(
         check_options(options)
         run(options)
     except KeyboardInterrupt:
-        fail("stopped; nothing was written", 1)
+        fail("stopped; no table, JSON or plot was made", 1)
     except UsageError as problem:
         fail(str(problem), 2)
     except GardenerError as problem:

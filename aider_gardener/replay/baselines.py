@@ -1,5 +1,95 @@
-"""Further ways to treat the past, as baselines at a given history budget."""
+"""Further ways to treat the past, as baselines: each decides per past message what is sent of it."""
 
 from __future__ import annotations
 
-from aider_gardener.replay.variants import Variant, register  # noqa: F401
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.replay.variants import Variant, register, without_summaries
+
+if TYPE_CHECKING:
+    from aider_gardener.replay.runner import Runner
+
+Past = Sequence[dict[str, Any]]
+Rewrite = Callable[["Runner", Any, Past], list["dict[str, Any] | None"]]
+"""(runner, coder, past messages) to what is sent for each: the message, another one, or None."""
+
+OUTPUT_BEGINNING = "I ran this command:"
+"""How the host's message with a command's output begins."""
+
+MASKED = "I ran this command:\n\n{command}\n\nIts output is left out here."
+
+
+def rewriting(rewrite: Rewrite) -> Callable[[Runner], None]:
+    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+
+    def prepare(runner: Runner) -> None:
+        without_summaries(runner)
+        from aider.coders.base_coder import Coder
+
+        format_chat_chunks = Coder.format_chat_chunks
+
+        def rewritten(self: Any) -> Any:
+            chunks = format_chat_chunks(self)
+            both = [*chunks.done, *chunks.cur]
+            before = runner.messages_before_turn
+            before = before if before <= len(both) else 0  # another coder's chat has no past here
+            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
+            split = len(chunks.done)
+            chunks.done = [message for message in sent[:split] if message is not None]
+            chunks.cur = [message for message in sent[split:] if message is not None]
+            return chunks
+
+        Coder.format_chat_chunks = rewritten
+
+    return prepare
+
+
+def newest(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+    """The newest messages that fit the history limit, beginning with one of the user's."""
+    count, left, first = coder.main_model.token_count, coder.summarizer.max_tokens, len(past)
+    for at in range(len(past) - 1, -1, -1):
+        left -= count([past[at]])
+        if left < 0:
+            break
+        if past[at]["role"] == "user":
+            first = at
+    return [message if at >= first else None for at, message in enumerate(past)]
+
+
+def without_older_outputs(past: Past, keep: int) -> list[dict[str, Any] | None]:
+    """All messages, but of outputs of commands only the last `keep`; of the others the command."""
+    outputs = [at for at, m in enumerate(past) if m["content"].startswith(OUTPUT_BEGINNING)]
+    masked = set(outputs[: max(0, len(outputs) - keep)])
+    return [
+        {**message, "content": mask(message["content"])} if at in masked else message
+        for at, message in enumerate(past)
+    ]
+
+
+def mask(content: str) -> str:
+    """The note that stands for an output; never longer than it."""
+    command = content.removeprefix(OUTPUT_BEGINNING).strip().split("\n\nAnd got this output:")[0]
+    note = MASKED.format(command=command)
+    return note if len(note) < len(content) else content
+
+
+def last_ten_outputs(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+    return without_older_outputs(past, 10)
+
+
+def three_outputs_once_full(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+    """Outputs stay until the history passes its limit; then only the last three do."""
+    if coder.main_model.token_count(list(past)) <= coder.summarizer.max_tokens:
+        return list(past)
+    return without_older_outputs(past, 3)
+
+
+for variant in (
+    Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
+    Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
+    Variant("clear3", "above the limit only the last 3 outputs", rewriting(three_outputs_once_full)),
+    Variant("gardener-no-recall", "the gardener without recall", settings={"recall_share": 0.0}),
+    Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
+):
+    register(variant)

@@ -48,11 +48,29 @@ def sorted_set_property(name: str) -> property:
     return property(get, put)
 
 
+class NoSpinner:
+    """Stands in for aider's WaitingSpinner, whose end waits for a tenth of a second."""
+
+    def __init__(self, *_text: Any) -> None:
+        pass
+
+    def start(self) -> None:
+        pass
+
+    stop = start
+
+    def __enter__(self) -> NoSpinner:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+
 def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     """Make aider's prompts and decisions independent of machine, time, paths and network."""
     import platform
 
-    from aider import models
+    from aider import models, repo
     from aider.coders import base_coder
 
     class ReplayPlatform:
@@ -62,6 +80,7 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
         def platform(self) -> str:
             return "Linux-replay"
 
+    repo.WaitingSpinner = base_coder.WaitingSpinner = NoSpinner
     base_coder.platform = ReplayPlatform()
     base_coder.datetime = clock.datetime_class()
     base_coder.Coder.abs_fnames = sorted_set_property("abs_fnames")

@@ -125,9 +125,22 @@ def summarize(result: ReplayResult, session: Session) -> Summary:
     )
 
 
+def is_gardened(result: ReplayResult) -> bool:
+    """Whether the gardener was installed under this variant."""
+    from aider_gardener.replay.variants import variant_named
+
+    return variant_named(result.variant).settings is not None
+
+
+def fell_back(result: ReplayResult) -> bool:
+    """Whether a gardener was installed and yet left no trace of work: the host's own path was taken."""
+    planned = any(event.by == "plan" for event in result.compactions)
+    return is_gardened(result) and not planned and not result.measured.overhead_seconds
+
+
 def history_mark(result: ReplayResult) -> HistoryMark | None:
     """The mark that the gardener sets under --cache-prompts, where there was a gardener."""
-    if not result.gardener:
+    if not is_gardened(result):
         return None
     from aider_gardener.recall import NOTE_HEAD
 

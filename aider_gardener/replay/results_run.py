@@ -14,7 +14,7 @@ from aider_gardener.errors import SessionError, UsageError
 from aider_gardener.replay.history import load_history
 from aider_gardener.replay.history_grammar import Progress
 from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.results import Report, Summary, make_report, summarize
+from aider_gardener.replay.results import Report, Summary, fell_back, make_report, summarize
 from aider_gardener.replay.run import Job, replay_job
 from aider_gardener.replay.session import Session, load_session
 
@@ -24,6 +24,11 @@ RECORDING_NAME = "session.jsonl"
 FROM_HISTORY = (
     "{names}: read from a chat history file, which holds neither command outputs nor the files of the "
     "chat; what was really sent was larger."
+)
+
+FELL_BACK = (
+    "{name} under {variant}: the gardener took no part in it, so this row shows the host's own fallback; "
+    "run it again, and look into the gardener's log if it stays so."
 )
 
 
@@ -153,6 +158,7 @@ def notes(sources: Sequence[Source], results: Sequence[ReplayResult]) -> list[st
     histories = list(dict.fromkeys(source.name for source in sources if not source.session.recorded))
     if histories:
         lines.append(FROM_HISTORY.format(names=", ".join(histories)))
+    lines += [FELL_BACK.format(name=one.session, variant=one.variant) for one in results if fell_back(one)]
     for name in dict.fromkeys(source.name for source in sources):
         own = [result for result in results if result.session == name and result.notices]
         if own:

@@ -28,7 +28,8 @@ class Job:
     """One replay to do. `probes` and `summaries` None: those of the session.
 
     `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `keep_texts` asks for
-    the texts of all prompts in the result (some megabytes).
+    the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the
+    same chat, as one long session.
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Job:
     dump_dir: Path | None = None
     settings: Mapping[str, Any] | None = None
     keep_texts: bool = True
+    then: tuple[Path, ...] = ()
 
 
 def replay_session(
@@ -109,9 +111,10 @@ def replay_job(job: Job, progress: Progress | None = None) -> ReplayResult:
 
 def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
     """What the worker reads."""
-    dump_dir = job.dump_dir and job.dump_dir.resolve() / session_name(job.path) / job.variant
+    dump_dir = job.dump_dir and job.dump_dir.resolve() / session_name(job) / job.variant
     return {
         "path": str(job.path.resolve()),
+        "then": [str(path.resolve()) for path in job.then],
         "variant": job.variant,
         "model": job.model,
         "history_tokens": job.history_tokens,
@@ -125,11 +128,11 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
     }
 
 
-def session_name(path: Path) -> str:
+def session_name(job: Job) -> str:
     """The session's own name, as it stands in results."""
     from aider_gardener.replay.session import load_session
 
-    return load_session(path).name
+    return "+".join(load_session(path).name for path in (job.path, *job.then))
 
 
 def run_worker(

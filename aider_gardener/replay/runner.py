@@ -12,6 +12,7 @@ from aider_gardener.errors import ReplayError
 from aider_gardener.replay import host
 from aider_gardener.replay.asking import ask_probe
 from aider_gardener.replay.calling import Calls
+from aider_gardener.replay.chain import enter_stage
 from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.model import LeftRecording, RecordedModel
 from aider_gardener.replay.prompts import PromptLog
@@ -127,6 +128,9 @@ class Runner:
         self.commands.begin_turn(turn)
         self.io.answers.begin_turn(turn)
         self.lint_taken: set[int] = set()
+        for stage in self.session.stages:
+            if stage.first_turn == turn > 1:
+                self.coder = enter_stage(self.coder, stage, self.root)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
                 self.coder = self.new_coder()
@@ -151,6 +155,7 @@ class Runner:
             options = {"io": self.io, "from_coder": self.coder, **switch.kwargs}
             options.pop("show_announcements", None)
             self.coder = Coder.create(**options)
+            self.calls.main_model = self.coder.main_model
         except SystemExit:
             self.notices.append(f"turn {self.turn}: aider wanted to exit")
 

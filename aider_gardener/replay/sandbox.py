@@ -155,4 +155,4 @@ def forbid_network() -> None:
             raise OSError("a replay uses no network")
         connect(self, address)
 
-    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]  # reason: a sandbox

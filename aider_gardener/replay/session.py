@@ -64,12 +64,25 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Where in a chained session another one begins: its tree, chat files and options."""
+
+    first_turn: int
+    repo0: Path | None
+    files: tuple[str, ...]
+    edit_format: str
+    auto_lint: bool
+    test_cmd: str
+
+
+@dataclass(frozen=True)
 class Session:
     """A recording: what was typed, answered, run and confirmed, in order.
 
     `files` are in the chat from the start, relative to the repository. `repo0` is None where the
     tree at the start is unknown (a chat history). `recorded` is False for a chat history: then
     confirmations and prompt sizes aren't known and edits needn't apply. `sha256` names the input.
+    `stages` is empty but for sessions that were chained.
     """
 
     name: str
@@ -86,6 +99,7 @@ class Session:
     probes: tuple[Probe, ...] = ()
     summaries: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def turn_count(self) -> int:

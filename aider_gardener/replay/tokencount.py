@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+Key = tuple[str, ...]
 
-def key_of(value: Any) -> bytes:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+def text_key(model: str, value: Any) -> Key:
+    """What a count of a text, or of a value as JSON, is kept under."""
+    return (model, value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str))
+
+
+def message_key(model: str, message: Mapping[str, Any]) -> Key:
+    """What a message's count is kept under; plain ones cost no copy and no hash of their text."""
+    role, content = message.get("role"), message.get("content")
+    if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
+        return (model, role, content)
+    return (model, "", "", json.dumps(message, sort_keys=True, default=str))
 
 
 class CachedTokenCount:
@@ -21,18 +30,18 @@ class CachedTokenCount:
 
     def __init__(self, original: Callable[[Any, Any], Any]) -> None:
         self.original = original
-        self.known: dict[tuple[str, str, bytes], int] = {}
+        self.known: dict[Key, int] = {}
         self.request_overhead: dict[str, int] = {}
 
     def of_text(self, model: Any, text: Any) -> int:
-        key = (model.name, "text", key_of(text))
+        key = text_key(model.name, text)
         if key not in self.known:
             self.known[key] = self.original(model, text) or 0
         return self.known[key]
 
     def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
         """Tokens that this message adds to a request."""
-        key = (model.name, "message", key_of(message))
+        key = message_key(model.name, message)
         if key not in self.known:
             alone = self.original(model, [dict(message)])
             self.known[key] = alone - self.overhead(model)

@@ -27,6 +27,7 @@ def take_stdout() -> TextIO:
 
 def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     """Do the job; the value to write as its result."""
+    from aider_gardener.replay.chain import chained
     from aider_gardener.replay.provenance import source_commit
     from aider_gardener.replay.runner import Runner
     from aider_gardener.replay.sandbox import forbid_network
@@ -36,7 +37,7 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         print(json.dumps({"turn": turn, "turns": turns}), file=out, flush=True)
 
     forbid_network()
-    session = load_session(job["path"])
+    session = chained([load_session(path) for path in [job["path"], *job["then"]]])
     probes = job["probes"]
     summaries = job["summaries"]
     folder = Path(job["folder"])

@@ -1,0 +1,86 @@
+"""Scoring of probes: what counts as present, what as supported."""
+
+from __future__ import annotations
+
+from aider_gardener.replay.asking import without_question
+from aider_gardener.replay.probes import around, key_pattern, said_in, score
+from aider_gardener.replay.session import Event, Probe, Session
+
+SAID = "the pool of the billing worker was raised to 47 connections after the outage on Friday night"
+
+
+def probe(*keys: str) -> Probe:
+    return Probe(about_turn=1, ask_at_turn=5, kind="number", question="How many connections?", answer_keys=keys)
+
+
+def test_an_untouched_text_supports_its_probe() -> None:
+    found = score(probe("47"), [SAID], ["hello", SAID])
+    assert (found.present, found.supported) == (True, True)
+
+
+def test_a_bare_key_is_present_but_not_supported() -> None:
+    found = score(probe("47"), [SAID], ["12 47 99 31"])
+    assert (found.present, found.supported) == (True, False)
+    assert found.unsupported == ("47",)
+
+
+def test_a_missing_key_is_neither() -> None:
+    found = score(probe("47", "Friday"), [SAID], ["on Friday night the billing pool"])
+    assert (found.present, found.supported) == (False, False)
+    assert found.missing == ("47",)
+
+
+def test_a_paraphrase_with_enough_of_the_words_supports() -> None:
+    assert score(probe("47"), [SAID], ["raised billing worker pool: 47 connections"]).supported
+    assert not score(probe("47"), [SAID], ["raised it to 47 since"]).supported
+
+
+def test_any_one_occurrence_may_support() -> None:
+    assert score(probe("47"), [SAID], ["47", "line 47", SAID]).supported
+
+
+def test_surroundings_further_than_forty_words_do_not_count() -> None:
+    filler = " filler" * 41
+    far = SAID.replace("47", filler + " 47" + filler)
+    assert not score(probe("47"), [SAID], [far]).supported
+
+
+def test_a_key_that_was_not_said_there_needs_no_surroundings() -> None:
+    assert score(probe("47"), ["something else"], ["47"]).supported
+
+
+def test_numbers_match_whole_words_in_any_case() -> None:
+    assert key_pattern("47").search("is 47.") and not key_pattern("47").search("1470")
+    assert key_pattern("DROP COLUMN").search("no drop\ncolumn here")
+    assert key_pattern("coffee").search("two Coffees")
+    assert not key_pattern("id").search("video")
+    assert key_pattern("-19.98)").search("= (-19.98)")
+
+
+def test_around_takes_words_on_both_sides_without_the_key() -> None:
+    text = "alpha beta gamma KEY delta epsilon zeta"
+    at = text.index("KEY")
+    assert around(text, at, at + 3, 2) == {"beta", "gamma", "delta", "epsilon"}
+
+
+def test_where_it_was_said_is_everything_of_the_turn() -> None:
+    events = (
+        Event("user", 1, text="typed"),
+        Event("command", 1, command="ls", output="listed"),
+        Event("confirm", 1, question="asked?"),
+        Event("reply", 1, text="answered"),
+        Event("reply", 2, text="later"),
+    )
+    said = "\n".join(said_in(Session("x", events, ""), 1))
+    assert all(word in said for word in ("typed", "ls", "listed", "answered"))
+    assert "later" not in said and "asked" not in said
+
+
+def test_only_the_question_is_left_out() -> None:
+    messages = [
+        {"role": "user", "content": "what now?"},
+        {"role": "assistant", "content": "what now?"},
+        {"role": "user", "content": "what now?\n\nreminder"},
+        {"role": "system", "content": "rules"},
+    ]
+    assert without_question(messages, "what now?") == [messages[0], messages[1], messages[3]]
