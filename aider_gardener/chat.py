@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
-from aider_gardener.view import NOTE_HEAD, Piece, TextOf, align, members, render
+from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, members, render
 
 Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
+
+
+def follows_note(piece: Piece, message: Message) -> bool:
+    """Whether the message is the filler that stands behind a note."""
+    return piece.content.startswith(NOTE_HEAD) and message == Message("assistant", FILLER)
 
 
 @dataclass
@@ -18,13 +24,15 @@ class Chat:
 
     `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
     none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
-    it. `gone` are entries that the host itself took out of its lists.
+    it. `notes` are all notes that ever stood, with what they show. `gone` are entries that the host
+    itself took out of its lists.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
     fidelity: dict[int, Fidelity] = field(default_factory=dict)
     done: list[Piece] = field(default_factory=list)
     cur: list[Piece] = field(default_factory=list)
+    notes: dict[Message, dict[int, Fidelity]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     turn: int = 0
     floor: int = 0
@@ -50,20 +58,25 @@ class Chat:
         if len(kept) == len(messages) == len(known):
             self.done, self.cur = kept[: len(done)], kept[len(done) :]
             return []
-        standing = set(members(kept))
-        # A note is cut whole: the entries of one that the host took out may stand again as originals.
-        spare = self.spare_originals(standing)
+        spare = self.spare_originals(kept)
+        # The host has put older messages back where something known is missing, or before something
+        # known; what it merely appends is new.
+        last_known = max((at for at, piece in enumerate(aligned) if piece), default=-1)
+        first_new = len(messages) if len(kept) < len(known) else last_known + 1
         added: list[Entry] = []
         pieces: list[Piece] = []
-        for message, piece in zip(messages, aligned, strict=True):
-            if piece is None:
-                piece = self.take_in(message, spare, admit, added)
+        for at, (message, piece) in enumerate(zip(messages, aligned, strict=True)):
+            if piece is None and pieces and follows_note(pieces[-1], message):
+                piece = Piece(message.role, message.content)
+            elif piece is None:
+                piece = self.take_in(message, spare if at < first_new else {}, admit, added)
             pieces.append(piece)
         self.settle(pieces, len(done), had=bool(known), kept=bool(kept))
         return added
 
-    def spare_originals(self, standing: set[int]) -> dict[Message, list[int]]:
+    def spare_originals(self, kept: Sequence[Piece]) -> dict[Message, list[int]]:
         """Entries that stand in no kept piece, by their original message, oldest last (to pop)."""
+        standing = set(members(kept))
         spare: dict[Message, list[int]] = {}
         for seq in sorted(self.entries, reverse=True):
             if seq not in standing and seq >= self.floor:
@@ -76,7 +89,7 @@ class Chat:
     ) -> Piece:
         """The piece of a message that is not in the layout: an original standing again, or a new one."""
         if message.content.startswith(NOTE_HEAD):
-            return Piece(message.role, message.content)
+            return self.take_back_note(message)
         if spare.get(message):
             seq = spare[message].pop()
             self.fidelity.pop(seq, None)
@@ -92,6 +105,15 @@ class Chat:
         self.next_seq = entry.seq + 1
         added.append(entry)
         return Piece(message.role, message.content, (entry.seq,))
+
+    def take_back_note(self, message: Message) -> Piece:
+        """The piece of a note that stood before and that the host has put back; of a foreign one, empty."""
+        levels = self.notes.get(message, {})
+        for seq, level in levels.items():
+            self.fidelity[seq] = level
+            if level is Fidelity.FULL:
+                del self.fidelity[seq]
+        return Piece(message.role, message.content, tuple(levels))
 
     def turn_of_new(self) -> int:
         return max(self.turn, 1)
@@ -150,6 +172,9 @@ class Chat:
     def apply(self, fidelity: dict[int, Fidelity], done: list[Piece], cur: list[Piece]) -> None:
         """Make the rendered lists the layout; what they do not show is hidden."""
         entries = self.all_entries()
+        for piece in [*done, *cur]:
+            if len(piece.members) != 1 or fidelity.get(piece.members[0], Fidelity.FULL) is not Fidelity.FULL:
+                self.notes[piece.message] = {s: fidelity.get(s, Fidelity.FULL) for s in piece.members}
         shown = set(members([*done, *cur]))
         self.fidelity = {
             entry.seq: fidelity.get(entry.seq, Fidelity.FULL) if entry.seq in shown else Fidelity.HIDDEN
@@ -157,3 +182,11 @@ class Chat:
         }
         self.fidelity = {seq: level for seq, level in self.fidelity.items() if level is not Fidelity.FULL}
         self.done, self.cur = done, cur
+
+    def twin(self) -> Chat:
+        """A copy that shares entries and pieces, which are frozen, and nothing else."""
+        other = copy(self)
+        other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
+        other.gone, other.notes = set(self.gone), dict(self.notes)
+        other.done, other.cur = list(self.done), list(self.cur)
+        return other

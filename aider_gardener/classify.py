@@ -25,7 +25,8 @@ PARSE_LIMIT_CHARS = 200_000
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
-    r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter|dart|bazel|lein|sbt)"
+    r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter"
+    r"|dart|bazel|lein|sbt)"
     r"(?: -\S+| run| exec)* (?:run )?(?:test|check|verify)\b"
     r"|--test\b"
 )
@@ -33,6 +34,7 @@ LISTING_COMMAND = re.compile(
     r"^(?:sudo )?(?:ls|ll|tree|find|du|df|ps|grep|rg|ag|ack|git (?:log|grep|ls-files|status|branch)|fd)\b"
 )
 
+SHOW_COMMAND = re.compile(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
 DIFF_COMMAND = re.compile(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
 BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
 _FRONT_MATTER = re.compile(r"---\n(?:[\w-]+:.*\n|[ #-].*\n|\n)*?---\s*\n")
@@ -41,7 +43,8 @@ _INLINE_MARKUP = re.compile(r"\[[^\]]+\]\([^)]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[
 _YAML_KEY = re.compile(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
 _YAML_ITEM = re.compile(r"\s*- \S")
 _TOML_LINE = re.compile(
-    r"\s*(?:\[\[?[^\]]+\]\]?\s*(?:#.*)?$|[\w.\"'-]+(?:\.[\w\"'-]+)* ?= ?\S|\]\s*$|\"[^\"]*\",?\s*$|'[^']*',?\s*$|#|\{ ?\w+ = )"
+    r"\s*(?:\[\[?[^\]]+\]\]?\s*(?:#.*)?$|[\w.\"'-]+(?:\.[\w\"'-]+)* ?= ?\S|\]\s*$|\"[^\"]*\",?\s*$"
+    r"|'[^']*',?\s*$|#|\{ ?\w+ = )"
 )
 _SECTION = re.compile(r"\[\[?[\w.\"' :/*-]+\]\]?\s*(?:#.*)?$")
 
@@ -57,7 +60,7 @@ def classify(text: str, source: Source | None = None, *, path: str = "") -> Verd
     fixed = _by_source(source)
     if fixed:
         return fixed
-    hinted = _by_path(path or (source.detail if source.kind is SourceKind.FILE else ""))
+    hinted = _by_path(path or _shown_path(source))
     if hinted:
         return hinted
     return _by_content(text, source)
@@ -69,6 +72,14 @@ def _by_source(source: Source) -> Verdict | None:
     if source.kind is SourceKind.LINT:
         return ContentClass.LOG, "aider-lint"
     return None
+
+
+def _shown_path(source: Source) -> str:
+    """The file whose content the text is: a file's own path, or what a command printed as it is."""
+    if source.kind is SourceKind.FILE:
+        return source.detail
+    shown = SHOW_COMMAND.match(source.detail) if source.kind is SourceKind.COMMAND else None
+    return shown[1] if shown else ""
 
 
 def _by_path(path: str) -> Verdict | None:
@@ -106,7 +117,8 @@ def _by_content(text: str, source: Source) -> Verdict:
     counts = shape_counts(solid)
     if _is_diff(sample, solid, source):
         return ContentClass.DIFF, "unified-diff"
-    language, strength = languages.guess_language(solid)
+    may_be_code = guess_code_share(counts) >= 0.1
+    language, strength = languages.guess_language(solid) if may_be_code else ("", 0.0)
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
@@ -189,7 +201,8 @@ def _json_kind(text: str, solid: list[str]) -> str:
 
 
 _JSON_LINE = re.compile(
-    r"\s*(?:[\[\]{}]+,?\s*$|\"[^\"]*\"\s*:\s|\"(?:[^\"\\]|\\.)*\",?\s*$|[{\[].*[\]},]$|-?\d[\d.eE+-]*,?\s*$|//)"
+    r"\s*(?:[\[\]{}]+,?\s*$|\"[^\"]*\"\s*:\s|\"(?:[^\"\\]|\\.)*\",?\s*$|[{\[].*[\]},]$"
+    r"|-?\d[\d.eE+-]*,?\s*$|//)"
 )
 
 
@@ -206,10 +219,11 @@ def _toml_yaml_csv(solid: list[str], counts: Counter[str]) -> str:
     nested = any(line.startswith(("  ", "- ")) for line in solid)
     if keys >= max(2, 0.3 * total) and nested and prose < 0.15 * total and yaml + comments >= 0.55 * total:
         return "yaml"
+    sentences = sum(map(is_sentence, solid))
     for mark, name in ((",", "csv"), ("\t", "tsv"), (";", "csv")):
         cells = Counter(line.count(mark) for line in solid)
         width, rows = cells.most_common(1)[0]
-        if width >= 2 and total >= 3 and rows >= 0.9 * total and counts["prose"] <= 0.2 * total:
+        if width >= 2 and total >= 3 and rows >= 0.9 * total and sentences <= 0.2 * total:
             return name
     return ""
 

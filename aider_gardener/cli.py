@@ -153,7 +153,11 @@ def doctor(as_json: bool) -> None:
     from aider_gardener.terminal import checkup_table
 
     checks = checkup(Path.cwd(), repository_root(Path.cwd()))
-    put([check.record() for check in checks], as_json, lambda: checkup_table(checks))
+    put(
+        [check.record() for check in checks],
+        as_json,
+        lambda: checkup_table([(check.name, check.ok, check.found) for check in checks]),
+    )
     if any(not check.ok for check in checks):
         sys.exit(1)
 

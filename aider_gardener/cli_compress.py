@@ -17,8 +17,10 @@ EXACT_CHARS = 1_000_000
 """Texts up to this size are counted exactly; of longer ones every eighth part is counted."""
 
 SOURCE_WORDS = {
-    "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST, "lint": SourceKind.LINT, "web": SourceKind.WEB,
-    "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE, "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
+    "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST,
+    "lint": SourceKind.LINT, "web": SourceKind.WEB,
+    "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE,
+    "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
 }  # fmt: skip
 CLASS_NAMES = [cls.value for cls in ContentClass]
 
@@ -77,7 +79,8 @@ def compress(
     before, after = count_any(text, count), count_any(result.text, count)
     report = {
         "class": result.cls.value, "text": result.text, "tokens_before": before, "tokens_after": after,
-        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2), "kept": dict(result.kept), "kind": result.kind,
+        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2), "kept": dict(result.kept),
+        "kind": result.kind,
     }  # fmt: skip
     if as_json:
         write_json(report)
@@ -112,16 +115,16 @@ def classify(file: str, source_text: str | None, as_json: bool) -> None:
     click.echo(f"{cls.value}  ({source.kind.value}{': ' + source.detail if source.detail else ''})")
     for part in parts:
         record = _segment_record(text, part)
-        click.echo(
-            f"  lines {record['first_line']}-{record['last_line']}  {part.cls.value}{' ' + part.kind if part.kind else ''}"
-        )
+        name = f"{part.cls.value} {part.kind}".strip()
+        click.echo(f"  lines {record['first_line']}-{record['last_line']}  {name}")
 
 
 def _segment_record(text: str, part: Segment) -> dict[str, Any]:
     first = text.count("\n", 0, part.start) + 1
     last = first + text.count("\n", part.start, max(part.start, part.end - 1))
     return {
-        "start": part.start, "end": part.end, "class": part.cls.value, "kind": part.kind, "language": part.language,
+        "start": part.start, "end": part.end, "class": part.cls.value, "kind": part.kind,
+        "language": part.language,
         "first_line": first, "last_line": last,
     }  # fmt: skip
 
@@ -212,7 +215,8 @@ def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
     text = report["text"].encode("utf-8", "replace").decode("utf-8")
     kept = ", ".join(f"{number} {what}" for what, number in report["kept"].items())
-    facts = f"{report['class']}{' ' + report['kind'] if report['kind'] else ''}: {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
+    facts = f"{report['class']} {report['kind']}".strip()
+    facts += f": {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
     facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms{'; kept ' + kept if kept else ''}"
     if not sys.stdout.isatty():
         click.echo(text)

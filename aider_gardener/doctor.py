@@ -67,10 +67,8 @@ def sqlite() -> tuple[bool, str]:
     import apsw
 
     fts = "ENABLE_FTS5" in apsw.compile_options
-    return (
-        fts,
-        f"{apsw.sqlite_lib_version()}, full text {'available' if fts else 'missing: reinstall apsw-sqlite3mc'}",
-    )
+    text = "available" if fts else "missing: reinstall apsw-sqlite3mc"
+    return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
 
 
 def archive(root: Path | None) -> tuple[bool, str]:

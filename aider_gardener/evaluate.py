@@ -70,7 +70,8 @@ class Report:
             )
             ratios = [file.tokens_after / file.tokens_before for file in files if file.tokens_before]
             table[cls.value] = {
-                "files": len(files), "tokens_before": before, "tokens_after": after, "ratio": round(after / before, 4) if before else 1.0,
+                "files": len(files), "tokens_before": before, "tokens_after": after,
+                "ratio": round(after / before, 4) if before else 1.0,
                 "median_ratio": round(statistics.median(ratios), 4) if ratios else 1.0,
                 "median_ms": round(statistics.median(file.ms for file in files), 2),
             }  # fmt: skip

@@ -31,7 +31,10 @@ KEY_CHARS = 60
 OPERATOR = re.compile(r" (?:===?|!==?|<=?|>=?|(?:not )?in|is(?: not)?) ")
 
 PYTEST_ID = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$")
-PYTEST_LINE = re.compile(r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|ERROR) +\[ *\d+%\]$")
+PYTEST_LINE = re.compile(
+    r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|"
+    r"ERROR) +\[ *\d+%\]$"
+)
 PYTEST_TOTAL = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)\b")
 PYTEST_PLACE = re.compile(r"^(\S+\.py:\d+): (?:[A-Z]\w*(?:Error|Exception|Failed|Exit)\w*)$")
 UNITTEST_ID = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\).*)$")
@@ -50,7 +53,8 @@ BUT_WAS = re.compile(r"expected: <(.*?)> but was: <(.*?)>")
 NOT_EQUAL = re.compile(r"^\s*(\S.*) !==? (\S.*)$")
 
 DIAGNOSTIC = re.compile(
-    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error|warning)\b"
+    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error|"
+    r"warning)\b"
     r"(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
 )
 LINT = re.compile(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
@@ -66,7 +70,7 @@ LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python|node_modules|node:|<fro
 
 
 def extract(text: str, kind: str = "") -> list[Fact]:
-    """The facts of an output, without repeats; `kind` limits the scan to "test", "build", "log" or "error"."""
+    """The facts of an output, without repeats; `kind` ("test", "build", "log", "error") limits the scan."""
     lines = plain(text).split("\n")
     found: dict[tuple[str, str], Fact] = {}
     for name, scanner in SCANNERS:
@@ -169,6 +173,8 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
         arrow = ARROW.match(line)
         if found:
             place, severity, code, message, flag = found.groups()
+            tagged = re.match(r"\[(\w+)\] ", message)
+            flag = tagged.group(1) if tagged else flag
             if severity == "warning":
                 yield _fact(
                     "warning kind",

@@ -5,49 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
 from aider_gardener.errors import UsageError
+from aider_gardener.goals import Goal, marks
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Draft, Goal, draft, history_tokens, open_exchange
-from aider_gardener.pressure import (
-    HARD_AT,
-    OPTIMIZE_AT,
-    WARNING_AT,
-    WINDOW_LOW,
-    Frame,
-    Level,
-    Pressure,
-    default_budget,
-    level,
-)
+from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.recall import Recalled, Request, recall, recall_note
-from aider_gardener.report import pressure_report
+from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
 from aider_gardener.store.base import Store
 from aider_gardener.view import Piece
 
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
-COLD_SHARE = 0.6
-"""Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
-
-
-@dataclass(frozen=True)
-class Applied:
-    """One plan that was applied: when, what it saved, and how many seconds it took."""
-
-    turn: int
-    tokens_before: int
-    tokens_after: int
-    reason: str
-    seconds: float
-    plan: Plan
 
 
 class Gardener:
@@ -78,6 +54,7 @@ class Gardener:
         self._before: list[dict[int, Fidelity]] = []
         self._open_recall: tuple[object, str] | None = None
         self._hold = 0
+        self._planned = (-1, 0, 0)
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -146,23 +123,14 @@ class Gardener:
 
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
-        high = self.budget - self.recall_budget
-        low = int(self.settings.low_mark * high)
-        reason = "history above its budget"
-        room = 0
-        window = self.frame.window
-        if window:
-            room = max(1, int(HARD_AT * window) - self.frame.tokens)
-            mark = OPTIMIZE_AT if self.chat.fidelity else WARNING_AT
-            if (soft := int(mark * window) - self.frame.tokens) < high:
-                high = max(soft, 1)
-                low = max(min(low, int(WINDOW_LOW * window) - self.frame.tokens), 1)
-                reason = f"window above {mark:.0%}"
-        high = max(high, self._hold)
-        if cold:
-            high = int(low + COLD_SHARE * (high - low))
-            reason += ", while the prompt cache is cold"
-        return Goal(high=high, low=low, hard=room, reason=reason)
+        return marks(
+            self.frame,
+            high=self.budget - self.recall_budget,
+            low_mark=self.settings.low_mark,
+            compacted=bool(self.chat.fidelity),
+            hold=self._hold,
+            cold=cold,
+        )
 
     def draft(self, *, cold: bool = False, goal: Goal | None = None) -> Draft | None:
         """The plan that is due now, with its view; None when nothing is due. Changes nothing."""
@@ -182,7 +150,7 @@ class Gardener:
 
     def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
         """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
-        if not self.acts:
+        if not self.acts or (goal is None and not self._plan_may_be_due()):
             return None
         with self._timed():
             began = time.perf_counter()
@@ -190,11 +158,22 @@ class Gardener:
             if made is None:
                 return None
             self._hold = 0
+            self._planned = self._occasion()
             self._before.append(dict(self.chat.fidelity))
             self.chat.apply(made.fidelity, made.done, made.cur)
             self.archive.plan_event(self.chat.turn, made.plan)
-            self.plans_applied.append(applied(made.plan, self.chat.turn, time.perf_counter() - began))
+            self.plans_applied.append(Applied.now(made.plan, self.chat.turn, time.perf_counter() - began))
             return made.plan
+
+    def _occasion(self) -> tuple[int, int, int]:
+        goal = self.goal()
+        return self.chat.next_seq, goal.high, goal.hard
+
+    def _plan_may_be_due(self) -> bool:
+        """No two compactions without new content or a smaller limit between."""
+        seq, high, hard = self._occasion()
+        planned_seq, planned_high, planned_hard = self._planned
+        return seq != planned_seq or high < planned_high or hard < planned_hard
 
     def shrink(self) -> Plan | None:
         """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
@@ -256,18 +235,14 @@ class Gardener:
 
     # Recall
 
-    def recall(
-        self, query: str, *, token_limit: int = 1_000, everywhere: bool = True, full: bool = False
-    ) -> list[Recalled]:
+    def recall(self, query: str, *, token_limit: int = 1_000, full: bool = False) -> list[Recalled]:
         """Passages of originals that fit the question best, within a token budget, best first.
 
-        `everywhere` also reaches what was cleared and older sessions of the project. A hit counts as
-        an access. `full` gives whole originals where they fit.
+        It reaches what was cleared and older sessions of the project too. A hit counts as an access.
+        `full` gives whole originals where they fit.
         """
-        request = Request(
-            query, token_limit=token_limit, full=full, floor=0 if everywhere else self.chat.floor
-        )
-        found = recall(self.archive, self.chat, request, own_session_only=not everywhere, count=self.count)
+        request = Request(query, token_limit=token_limit, full=full)
+        found = recall(self.archive, self.chat, request, count=self.count)
         self.archive.touch(item.entry_id for item in found)
         return found
 
@@ -288,10 +263,11 @@ class Gardener:
                 question,
                 token_limit=budget,
                 floor=self.chat.floor,
+                unasked=True,
                 threshold=self.settings.recall_threshold,
                 standing=standing,
             )
-            found = recall(self.archive, self.chat, request, own_session_only=True, count=self.count)
+            found = recall(self.archive, self.chat, request, count=self.count)
             self.archive.touch(item.entry_id for item in found)
             self._open_recall = (key, recall_note(found))
         return self._open_recall[1]
@@ -304,46 +280,18 @@ class Gardener:
 
     def status(self) -> dict[str, Any]:
         """One value for `/gardener status`: mode, budget, store, compactions, time spent."""
-        stats = self.archive.store.stats()
-        return {
-            "mode": self.settings.mode if self.on else "off",
-            "history_budget": self.budget,
-            "recall_budget": self.recall_budget,
-            "turns": self.chat.turn,
-            "entries": len(self.chat.entries),
-            "compactions": len(self.plans_applied),
-            "tokens_saved": sum(item.plan.tokens_saved for item in self.plans_applied),
-            "seconds": round(sum(self.timings.values()), 3),
-            "store": stats.path or "in memory",
-            "stored_entries": stats.entries,
-            "stored_bytes": stats.bytes,
-        }
+        return status_record(self)
 
     @contextmanager
     def trial(self) -> Iterator[None]:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
-        chat, recalled, before = copy_chat(self.chat), self._open_recall, list(self._before)
-        timings, plans_applied = dict(self.timings), list(self.plans_applied)
-        frame, hold, prefix = self.frame, self._hold, self.prefix_key
+        lists = {"timings": dict(self.timings), "plans_applied": list(self.plans_applied)}
+        before = {**self.__dict__, **lists, "chat": self.chat.twin(), "_before": list(self._before)}
         with self.archive.trial():
             try:
                 yield
             finally:
-                self.chat, self._open_recall, self._before = chat, recalled, before
-                self.timings, self.plans_applied = timings, plans_applied
-                self.frame, self._hold, self.prefix_key = frame, hold, prefix
-
-
-def applied(plan: Plan, turn: int, seconds: float) -> Applied:
-    return Applied(turn, plan.tokens_before, plan.tokens_after, plan.reason, seconds, plan)
-
-
-def copy_chat(chat: Chat) -> Chat:
-    """A copy that shares entries and pieces, which are frozen, and nothing else."""
-    twin = copy(chat)
-    twin.entries, twin.fidelity, twin.gone = dict(chat.entries), dict(chat.fidelity), set(chat.gone)
-    twin.done, twin.cur = list(chat.done), list(chat.cur)
-    return twin
+                self.__dict__.update(before)
 
 
 def history_used(gardener: Gardener) -> int:

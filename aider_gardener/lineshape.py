@@ -85,10 +85,14 @@ SHAPE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SHAPE
 
 CODE_LINE = re.compile(
     r"\s*(?:"
-    r"(?:async )?def \w+\(|class \w+.*[:{]\s*$|(?:from [\w.]+ )?import [\w.{*\"'(]|#include [<\"]|#(?:if|define|endif|ifdef)\b|"
-    r"(?:export |public |private |protected |static |final |abstract |async |pub(?:\(\w+\))? |internal |override )+\S|"
-    r"(?:const|let|var|fn|func|struct|enum|impl|trait|interface|namespace|using|package|module|require|use) [\w:.{*\"'(<\[]+.*|"
-    r"(?:if|for|while|switch|elif|else|try|catch|match|unless|until|with)\b.*[:{(]\s*$|\}? ?else(?: if.*)? ?[{:]?\s*$|"
+    r"(?:async )?def \w+\(|class \w+.*[:{]\s*$|(?:from [\w.]+ )?import [\w.{*\"'(]|#include [<\"]"
+    r"|#(?:if|define|endif|ifdef)\b|"
+    r"(?:export |public |private |protected |static |final |abstract |async |pub(?:\(\w+\))? |internal "
+    r"|override )+\S|"
+    r"(?:const|let|var|fn|func|struct|enum|impl|trait|interface|namespace|using|package|module|require"
+    r"|use) [\w:.{*\"'(<\[]+.*|"
+    r"(?:if|for|while|switch|elif|else|try|catch|match|unless|until|with)\b.*[:{(]\s*$|\}? ?else(?:"
+    r" if.*)? ?[{:]?\s*$|"
     r"return\b.*|(?:raise|throw|yield|await|assert|break|continue|end|fi|done|esac|pass|then|do)\b[^.]*$|"
     r"@\w[\w.]*(?:\(.*)?$|///? ?\S.*|/\*\*?.*|\*/|#!\s*/.*|"
     r"[\w.\[\]\"'*&>-]+(?: ?: ?[\w<>\[\], ]+)? [-+*/|&]?:?= .+|[\w.:>\[\]()-]+\(.*\)?[;,{:]?\s*$|.*[;{]\s*$|"

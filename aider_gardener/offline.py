@@ -15,7 +15,7 @@ from aider_gardener.tokens import default_counter
 def recall_offline(store: Store, query: str, *, token_limit: int, full: bool = False) -> list[Recalled]:
     """Passages from any session that fit the question, best first, within a token limit."""
     request = Request(query, token_limit=token_limit, full=full)
-    return recall(Archive.reading(store), Chat(), request, own_session_only=False, count=default_counter())
+    return recall(Archive.reading(store), Chat(), request, count=default_counter())
 
 
 def store_stats_record(store: Store) -> dict[str, Any]:

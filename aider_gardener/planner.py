@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aider_gardener.chat import Chat
 from aider_gardener.evict import Candidate, Shield, choose, swaps
+from aider_gardener.goals import Goal
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Plan, Rendition, TokenCounter
 from aider_gardener.priority import priority
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -23,16 +24,19 @@ MEMORY_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
+class Applied:
+    """One plan that was applied: when, what it saved, and how many seconds it took."""
 
-    `hard` is the most that the window allows, 0 when unknown; above it even the last exchange goes.
-    """
+    turn: int
+    tokens_before: int
+    tokens_after: int
+    reason: str
+    seconds: float
+    plan: Plan
 
-    high: int
-    low: int
-    hard: int = 0
-    reason: str = "history above its budget"
+    @classmethod
+    def now(cls, plan: Plan, turn: int, seconds: float) -> Applied:
+        return cls(turn, plan.tokens_before, plan.tokens_after, plan.reason, seconds, plan)
 
 
 @dataclass(frozen=True)

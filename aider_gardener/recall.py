@@ -32,7 +32,14 @@ CLASS_WEIGHT = 0.15
 """How far the class's base priority can raise a score."""
 TYPED_BONUS = 1.1
 LEAST_WORDS = 2
-"""A passage must hold so many different words of the question, or one that is no plain word."""
+"""Unasked, a passage must hold so many different words of the question, or one that is no plain word."""
+SMALL_TALK = frozenset(
+    "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
+    " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
+    " proceed push ready really right run same see ship show start still stop sure test tests thank thanks that then"
+    " thing things think thx try undo wait well works wow wrong yeah yep yes yet".split()
+)
+"""Words that steer a chat and ask nothing of its past."""
 NOTE_HEAD = (
     "(Quoted from earlier in this chat by aider-gardener, in case it helps with the next message."
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
@@ -46,7 +53,8 @@ ITEM_TOKENS = 14
 class Request:
     """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
     `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least share of the
-    question's information that a passage must hold."""
+    question's information that a passage must hold. `unasked`: it is the gardener who asks, so only this
+    chat is searched, what stands is left out, and small talk finds nothing."""
 
     query: str
     token_limit: int = 1_000
@@ -54,6 +62,7 @@ class Request:
     floor: int = 0
     threshold: float = 0.0
     standing: str = ""
+    unasked: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,14 +91,14 @@ class Passage:
     stems: frozenset[str]
 
 
-def recall(
-    archive: Archive, chat: Chat, request: Request, *, own_session_only: bool, count: TokenCounter
-) -> list[Recalled]:
+def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     words = query_words(request.query)
+    if request.unasked:
+        words = [word for word in words if word.text not in SMALL_TALK]
     if not words or request.token_limit <= 0:
         return []
-    passages = candidates(archive, chat, request, own_session_only=own_session_only)
+    passages = candidates(archive, chat, request)
     if not passages:
         return []
     weights = information(words, passages)
@@ -98,23 +107,23 @@ def recall(
     kept = [
         (points, passage)
         for points, passage in scored
-        if points >= request.threshold and telling(passage, words) and squeeze(passage.text) not in standing
+        if points >= request.threshold
+        and (not request.unasked or telling(passage, words))
+        and squeeze(passage.text) not in standing
     ]
     kept.sort(key=lambda item: (-item[0], item[1].entry.seq, item[1].hit.start))
     return take(kept, request, archive, count)
 
 
-def candidates(archive: Archive, chat: Chat, request: Request, *, own_session_only: bool) -> list[Passage]:
+def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
     """What full text finds, without what stands whole in the prompt or was taken out by the host."""
     store = archive.store
-    session = archive.session if own_session_only else None
+    session = archive.session if request.unasked else None
     hits = store.search_text(
         request.query, limit=CANDIDATES, session=session, min_seq=request.floor if session else None
     )
     own = own_entries(chat)
-    closed = (
-        excluded(chat) if own_session_only else frozenset(chat.entries[s].id for s in open_exchange(chat))
-    )
+    closed = excluded(chat) if request.unasked else frozenset(chat.entries[s].id for s in open_exchange(chat))
     found: list[Passage] = []
     texts: dict[str, str] = {}
     for hit in hits:
@@ -154,7 +163,7 @@ def excluded(chat: Chat) -> frozenset[str]:
 
 
 def information(words: Sequence[Word], passages: Sequence[Passage]) -> dict[str, float]:
-    """The weight of each word of the question: its rarity among the candidates, more for names and numbers."""
+    """The weight of each word of the question: its rarity among the candidates."""
     total = len(passages)
     counts: Counter[str] = Counter()
     for passage in passages:
@@ -207,7 +216,7 @@ def score(
 def telling(passage: Passage, words: Sequence[Word]) -> bool:
     """Whether the passage shares enough with the question to be more than a chance hit."""
     shared = [w for w in words if w.text in passage.words or (w.stem and w.stem in passage.stems)]
-    return len(shared) >= LEAST_WORDS or any(not word.text.isalpha() for word in shared)
+    return len(shared) >= min(LEAST_WORDS, len(words)) or any(not word.text.isalpha() for word in shared)
 
 
 def squeeze(text: str) -> str:
@@ -215,7 +224,9 @@ def squeeze(text: str) -> str:
 
 
 def standing_text(archive: Archive, chat: Chat, request: Request) -> str:
-    """Everything that stands in the prompt anyway, with white space squeezed."""
+    """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
+    if not request.unasked:
+        return ""
     return squeeze("\n".join([request.standing, *(piece.content for piece in [*chat.done, *chat.cur])]))
 
 

@@ -100,3 +100,21 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
     least = DROPPABLE_SHARE * (frame.window or used)
     rows = [{"path": path, "tokens": tokens} for path, tokens in frame.files.items() if tokens >= least]
     return sorted(rows, key=lambda row: (-int(str(row["tokens"])), str(row["path"])))[:DROPPABLE_SHOWN]
+
+
+def status_record(gardener: Gardener) -> dict[str, Any]:
+    """Mode, budget, what was done and what is stored, as plain data."""
+    stats = gardener.archive.store.stats()
+    return {
+        "mode": gardener.settings.mode if gardener.on else "off",
+        "history_budget": gardener.budget,
+        "recall_budget": gardener.recall_budget,
+        "turns": gardener.chat.turn,
+        "entries": len(gardener.chat.entries),
+        "compactions": len(gardener.plans_applied),
+        "tokens_saved": sum(item.plan.tokens_saved for item in gardener.plans_applied),
+        "seconds": round(sum(gardener.timings.values()), 3),
+        "store": stats.path or "in memory",
+        "stored_entries": stats.entries,
+        "stored_bytes": stats.bytes,
+    }

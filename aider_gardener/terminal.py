@@ -11,7 +11,6 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from aider_gardener.doctor import Check
 from aider_gardener.messages import Plan
 from aider_gardener.pressure import Pressure
 from aider_gardener.recall import Recalled
@@ -67,7 +66,10 @@ def pressure_table(report: Pressure) -> Group:
         [f"{row['index'] + 1}. {row['role']}", str(row["class"]), f"{row['tokens']:,}"]
         for row in report.largest_messages[:5]
     ]
-    saved = f"A compaction now would save {report.plan_would_save:,} tokens in {report.eviction_candidates} messages."
+    saved = (
+        f"A compaction now would save {report.plan_would_save:,} tokens"
+        f" in {report.eviction_candidates} messages."
+    )
     return Group(
         Text(head),
         Text(history),
@@ -129,9 +131,9 @@ def stats_table(stats: Mapping[str, Any]) -> Group:
     )
 
 
-def checkup_table(checks: Sequence[Check]) -> Table:
-    """The check-up: a mark, what was looked at, what was found."""
+def checkup_table(checks: Sequence[tuple[str, bool, str]]) -> Table:
+    """The check-up: a mark, what was looked at, what was found; rows of (name, in order, found)."""
     table = Table(show_header=False, pad_edge=False, show_edge=False)
-    for check in checks:
-        table.add_row("ok" if check.ok else "NOT OK", check.name, Text(check.found))
+    for name, ok, found in checks:
+        table.add_row("ok" if ok else "NOT OK", name, Text(found))
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def test_an_interrupted_reply_keeps_the_chat_legal(
     driver.type("/ask stop here")
     driver.ask("/ask and on")
     roles = [message["role"] for message in model.requests[-1] if message["role"] != "system"]
-    assert all(first != second for first, second in zip(roles, roles[1:], strict=False))
+    assert all(first != second for first, second in itertools.pairwise(roles))
 
 
 def test_no_key_of_ours_reaches_litellm(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
@@ -237,7 +238,7 @@ def test_undo_returns_the_exact_list(drive: MakeDriver, gardened: Any) -> None:
     before = [dict(message) for message in driver.history]
     gardener = driver.coder.gardener
     from aider_gardener.adapters.aider import link
-    from aider_gardener.planner import Goal
+    from aider_gardener.goals import Goal
 
     assert gardener.tend(goal=Goal(high=500, low=300))
     link.show(driver.coder, gardener)

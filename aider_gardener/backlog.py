@@ -1,0 +1,249 @@
+"""The embedding backlog: stored passages get their vectors between turns, never on the way of one."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aider_gardener.embed import Embedder, load_embedder
+from aider_gardener.errors import StoreError
+from aider_gardener.store.base import PendingPassage, Store
+
+if TYPE_CHECKING:
+    from aider_gardener.store.base import Vector
+
+FETCH = 256
+"""Passages taken from the archive at once."""
+WRITE = 16
+"""Vectors written in one transaction: a second or so of work is the most that can be lost."""
+IDLE_SECONDS = 600.0
+"""The model's memory is given back after so long without work or a question."""
+STOP_SECONDS = 1.0
+STORE_FAILURES = 3
+"""So often in a row the archive may refuse before the backlog is given up for this process."""
+
+Load = Callable[[], tuple[Embedder | None, str]]
+
+
+class Backlog:
+    """Embeds a store's passages on one daemon thread, between `resume` and `pause`.
+
+    It begins paused. `session` is embedded first. Trouble of any kind ends it with one `notice`: the
+    archive is searched by full text alone then. With `background` false there is no thread and only
+    `drain` works passages off: two runs over the same store do the same.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        session: str | None = None,
+        load: Load = load_embedder,
+        background: bool = True,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self.store = store
+        self.session = session
+        self.off = False
+        self._load = load
+        self._background = background
+        self._idle_seconds = idle_seconds
+        self._embedder: Embedder | None = None
+        self._loading = threading.Lock()
+        self._wake = threading.Condition()
+        self._pauses = 1
+        self._stopped = False
+        self._asked = False
+        self._work = True
+        self._used_at = time.monotonic()
+        self._store_failures = 0
+        self._notice = ""
+        self._thread: threading.Thread | None = None
+
+    @property
+    def embedder_name(self) -> str:
+        """The name under which vectors are stored, "" as long as no model was loaded."""
+        return self._embedder.name if self._embedder else ""
+
+    def take_notice(self) -> str:
+        """Why vectors are off, in one line, the first time it is asked for after that; else ""."""
+        notice, self._notice = self._notice, ""
+        return notice
+
+    def pause(self) -> None:
+        """A turn begins: stop after the passage that is being embedded. Returns at once."""
+        with self._wake:
+            self._pauses += 1
+
+    def resume(self) -> None:
+        """A turn is over (each `pause` has its `resume`): go on, with what has been stored since."""
+        with self._wake:
+            self._pauses = max(0, self._pauses - 1)
+            self._work = True
+            if not self._pauses:
+                self._start()
+            self._wake.notify_all()
+
+    def query_vector(self, text: str, timeout_seconds: float | None = 0.1) -> Vector | None:
+        """The vector of a question, or None: at once when the model is not loaded (it is then loaded
+        in the background for the next one), and when embedding takes longer than the time given.
+        None waits as long as it takes."""
+        embedder = self._embedder
+        if self.off or self._stopped:
+            return None
+        self._used_at = time.monotonic()
+        if embedder is None or not embedder.loaded:
+            with self._wake:
+                self._asked = True
+                self._start()
+                self._wake.notify_all()
+            return None
+        found: list[Vector] = []
+
+        def answer() -> None:
+            try:
+                found.append(embedder.embed([text])[0])
+            except Exception as error:  # any failure of the model: full text serves alone
+                self._give_up(str(error))
+
+        if timeout_seconds is None:
+            answer()
+        else:
+            asking = threading.Thread(target=answer, name="gardener-question", daemon=True)
+            asking.start()
+            asking.join(timeout_seconds)
+        return found[0] if found else None
+
+    def drain(self, limit: int | None = None) -> int:
+        """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
+        be; returns how many passages got a vector. 0 without an embedder. Raises StoreError."""
+        embedder = self._ready()
+        count = 0
+        while embedder is not None and (limit is None or count < limit):
+            wanted = FETCH if limit is None else min(FETCH, limit - count)
+            passages = self.store.vectors_pending(wanted, embedder.name, session=self.session)
+            if not passages:
+                break
+            vectors = embedder.embed([passage.text for passage in passages])
+            count += self.store.put_vectors(list(zip(passages, vectors, strict=True)), embedder.name)
+        return count
+
+    def stop(self) -> None:
+        """End the thread; returns within a second even if it is busy. Stopping twice is harmless."""
+        with self._wake:
+            self._stopped = True
+            thread = self._thread
+            self._wake.notify_all()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(STOP_SECONDS)
+
+    # What the thread does
+
+    def _start(self) -> None:
+        """Start the thread at first need. The caller holds `_wake`."""
+        if self._background and self._thread is None and not (self._stopped or self.off):
+            self._thread = threading.Thread(target=self._run, name="gardener-backlog", daemon=True)
+            self._thread.start()
+            stop_at_exit(self)
+
+    def _run(self) -> None:
+        try:
+            while self._wait_for_work():
+                self._work_on()
+        except Exception as error:  # whatever it is, the chat goes on without vectors
+            self._give_up(str(error) or type(error).__name__)
+
+    def _wait_for_work(self) -> bool:
+        """Sleep until there is something to do; False when it is over. Unloads the model when idle."""
+        with self._wake:
+            while not (self._stopped or self.off):
+                if self._asked or (self._work and not self._pauses):
+                    return True
+                idle = time.monotonic() - self._used_at
+                embedder = self._embedder
+                if embedder is None or not embedder.loaded:
+                    self._wake.wait()
+                elif idle >= self._idle_seconds:
+                    embedder.unload()
+                else:
+                    self._wake.wait(self._idle_seconds - idle)
+        return False
+
+    def _work_on(self) -> None:
+        """Load the model if need be, then embed what is pending until a pause comes."""
+        embedder = self._ready()
+        with self._wake:
+            self._asked = False
+        if embedder is None:
+            return
+        try:
+            self.store.warm_vectors(embedder.name)
+            while self._may_go_on():
+                passages = self.store.vectors_pending(FETCH, embedder.name, session=self.session)
+                if not passages:
+                    with self._wake:
+                        self._work = False
+                    break
+                self._embed(embedder, passages)
+            self._store_failures = 0
+        except StoreError as error:
+            self._store_failed(error)
+
+    def _embed(self, embedder: Embedder, passages: list[PendingPassage]) -> None:
+        made: list[tuple[PendingPassage, Vector]] = []
+        for passage in passages:
+            if not self._may_go_on():
+                break
+            made.append((passage, embedder.embed([passage.text])[0]))
+            self._used_at = time.monotonic()
+            if len(made) == WRITE:
+                self.store.put_vectors(made, embedder.name)
+                made = []
+        self.store.put_vectors(made, embedder.name)
+
+    def _may_go_on(self) -> bool:
+        return not (self._stopped or self.off or self._pauses)
+
+    def _ready(self) -> Embedder | None:
+        """The loaded embedder, or None and off for good."""
+        with self._loading:
+            if self.off:
+                return None
+            if self._embedder is None:
+                found, reason = self._load()
+                if found is None:
+                    self._give_up(reason)
+                self._embedder = found
+            elif not self._embedder.loaded:
+                self._embedder.load()
+            self._used_at = time.monotonic()
+            return self._embedder
+
+    def _store_failed(self, error: StoreError) -> None:
+        """A locked or full archive is tried again after the next turn, a few times."""
+        self._store_failures += 1
+        with self._wake:
+            self._work = False
+        if self._store_failures >= STORE_FAILURES and not self._stopped:
+            self._give_up(str(error))
+
+    def _give_up(self, reason: str) -> None:
+        if not self.off and not self._stopped:
+            self._notice = f"recall works by full text alone, not by meaning: {reason}"
+        self.off = True
+
+
+def stop_at_exit(backlog: Backlog) -> None:
+    """Stop the thread before the interpreter ends: it must not be in the model's code then."""
+    held = weakref.ref(backlog)
+
+    def stop() -> None:
+        found = held()
+        if found is not None:
+            found.stop()
+
+    atexit.register(stop)
