@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from aider_gardener.backlog import Backlog
 from aider_gardener.chat import Chat
 from aider_gardener.chunks import chunk
 from aider_gardener.classify import dominant_class
@@ -13,20 +14,35 @@ from aider_gardener.compress import compress_message, line_form
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
 from aider_gardener.planner import note_rendition
 from aider_gardener.segment import infer_source, segment
-from aider_gardener.store.base import Store
+from aider_gardener.store.base import Store, VectorHit
 from aider_gardener.tokens import approximate
 
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
 
+QUERY_SECONDS = 0.1
+"""A turn waits no longer for its question's vector; a replay, which must be the same twice, waits."""
+
 
 class Archive:
-    """The store as one chat uses it: entries in, renditions and originals out, both cached."""
+    """The store as one chat uses it: entries in, renditions and originals out, both cached.
+
+    `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
+    embeds what enters, where there is an embedder.
+    """
 
     def __init__(
-        self, store: Store, *, session: str, project: str, count: TokenCounter, clock: Callable[[], float]
+        self,
+        store: Store,
+        *,
+        session: str,
+        project: str,
+        count: TokenCounter,
+        clock: Callable[[], float],
+        backlog: Backlog | None = None,
     ) -> None:
         self.store = store
+        self.backlog = backlog
         self.session = session
         self.project = project
         self.count = count
@@ -102,6 +118,16 @@ class Archive:
             self.store.set_active([chat.entries[seq].id for seq in left], False)
         if back:
             self.store.set_active([chat.entries[seq].id for seq in back], True)
+
+    def near(self, question: str, *, limit: int, session: str | None, min_seq: int | None) -> list[VectorHit]:
+        """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
+        if self.backlog is None:
+            return []
+        vector = self.backlog.query_vector(question, QUERY_SECONDS if self.backlog.background else None)
+        if vector is None:
+            return []
+        name = self.backlog.embedder_name
+        return self.store.search_vectors(vector, embedder=name, limit=limit, session=session, min_seq=min_seq)
 
     def touch(self, ids: Iterable[str]) -> None:
         """Count an access of each entry now."""

@@ -50,7 +50,7 @@ class Backlog:
         self.session = session
         self.off = False
         self._load = load
-        self._background = background
+        self.background = background
         self._idle_seconds = idle_seconds
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
@@ -145,7 +145,10 @@ class Backlog:
 
     def _start(self) -> None:
         """Start the thread at first need. The caller holds `_wake`."""
-        if self._background and self._thread is None and not (self._stopped or self.off):
+        if self.background and self._thread is None and not (self._stopped or self.off):
+            # Loading the model imports this, which fails (noisily) once the interpreter is ending.
+            import concurrent.futures.thread  # noqa: F401  # reason: imported for its exit hook
+
             self._thread = threading.Thread(target=self._run, name="gardener-backlog", daemon=True)
             self._thread.start()
             stop_at_exit(self)
@@ -178,6 +181,8 @@ class Backlog:
         embedder = self._ready()
         with self._wake:
             self._asked = False
+            if not self._pauses:
+                self._work = False  # what comes from here on is announced by the next `resume`
         if embedder is None:
             return
         try:
@@ -185,8 +190,6 @@ class Backlog:
             while self._may_go_on():
                 passages = self.store.vectors_pending(FETCH, embedder.name, session=self.session)
                 if not passages:
-                    with self._wake:
-                        self._work = False
                     break
                 self._embed(embedder, passages)
             self._store_failures = 0
@@ -226,8 +229,6 @@ class Backlog:
     def _store_failed(self, error: StoreError) -> None:
         """A locked or full archive is tried again after the next turn, a few times."""
         self._store_failures += 1
-        with self._wake:
-            self._work = False
         if self._store_failures >= STORE_FAILURES and not self._stopped:
             self._give_up(str(error))
 

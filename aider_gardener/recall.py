@@ -1,14 +1,11 @@
 """Recall: the passages of stored originals that fit a question, within a token budget.
 
-Full text finds candidates; they are ranked anew by how much of the question's information they hold
-(words weighted by rarity among the candidates), with what stands just around them counted for less;
-then the best are taken greedily, each discounted by what was already taken from its neighbourhood.
+Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
+best that fit are taken, no text twice and nothing that stands in the prompt anyway.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,28 +13,24 @@ from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.planner import open_exchange
-from aider_gardener.priority import BASE
-from aider_gardener.store.base import TextHit
-from aider_gardener.store.words import Word, index_words, query_words
+from aider_gardener.ranking import Passage, rank, shared, terms
+from aider_gardener.store.words import Word, query_words
 from aider_gardener.view import LABELS, members
 
-CANDIDATES = 160
-"""Passages that full text offers for ranking."""
-STEM_WEIGHT = 0.75
-"""What a match of the stem alone counts beside one of the word."""
-NEAR_WEIGHT = 0.4
-ENTRY_WEIGHT = 0.15
-"""What a word counts that stands only in the passages beside, or only elsewhere in the entry."""
-CLASS_WEIGHT = 0.15
-"""How far the class's base priority can raise a score."""
-TYPED_BONUS = 1.1
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 160, 100
+"""Passages that full text and vectors offer for ranking."""
+UNLISTED_SHARE = 0.8
+CONTEXT_CHARS = 400
+"""How much of the question that a message answers counts as its context."""
 LEAST_WORDS = 2
-"""Unasked, a passage must hold so many different words of the question, or one that is no plain word."""
+"""Unasked, a passage must hold so many different words of the question, or one that is no plain word,
+or be close in meaning."""
+CLOSE_SIMILARITY = 0.5
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
-    " proceed push ready really right run same see ship show start still stop sure test tests thank thanks that then"
-    " thing things think thx try undo wait well works wow wrong yeah yep yes yet".split()
+    " proceed push ready really right run same see ship show start still stop sure test tests thank thanks"
+    " that then thing things think thx try undo wait well works wow wrong yeah yep yes yet".split()
 )
 """Words that steer a chat and ask nothing of its past."""
 NOTE_HEAD = (
@@ -80,17 +73,6 @@ class Recalled:
     session: str = ""
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A candidate with its words, ready to be ranked."""
-
-    hit: TextHit
-    entry: Entry
-    text: str
-    words: frozenset[str]
-    stems: frozenset[str]
-
-
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     words = query_words(request.query)
@@ -99,56 +81,61 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     if not words or request.token_limit <= 0:
         return []
     passages = candidates(archive, chat, request)
-    if not passages:
-        return []
-    weights = information(words, passages)
-    scored = [(score(passage, passages, words, weights), passage) for passage in passages]
-    standing = standing_text(archive, chat, request)
+    standing = standing_text(chat, request)
     kept = [
         (points, passage)
-        for points, passage in scored
+        for points, passage in zip(rank(words, passages), passages, strict=True)
         if points >= request.threshold
         and (not request.unasked or telling(passage, words))
         and squeeze(passage.text) not in standing
     ]
-    kept.sort(key=lambda item: (-item[0], item[1].entry.seq, item[1].hit.start))
+    kept.sort(key=lambda item: (-item[0], -item[1].entry.turn, item[1].entry.seq, item[1].start))
     return take(kept, request, archive, count)
 
 
 def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
-    """What full text finds, without what stands whole in the prompt or was taken out by the host."""
+    """What full text and vectors find, without what stands whole in the prompt or the host took out."""
     store = archive.store
     session = archive.session if request.unasked else None
-    hits = store.search_text(
-        request.query, limit=CANDIDATES, session=session, min_seq=request.floor if session else None
+    floor = request.floor if session else None
+    near = {
+        (hit.entry_id, hit.start, hit.end): hit.similarity
+        for hit in archive.near(request.query, limit=VECTOR_CANDIDATES, session=session, min_seq=floor)
+    }
+    # What is not among the nearest is at most as near as the last of them.
+    far = UNLISTED_SHARE * min(near.values(), default=0.0)
+    spans = dict.fromkeys(
+        (hit.entry_id, hit.start, hit.end)
+        for hit in store.search_text(request.query, limit=TEXT_CANDIDATES, session=session, min_seq=floor)
     )
-    own = own_entries(chat)
+    own = {entry.id: entry for entry in chat.entries.values()}
     closed = excluded(chat) if request.unasked else frozenset(chat.entries[s].id for s in open_exchange(chat))
+    contexts = contexts_of(chat)
+    entries: dict[str, tuple[Entry | None, str]] = {}
     found: list[Passage] = []
-    texts: dict[str, str] = {}
-    for hit in hits:
-        if hit.entry_id in closed:
+    for entry_id, start, end in dict.fromkeys([*spans, *near]):
+        if entry_id in closed:
             continue
-        entry = own.get(hit.entry_id) or store.get(hit.entry_id)
-        if entry is None or entry.source.kind is SourceKind.STUB:
+        if entry_id not in entries:
+            entries[entry_id] = own.get(entry_id) or store.get(entry_id), store.original(entry_id) or ""
+        entry, text = entries[entry_id]
+        if entry is None or entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
             continue
-        text = texts.setdefault(hit.entry_id, store.original(hit.entry_id) or "")[hit.start : hit.end]
-        indexed = index_words(text)
-        found.append(
-            Passage(
-                hit,
-                entry,
-                text,
-                frozenset(w.text for w in indexed),
-                frozenset(w.stem for w in indexed if w.stem),
-            )
-        )
+        context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
+        similarity = near.get((entry_id, start, end), far)
+        found.append(Passage(entry, start, end, text[start:end], context, similarity))
     return found
 
 
-def own_entries(chat: Chat) -> dict[str, Entry]:
-    """The entries of this chat by id; of several with one text the latest."""
-    return {entry.id: entry for entry in chat.entries.values()}
+def contexts_of(chat: Chat) -> dict[int, str]:
+    """For each entry what it answers: the command whose output it is, or the prompt before a reply."""
+    found: dict[int, str] = {}
+    asked = ""
+    for seq, entry in chat.entries.items():
+        if entry.source.kind is SourceKind.TYPED:
+            asked = entry.content[:CONTEXT_CHARS]
+        found[seq] = asked if entry.source.kind is SourceKind.REPLY else entry.source.detail
+    return found
 
 
 def excluded(chat: Chat) -> frozenset[str]:
@@ -162,68 +149,22 @@ def excluded(chat: Chat) -> frozenset[str]:
     return frozenset({chat.entries[seq].id for seq in closed} | gone)
 
 
-def information(words: Sequence[Word], passages: Sequence[Passage]) -> dict[str, float]:
-    """The weight of each word of the question: its rarity among the candidates."""
-    total = len(passages)
-    counts: Counter[str] = Counter()
-    for passage in passages:
-        for word in words:
-            if word.text in passage.words or (word.stem and word.stem in passage.stems):
-                counts[word.text] += 1
-    return {
-        word.text: math.log(1 + (total - counts[word.text] + 0.5) / (counts[word.text] + 0.5)) + 0.2
-        for word in words
-        if counts[word.text]
-    }
-
-
-def match(
-    words: Sequence[Word], weights: dict[str, float], found: frozenset[str], stems: frozenset[str]
-) -> dict[str, float]:
-    """What each word of the question that stands in a text contributes."""
-    points: dict[str, float] = {}
-    for word in words:
-        weight = weights.get(word.text, 0.0)
-        if word.text in found:
-            points[word.text] = weight
-        elif word.stem and word.stem in stems:
-            points[word.text] = weight * STEM_WEIGHT
-    return points
-
-
-def score(
-    passage: Passage, passages: Sequence[Passage], words: Sequence[Word], weights: dict[str, float]
-) -> float:
-    """The share of the question's information in the passage and, for less, around it."""
-    total = sum(weights.values())
-    if not total:
-        return 0.0
-    own = match(words, weights, passage.words, passage.stems)
-    near: dict[str, float] = {}
-    for other in passages:
-        if other is passage or other.hit.entry_id != passage.hit.entry_id:
-            continue
-        adjacent = min(abs(other.hit.start - passage.hit.end), abs(passage.hit.start - other.hit.end)) <= 4
-        factor = NEAR_WEIGHT if adjacent else ENTRY_WEIGHT
-        for word, points in match(words, weights, other.words, other.stems).items():
-            if word not in own:
-                near[word] = max(near.get(word, 0.0), factor * points)
-    base = (sum(own.values()) + sum(near.values())) / total
-    raised = 1.0 + CLASS_WEIGHT * BASE[passage.entry.cls] / 100.0
-    return base * raised * (TYPED_BONUS if passage.entry.source.kind is SourceKind.TYPED else 1.0)
-
-
 def telling(passage: Passage, words: Sequence[Word]) -> bool:
     """Whether the passage shares enough with the question to be more than a chance hit."""
-    shared = [w for w in words if w.text in passage.words or (w.stem and w.stem in passage.stems)]
-    return len(shared) >= min(LEAST_WORDS, len(words)) or any(not word.text.isalpha() for word in shared)
+    found = terms(passage.text)
+    held = shared(words, found.words, found.stems)
+    return (
+        len(held) >= min(LEAST_WORDS, len(words))
+        or any(not word.isalpha() for word in held)
+        or passage.similarity >= CLOSE_SIMILARITY
+    )
 
 
 def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def standing_text(archive: Archive, chat: Chat, request: Request) -> str:
+def standing_text(chat: Chat, request: Request) -> str:
     """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
     if not request.unasked:
         return ""
@@ -238,10 +179,9 @@ def take(
     seen: set[str] = set()
     left = request.token_limit
     for points, passage in ranked:
-        hit, text = passage.hit, passage.text
-        start, end = hit.start, hit.end
+        entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if request.full:
-            whole = archive.store.original(hit.entry_id) or ""
+            whole = archive.store.original(entry.id) or ""
             if count(whole) + ITEM_TOKENS <= left:
                 text, start, end = whole, 0, len(whole)
         key = squeeze(text)
@@ -249,16 +189,15 @@ def take(
         if (
             key in seen
             or cost > left
-            or any(t.entry_id == hit.entry_id and t.start <= start and end <= t.end for t in taken)
+            or any(t.entry_id == entry.id and t.start <= start and end <= t.end for t in taken)
         ):
             continue
         seen.add(key)
         left -= cost
-        entry = passage.entry
         label = LABELS.get(entry.source.kind, entry.role)
         taken.append(
             Recalled(
-                hit.entry_id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session
+                entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session
             )
         )
         if left < ITEM_TOKENS * 2:

@@ -58,11 +58,17 @@ class Settings:
         high=0.9,
     )
     recall_threshold: float = option(
-        0.3, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
+        0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
     )
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
+    )
+    embedder: str = option(
+        "minilm",
+        "minilm: recall by meaning too, with a small model that comes with the installation and runs on this"
+        " machine. none: by words alone.",
+        choices=("minilm", "none"),
     )
     llm_fallback: bool = option(
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."

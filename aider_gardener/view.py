@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
+from aider_gardener.segment.host import is_failed_edit
 
 NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
 )
 FILLER = "Ok."
+FAILED_LABEL = "reply, its edit was not applied"
 LABELS = {
     SourceKind.TYPED: "user",
     SourceKind.REPLY: "reply",
@@ -61,15 +64,25 @@ def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
     return found
 
 
-def note_line(entry: Entry, text: str) -> str:
-    """How one entry stands in a note: turn, what it was, the text."""
-    label = LABELS.get(entry.source.kind, entry.role)
+def note_line(entry: Entry, text: str, *, failed: bool = False) -> str:
+    """How one entry stands in a note: turn, what it was, the text; `failed`: its edit did not apply."""
+    label = FAILED_LABEL if failed else LABELS.get(entry.source.kind, entry.role)
     return f"[{entry.turn}] {label}: {text.strip()}"
 
 
-def note(parts: Sequence[tuple[Entry, str]]) -> str:
+def note(parts: Sequence[tuple[Entry, str]], failed: frozenset[int] = frozenset()) -> str:
     """The text of a note that shows the given renditions, in the order of the chat."""
-    return "\n".join([NOTE_HEAD, *(note_line(entry, text) for entry, text in parts)])
+    return "\n".join(
+        [NOTE_HEAD, *(note_line(entry, text, failed=entry.seq in failed) for entry, text in parts)]
+    )
+
+
+def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
+    """The replies whose edit blocks the host could not apply, as it said in the message after them."""
+    pairs = pairwise(entries)
+    return frozenset(
+        reply.seq for reply, after in pairs if reply.role == "assistant" and is_failed_edit(after.content)
+    )
 
 
 def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: TextOf) -> list[Piece]:
@@ -81,6 +94,7 @@ def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: 
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
+    failed = failed_edits(entries)
 
     def level(entry: Entry) -> Fidelity:
         return fidelity.get(entry.seq, Fidelity.FULL)
@@ -88,7 +102,7 @@ def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: 
     def flush(*, fill: bool) -> None:
         shown = [entry for entry in pending if level(entry) is not Fidelity.HIDDEN]
         if shown:
-            text = note([(entry, text_of(entry, level(entry))) for entry in shown])
+            text = note([(entry, text_of(entry, level(entry))) for entry in shown], failed)
             pieces.append(Piece("user", text, tuple(entry.seq for entry in shown)))
             if fill:
                 pieces.append(Piece("assistant", FILLER))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
 from aider_gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Entry, Message, Segment, Source, SourceKind, entry_id
@@ -45,4 +46,5 @@ def chat_of(messages: list[Message], cur: list[Message] | None = None) -> Chat:
 def make_gardener(**options: object) -> Gardener:
     """A gardener over an archive in memory that counts words as tokens."""
     settings = Settings(**options)  # type: ignore[arg-type]
-    return Gardener(settings, open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    return Gardener(settings, archive)

@@ -73,7 +73,12 @@ def test_the_dominant_class_of_a_typed_message_is_prompt() -> None:
 
 
 def test_evaluating_a_corpus_sees_content_only(tmp_path: Path) -> None:
-    for folder, name in (("log_app", "app-log"), ("json", "json"), ("source_py", "python"), ("traceback_py", "python")):
+    for folder, name in (
+        ("log_app", "app-log"),
+        ("json", "json"),
+        ("source_py", "python"),
+        ("traceback_py", "python"),
+    ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "file.txt").write_text(EXAMPLES[name][1], encoding="utf-8")
     report = evaluate_corpus(tmp_path, approximate)

@@ -28,7 +28,9 @@ def test_the_text_goes_to_stdout_and_the_figures_to_stderr() -> None:
 
 def test_class_source_and_focus(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
-    path.write_text("def f():\n" + "".join(f"    value_{i} = compute({i})\n" for i in range(40)), encoding="utf-8")
+    path.write_text(
+        "def f():\n" + "".join(f"    value_{i} = compute({i})\n" for i in range(40)), encoding="utf-8"
+    )
     folded = CliRunner().invoke(compress, [str(path), "--class", "code"])
     assert "# … 40 lines …" in folded.stdout
     focused = CliRunner().invoke(compress, [str(path), "--class", "code", "--focus", "value_17"])
@@ -47,7 +49,14 @@ def test_classify_names_class_and_segments() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["no-such-file"], ["."], ["--class", "nonsense"], ["--source", "nonsense"], ["--evaluate", "no-such-folder"]]
+    "arguments",
+    [
+        ["no-such-file"],
+        ["."],
+        ["--class", "nonsense"],
+        ["--source", "nonsense"],
+        ["--evaluate", "no-such-folder"],
+    ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
     result = CliRunner().invoke(compress, arguments, input="x")
@@ -66,4 +75,7 @@ def test_evaluate_prints_the_matrix(tmp_path: Path) -> None:
     (tmp_path / "log_app").mkdir()
     (tmp_path / "log_app" / "a.log").write_text(LOG, encoding="utf-8")
     assert "1 of 1 right: 100.0%" in CliRunner().invoke(compress, ["--evaluate", str(tmp_path)]).stdout
-    assert json.loads(CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"]).stdout)["accuracy"] == 1.0
+    assert (
+        json.loads(CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"]).stdout)["accuracy"]
+        == 1.0
+    )

@@ -29,7 +29,18 @@ LAYERS = {
 
 TALKS_TO_AIDER = ("adapters", "replay", "cli", "doctor", "bench")
 DOES_INPUT_OUTPUT = (*TALKS_TO_AIDER, "store", "embed", "maintenance", "terminal")
-INPUT_OUTPUT = {"apsw", "sqlite3", "socket", "subprocess", "urllib", "http", "requests", "httpx", "shutil", "tempfile"}
+INPUT_OUTPUT = {
+    "apsw",
+    "sqlite3",
+    "socket",
+    "subprocess",
+    "urllib",
+    "http",
+    "requests",
+    "httpx",
+    "shutil",
+    "tempfile",
+}
 
 
 def module_name(path: Path) -> str:
@@ -54,7 +65,9 @@ def imports(tree: ast.Module, module: str, *, top_level_only: bool = False) -> I
             full = ".".join(filter(None, [base, node.module]))
             yield from (f"{full}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-            yield from (a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
+            yield from (
+                a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            )
 
 
 def own(imported: str) -> str | None:
@@ -90,7 +103,9 @@ def test_imports_point_one_way(module: str) -> None:
     assert not higher, f"{module or PACKAGE} reaches up to {sorted(higher)}"
 
 
-@pytest.mark.parametrize("module", [module for module in SOURCES if module and first(module) not in TALKS_TO_AIDER])
+@pytest.mark.parametrize(
+    "module", [module for module in SOURCES if module and first(module) not in TALKS_TO_AIDER]
+)
 def test_the_core_never_imports_aider(module: str) -> None:
     assert "aider" not in {name.partition(".")[0] for name in imports(parsed(module), module)}
 
@@ -98,12 +113,16 @@ def test_the_core_never_imports_aider(module: str) -> None:
 @pytest.mark.parametrize("module", [module for module in SOURCES if first(module) not in DOES_INPUT_OUTPUT])
 def test_pure_steps_do_no_input_or_output(module: str) -> None:
     used = {name.partition(".")[0] for name in imports(parsed(module), module)} & INPUT_OUTPUT
-    assert not used, f"{module or PACKAGE} imports {sorted(used)}: input and output live in {DOES_INPUT_OUTPUT}"
+    assert not used, (
+        f"{module or PACKAGE} imports {sorted(used)}: input and output live in {DOES_INPUT_OUTPUT}"
+    )
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
     reached: dict[str, set[str]] = {
-        module: {t for name in imports(parsed(module), module, top_level_only=True) if (t := own(name)) is not None}
+        module: {
+            t for name in imports(parsed(module), module, top_level_only=True) if (t := own(name)) is not None
+        }
         - {module}
         for module in SOURCES
     }
@@ -120,4 +139,10 @@ def test_the_rules_see_what_they_forbid() -> None:
     code = "def f():\n    from aider.coders import Coder\n    import_module('apsw')\n    from . import cli\n"
     found = set(imports(ast.parse(code), "messages"))
     assert found == {"aider.coders.Coder", "apsw", "aider_gardener.cli"}
-    assert layer("cli_replay") > layer("adapters.aider") > layer("gardener") > layer("segment") > layer("messages")
+    assert (
+        layer("cli_replay")
+        > layer("adapters.aider")
+        > layer("gardener")
+        > layer("segment")
+        > layer("messages")
+    )

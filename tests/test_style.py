@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted(path for folder in ("aider_gardener", "tools", "bench") for path in (ROOT / folder).rglob("*.py"))
+SOURCES = sorted(
+    path for folder in ("aider_gardener", "tools", "bench") for path in (ROOT / folder).rglob("*.py")
+)
 
 MODULE_LINES, FUNCTION_LINES = 300, 40
 
@@ -47,7 +49,9 @@ def test_modules_are_short() -> None:
 
 
 def test_functions_are_short() -> None:
-    long = {key: lines for path in SOURCES for key, lines in functions(path).items() if lines > FUNCTION_LINES}
+    long = {
+        key: lines for path in SOURCES for key, lines in functions(path).items() if lines > FUNCTION_LINES
+    }
     assert {key: lines for key, lines in long.items() if key not in LONG_FUNCTIONS} == {}
     assert set(LONG_FUNCTIONS) <= set(long), "these are short by now: take them off the list"
 
@@ -92,7 +96,11 @@ def test_nothing_swallows_every_error_silently(path: Path) -> None:
 
 def test_files_name_no_machine_and_no_registry() -> None:
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if listed.returncode:
         pytest.skip("not a git repository: nothing says which files are the project's")

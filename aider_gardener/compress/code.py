@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.code_indent import indent_folds
-from aider_gardener.compress.code_tree import Fold, parses, tree_folds
+from aider_gardener.compress.code_nodes import Fold
+from aider_gardener.compress.code_tree import parses, tree_folds
 from aider_gardener.languages import guess_language, language_name
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
@@ -23,7 +24,7 @@ TREE_LIMIT_CHARS = 400_000
 """Longer code is folded by indentation, to keep the time linear and short."""
 
 FOCUS_RARITY = 8
-"""A focus word counts only while it stands in at most so many lines: commoner ones say nothing."""
+"""A focus word counts only while it stands in at most so many places: commoner ones say nothing."""
 
 LINE_LIMIT_CHARS = 2_000
 """A line longer than this (minified code, embedded data) is cut in its middle."""
@@ -32,13 +33,17 @@ FOLDED = re.compile(r"… \d+ lines …")
 """Stands where rows were folded before."""
 
 BLOCK_COMMENTS = frozenset({
-    "javascript", "typescript", "tsx", "java", "go", "rust", "c", "cpp", "csharp", "kotlin", "swift", "scala", "php", "css", "scss",
+    "javascript", "typescript", "tsx", "java", "go", "rust", "c", "cpp", "csharp", "kotlin", "swift",
+    "scala", "php", "css", "scss",
     "dart", "zig", "objc", "solidity", "groovy", "cuda", "glsl", "proto", "hcl",
 })  # fmt: skip
 LINE_COMMENTS = {
-    "python": "...  # {}", "bash": ":  # {}", "ruby": "# {}", "perl": "# {}", "r": "# {}", "elixir": "# {}", "julia": "# {}", "make": "# {}",
-    "dockerfile": "# {}", "powershell": "# {}", "lua": "-- {}", "sql": "-- {}", "haskell": "-- {}", "elm": "-- {}", "html": "<!-- {} -->",
-    "vue": "<!-- {} -->", "svelte": "<!-- {} -->", "xml": "<!-- {} -->", "clojure": "; {}", "elisp": "; {}", "scheme": "; {}",
+    "python": "...  # {}", "bash": ":  # {}", "ruby": "# {}", "perl": "# {}", "r": "# {}", "elixir": "# {}",
+    "julia": "# {}", "make": "# {}",
+    "dockerfile": "# {}", "powershell": "# {}", "lua": "-- {}", "sql": "-- {}", "haskell": "-- {}",
+    "elm": "-- {}", "html": "<!-- {} -->",
+    "vue": "<!-- {} -->", "svelte": "<!-- {} -->", "xml": "<!-- {} -->", "clojure": "; {}", "elisp": "; {}",
+    "scheme": "; {}",
 }  # fmt: skip
 
 
@@ -47,8 +52,10 @@ def compress(text: str, ctx: Context) -> Compressed:
     lines = text.split("\n")
     if len(lines) <= WHOLE_LINES and len(text) <= LINE_LIMIT_CHARS:
         return unchanged(text, ContentClass.CODE, ctx.kind)
-    language = language_name(ctx.language or ctx.kind) or guess_language([line[:400] for line in lines[:400]])[0]
-    folds = _folds(text, lines, language, focus_rows(lines, ctx.focus))
+    language = (
+        language_name(ctx.language or ctx.kind) or guess_language([line[:400] for line in lines[:400]])[0]
+    )
+    folds = _folds(text, lines, language, focus_rows(text, ctx.focus))
     shown = apply_folds(lines, folds, language)
     shown = [line if len(line) <= LINE_LIMIT_CHARS else cut_line(line) for line in shown]
     folded = sum(fold.end - fold.start for fold in folds)
@@ -74,18 +81,19 @@ def cut_line(line: str) -> str:
     return f"{line[:300]} /* … {len(line) - 400} characters … */ {line[-100:]}"
 
 
-def focus_rows(lines: Sequence[str], focus: Focus) -> frozenset[int]:
+def focus_rows(text: str, focus: Focus) -> frozenset[int]:
     """Rows that hold a focus word which is rare in this text; rows are counted from 0."""
     words = [word for word in focus.words if len(word) >= 4]
-    if not words:
-        return frozenset()
-    rows: dict[str, list[int]] = {}
-    for row, line in enumerate(lines):
-        lowered = line[:LINE_LIMIT_CHARS].lower()
-        for word in words:
-            if word in lowered:
-                rows.setdefault(word, []).append(row)
-    return frozenset(row for found in rows.values() if len(found) <= FOCUS_RARITY for row in found)
+    lowered = text.lower() if words else ""
+    rows: set[int] = set()
+    for word in words:
+        at, places = lowered.find(word), list[int]()
+        while at >= 0 and len(places) <= FOCUS_RARITY:
+            places.append(at)
+            at = lowered.find(word, at + len(word))
+        if len(places) <= FOCUS_RARITY:
+            rows.update(lowered.count("\n", 0, place) for place in places)
+    return frozenset(rows)
 
 
 def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> list[str]:
@@ -99,7 +107,13 @@ def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> l
         marker = comment(language, fold)
         at = fold.end
         closing = lines[at].strip() if at < len(lines) else ""
-        if fold.braces and language in BLOCK_COMMENTS and shown and shown[-1].rstrip().endswith("{") and closing.startswith("}"):
+        if (
+            fold.braces
+            and language in BLOCK_COMMENTS
+            and shown
+            and shown[-1].rstrip().endswith("{")
+            and closing.startswith("}")
+        ):
             shown[-1] = f"{shown[-1].rstrip()} {marker.strip()} {closing}"
             at += 1
         else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.code_tree import Fold
+from aider_gardener.compress.code_nodes import Fold
 
 DEFINES = re.compile(
-    r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc|interface|type|enum|struct|trait|impl|"
-    r"module|namespace|import|from|use|using|include|require|package|@\w|#include|create|alter|const|val|let|var|define|macro)\b",
+    r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc"
+    r"|interface|type|enum|struct|trait|impl|"
+    r"module|namespace|import|from|use|using|include|require|package|@\w|#include|create|alter|const"
+    r"|val|let|var|define|macro)\b",
     re.IGNORECASE,
 )
 MIN_ROWS = 3
@@ -27,7 +29,9 @@ def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
             deep = start >= 0
         else:
             indent = len(line) - len(line.lstrip())
-            deep = indent > base and not (indent <= base + 8 and DEFINES.match(line[:200])) and row not in focus
+            deep = (
+                indent > base and not (indent <= base + 8 and DEFINES.match(line[:200])) and row not in focus
+            )
         if deep and start < 0:
             start = row
         elif not deep and start >= 0:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
+
+from aider_gardener.compress.code_comments import comment_folds
+from aider_gardener.compress.code_nodes import (
+    ANONYMOUS,
+    BLOCKS,
+    COMMENTS,
+    CONTAINERS,
+    FUNCTIONS,
+    IMPORTS,
+    LITERALS,
+    NAMED_CALLS,
+    SCRIPT,
+    STRING_ARGUMENTS,
+    STRINGS,
+    Fold,
+    end_row,
+    parser_for,
+)
 
 LITERAL_ROWS = 8
 """Data literals longer than this keep their first rows only."""
@@ -16,72 +32,6 @@ SCRIPT_ROWS = 4
 
 ERROR_SHARE = 0.3
 """Above this share of rows in error nodes, the tree is not trusted."""
-
-FUNCTIONS = frozenset({
-    "function_definition", "function_declaration", "function_expression", "arrow_function", "method_definition", "function",
-    "generator_function_declaration", "generator_function", "method_declaration", "constructor_declaration", "function_item",
-    "compact_constructor_declaration", "static_initializer", "lambda_expression", "func_literal", "closure_expression",
-    "local_function_statement", "accessor_declaration", "operator_declaration", "destructor_declaration", "method", "singleton_method",
-    "anonymous_method_expression", "secondary_constructor", "anonymous_function", "init_declaration", "lambda", "do_block",
-    "conversion_operator_declaration", "indexer_declaration", "anonymous_function_creation_expression", "function_statement",
-})  # fmt: skip
-ANONYMOUS = frozenset({
-    "arrow_function", "function_expression", "lambda_expression", "func_literal", "closure_expression", "anonymous_method_expression",
-    "lambda", "do_block", "generator_function", "anonymous_function", "anonymous_function_creation_expression",
-})  # fmt: skip
-CONTAINERS = frozenset({
-    "class_definition", "class_declaration", "class", "module", "interface_declaration", "enum_declaration", "struct_item", "enum_item",
-    "impl_item", "trait_item", "mod_item", "type_declaration", "struct_specifier", "class_specifier", "namespace_declaration",
-    "record_declaration", "struct_declaration", "type_alias_declaration", "enum_specifier", "singleton_class", "abstract_class_declaration",
-    "internal_module", "object_declaration", "protocol_declaration", "macro_definition", "const_item", "static_item",
-})  # fmt: skip
-IMPORTS = frozenset({
-    "import_statement", "import_from_statement", "future_import_statement", "import_declaration", "use_declaration", "using_directive",
-    "preproc_include", "import_spec_list",
-})  # fmt: skip
-BLOCKS = frozenset({
-    "block", "statement_block", "compound_statement", "constructor_body", "body_statement", "function_body", "do_group", "switch_body",
-    "statements", "then", "else", "switch_block", "declaration_list_body", "control_structure_body",
-})  # fmt: skip
-SCRIPT = frozenset({
-    "expression_statement", "command", "pipeline", "list", "if_statement", "for_statement", "while_statement", "with_statement",
-    "try_statement", "switch_statement", "for_in_statement", "case_statement", "redirected_statement", "call", "if", "unless", "c_style_for_statement",
-    "assert_statement", "delete_statement", "match_statement", "global_statement", "test_command", "compound_statement",
-})  # fmt: skip
-LITERALS = frozenset({
-    "list", "dictionary", "set", "tuple", "array", "object", "array_expression", "initializer_list", "literal_value", "hash",
-    "array_initializer", "array_creation_expression", "initializer_expression", "token_tree", "enum_body", "enum_variant_list",
-    "enumerator_list", "enum_member_declaration_list", "table_constructor",
-})  # fmt: skip
-STRINGS = frozenset({"string", "template_string", "raw_string_literal", "heredoc_body", "verbatim_string_literal", "string_literal", "text_block"})
-COMMENT_MARK = re.compile(r"//[/!]?|#|--|;+|%")
-COMMENTS = frozenset({"comment", "line_comment", "block_comment", "doc_comment"})
-NAMED_CALLS = frozenset({"call_expression", "call", "invocation_expression", "method_invocation"})
-STRING_ARGUMENTS = frozenset({"string", "template_string", "interpreted_string_literal", "string_literal", "raw_string_literal"})
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Rows `start:end` to be replaced by one comment. `braces`: the comment may join the braces around
-    it; `plain`: no statement is needed there; `text`: what to write, "{}" for the count."""
-
-    start: int
-    end: int
-    braces: bool = False
-    plain: bool = False
-    text: str = ""
-    indent: str | None = None
-
-
-@lru_cache(maxsize=32)
-def parser_for(language: str) -> Any:
-    """The parser of a language, or None when there is no grammar for it."""
-    from grep_ast.tsl import get_parser  # reason: loading the grammars is slow and not always needed
-
-    try:
-        return get_parser(language)
-    except Exception:  # reason: the pack raises LookupError, AttributeError or OSError by version
-        return None
 
 
 @dataclass(frozen=True)
@@ -141,19 +91,21 @@ class _Folder:
                 stack.extend(self._fold_body(node, body))
             elif inside and node.type in BLOCKS:
                 stack.extend(self._fold_body(node, node))
-            elif node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
-                continue
-            elif self._is_docstring(node) and self._fold_string(node, doc=True):
-                continue
-            elif node.type in STRINGS and self._fold_string(node):
-                continue
-            else:
+            elif not self._fold_value(node):
                 children = node.children
-                self._fold_comments(children)
+                self.folds.extend(comment_folds(children, self.lines, self.focus))
                 if node.parent is None:
                     children = self._fold_script(children)
                 stack.extend((child, inside) for child in children)
         return [fold for fold in self.folds if self._worth(fold)]
+
+    def _fold_value(self, node: Any) -> bool:
+        """Fold a docstring, a long literal or a long string; False when the node is none of them."""
+        if node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
+            return True
+        if self._is_docstring(node):
+            return self._fold_docstring(node)
+        return node.type in STRINGS and self._fold_string(node)
 
     def _worth(self, fold: Fold) -> bool:
         rows = self.lines[fold.start : fold.end]
@@ -207,10 +159,10 @@ class _Folder:
         if statements and statements[0].type in ("statements", "body_statement"):
             statements = [*statements[0].named_children, *statements[1:]]
         for index, statement in enumerate(statements):
-            first, end = max(statement.start_point[0], header + 1), min(_end_row(statement), last)
+            first, end = max(statement.start_point[0], header + 1), min(end_row(statement), last)
             if index == 0 and self._is_docstring(statement):
                 self._flush(run)
-                self._fold_string(statement, doc=True)
+                self._fold_docstring(statement)
                 continue
             if statement.id in self.holding:
                 self._flush(run)
@@ -227,7 +179,7 @@ class _Folder:
         if not self.closed:
             parameters = owner.child_by_field_name("parameters")
             header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
-            return (header if owner is not body else body.start_point[0] - 1), _end_row(body)
+            return (header if owner is not body else body.start_point[0] - 1), end_row(body)
         opens = body.children[0].type in ("{", "do") if body.children else False
         if opens:
             return body.start_point[0], body.end_point[0] - 1
@@ -244,28 +196,32 @@ class _Folder:
         return statement.type == "expression_statement" and len(inner) == 1 and inner[0].type == "string"
 
     def _in_focus(self, first: int, end: int) -> bool:
-        return bool(self.focus) and end - first < 8 and any(row in self.focus for row in range(first, end + 1))
+        return (
+            bool(self.focus) and end - first < 8 and any(row in self.focus for row in range(first, end + 1))
+        )
 
     def _flush(self, run: list[int], *, braces: bool = False) -> None:
         if len(run) == 2 and run[1] > run[0]:
             self.folds.append(Fold(run[0], run[1] + 1, braces))
         run.clear()
 
-    def _fold_string(self, node: Any, *, doc: bool = False) -> bool:
-        """A docstring keeps its first row of words; other long strings their head."""
-        start, end = node.start_point[0], _end_row(node)
-        if not doc and end - start < LITERAL_ROWS:
+    def _fold_docstring(self, node: Any) -> bool:
+        """The first row with words stays, and the row that closes it."""
+        start, end = node.start_point[0], end_row(node)
+        first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'") else start + 2
+        closes = not self.lines[end].strip().strip("\"'")
+        if closes and end - first >= 2:
+            self.folds.append(Fold(first, end, text="{}"))
+        return True
+
+    def _fold_string(self, node: Any) -> bool:
+        """A long string keeps its first three rows and its last."""
+        start, end = node.start_point[0], end_row(node)
+        if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
             return False
-        if not doc and any(row in self.focus for row in range(start, end)):
+        if any("substitution" in part.type or "interpolation" in part.type for part in node.named_children):
             return False
-        if any("substitution" in child.type or "interpolation" in child.type for child in node.named_children):
-            return False
-        first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'`@$ ") or not doc else start + 2
-        if not doc:
-            first = start + 3
-        stop = end if self.lines[end].strip().strip("\"'`;,)") == "" or not doc else end
-        if stop - first >= 2:
-            self.folds.append(Fold(first, stop, text="{}"))
+        self.folds.append(Fold(start + 3, end, text="{}"))
         return True
 
     def _fold_literal(self, node: Any) -> bool:
@@ -278,48 +234,32 @@ class _Folder:
         keep = next((item for item in items[2:] if item.start_point[0] > items[1].end_point[0]), None)
         if keep is None or keep.start_point[0] <= start:
             return False
-        first, stop = keep.start_point[0], min(_end_row(items[-1]), end - 1)
+        first, stop = keep.start_point[0], min(end_row(items[-1]), end - 1)
         before = items[items.index(keep) - 1]
         if before.end_point[0] >= first or stop - first < 3:
             return False
         self.folds.append(Fold(first, stop + 1, plain=True))
         return True
 
-    def _fold_comments(self, children: Iterable[Any]) -> None:
-        """Of comments of four and more rows the first two rows stay, of a doc comment its first words."""
-        run: list[Any] = []
-        for child in [*children, None]:
-            if child is not None and child.type in COMMENTS and (not run or child.start_point[0] <= run[-1].end_point[0] + 1):
-                run.append(child)
-                continue
-            if run:
-                self._fold_comment_rows(run[0].start_point[0], _end_row(run[-1]), len(run) == 1)
-            run = [child] if child is not None and child.type in COMMENTS else []
-
-    def _fold_comment_rows(self, start: int, end: int, single: bool) -> None:
-        if end - start < 3 or any(row in self.focus for row in range(start, end + 1)):
-            return
-        if single and self.lines[start].lstrip().startswith(("/*", "=begin", "<!--")):
-            self.folds.append(Fold(start + 2, end, text=" * {}" if self.lines[start + 1].lstrip().startswith("*") else "{}"))
-        elif not single:
-            mark = COMMENT_MARK.match(self.lines[start].lstrip())
-            if mark:
-                self.folds.append(Fold(start + 2, end + 1, text=mark[0] + " {}"))
-
     def _fold_script(self, children: Sequence[Any]) -> list[Any]:
         """Runs of top-level statements that define nothing fold; the others are returned to be walked."""
         rest: list[Any] = []
         run: list[Any] = []
         for child in [*children, None]:
-            does = child is not None and child.type in SCRIPT and child.id not in self.holding and not self._binds(child)
+            does = (
+                child is not None
+                and child.type in SCRIPT
+                and child.id not in self.holding
+                and not self._binds(child)
+            )
             does = does and not self._is_docstring(child)
-            if child is not None and does and not self._in_focus(child.start_point[0], _end_row(child)):
+            if child is not None and does and not self._in_focus(child.start_point[0], end_row(child)):
                 run.append(child)
                 continue
             if child is not None and run and child.type in COMMENTS:
                 continue
-            if run and _end_row(run[-1]) - run[0].start_point[0] >= SCRIPT_ROWS:
-                self.folds.append(Fold(run[0].start_point[0], _end_row(run[-1]) + 1))
+            if run and end_row(run[-1]) - run[0].start_point[0] >= SCRIPT_ROWS:
+                self.folds.append(Fold(run[0].start_point[0], end_row(run[-1]) + 1))
             else:
                 rest.extend(run)
             run = []
@@ -330,12 +270,9 @@ class _Folder:
     def _binds(self, node: Any) -> bool:
         """A statement that names a value: `x = …`, `exports.x = …`, a macro call that declares."""
         inner = node.named_children
-        return bool(inner) and node.type == "expression_statement" and inner[0].type in (
-            "assignment", "assignment_expression", "augmented_assignment", "macro_invocation"
+        return (
+            bool(inner)
+            and node.type == "expression_statement"
+            and inner[0].type
+            in ("assignment", "assignment_expression", "augmented_assignment", "macro_invocation")
         )
-
-
-def _end_row(node: Any) -> int:
-    """The last row of a node; one that ends just behind a line end belongs to the row before."""
-    row, column = node.end_point
-    return row - 1 if column == 0 and row > node.start_point[0] else row

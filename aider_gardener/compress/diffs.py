@@ -9,14 +9,13 @@ from functools import cached_property, partial
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.terminal import (
-    FENCE,
     allowance,
     clip,
     cut,
     estimate,
     fitting,
     framed,
-    plain,
+    lines_of,
     plural,
     sample,
     touches,
@@ -36,8 +35,10 @@ TOLD = re.compile(
     r"^(?:new file mode|deleted file mode|rename (?:from|to) |Binary files |GIT binary patch|new mode)"
 )
 DEFINES = re.compile(
-    r"^[-+]\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
-    r"virtual|sealed|partial|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|func|fn|struct|enum|trait|"
+    r"^[-+]\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|"
+    r"pub(?:\(\w+\))?|override|"
+    r"virtual|sealed|partial|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|"
+    r"func|fn|struct|enum|trait|"
     r"interface|type|impl|module|namespace|record|object|protocol|extension|macro_rules!|CREATE TABLE)\s+"
     r"(?:\([^)]*\)\s*)?([\w$:.!]+)"
 )
@@ -90,7 +91,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     whole = untouched(text, ctx, ContentClass.DIFF, kind)
     if whole:
         return whole
-    lines = [line for line in plain(text).split("\n") if not FENCE.match(line)]
+    lines = lines_of(text)
     before, files = _read(lines)
     added = sum(one.counts[0] for one in files)
     removed = sum(one.counts[1] for one in files)

@@ -6,6 +6,7 @@ The files themselves go to the model on every turn, so the blocks say nothing th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -22,12 +23,17 @@ TAIL = re.compile(r">{5,9} REPLACE[ \t]*$")
 FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)$")
 DEFINITION = re.compile(
-    r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async |pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*"
-    r"(?:def|class|function\*?|fn|func(?: \([^)]*\))?|interface|type|enum|struct|trait|impl|module|namespace|record|object|"
+    r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async "
+    r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*"
+    r"(?:def|class|function\*?|fn|func(?: \([^)]*\))?|interface|type|enum|struct|trait|impl|module"
+    r"|namespace|record|object|"
     r"create (?:unique )?(?:table|index|view)(?: if not exists)?|alter table)\s+([A-Za-z_$][\w$.:]*[?!]?)",
     re.IGNORECASE,
 )
-BOUND = re.compile(r"^\s*(?:export )?(?:const|let|var|val)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?=|^([A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=")
+BOUND = re.compile(
+    r"^\s*(?:export )?(?:const|let|var|val)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?="
+    r"|^([A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?="
+)
 TEST_CASE = re.compile(r"^\s*(?:it|test|describe)\(\s*['\"`]([^'\"`]{3,60})")
 HUNK_SCOPE = re.compile(r"^@@ .*?@@\s*(.*)$")
 
@@ -45,8 +51,10 @@ class FileEdit:
     def line(self) -> str:
         """The one line that stands for the blocks."""
         names = list(dict.fromkeys(self.symbols))
-        shown = ", ".join(names[:SYMBOL_LIMIT]) + (f", {len(names) - SYMBOL_LIMIT} more" if len(names) > SYMBOL_LIMIT else "")
-        return f"{self.verb} {self.path or 'a file'}{': ' + shown if shown else ''} (+{self.added} −{self.removed})"
+        shown = ": " + ", ".join(names[:SYMBOL_LIMIT]) if names else ""
+        if len(names) > SYMBOL_LIMIT:
+            shown += f", {len(names) - SYMBOL_LIMIT} more"
+        return f"{self.verb} {self.path or 'a file'}{shown} (+{self.added} −{self.removed})"
 
 
 def compress(text: str, ctx: Context) -> Compressed:
@@ -66,7 +74,7 @@ def read_edits(text: str, kind: str = "") -> list[FileEdit]:
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if kind == "whole-file":
         return _whole_file(lines)
-    if any(HEAD.match(line) for line in lines):
+    if any(line[:1] == "<" and HEAD.match(line) for line in lines):
         return _search_replace(lines)
     if any(line.startswith("*** ") for line in lines) and any(PATCH_FILE.match(line) for line in lines):
         return _patch(lines)
@@ -103,20 +111,33 @@ def changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
     while high < min(len(before), len(after)) - low and before[-1 - high] == after[-1 - high]:
         high += 1
     removed, added = before[low : len(before) - high], after[low : len(after) - high]
-    kept = set(removed) & set(added)
-    return [line for line in removed if line not in kept], [line for line in added if line not in kept]
+    return _without(removed, Counter(added)), _without(added, Counter(removed))
+
+
+def _without(lines: list[str], moved: Counter[str]) -> list[str]:
+    """The lines less those that stand on the other side too, each as often as it does there."""
+    rest = []
+    for line in lines:
+        if moved[line]:
+            moved[line] -= 1
+        else:
+            rest.append(line)
+    return rest
 
 
 def _search_replace(lines: list[str]) -> list[FileEdit]:
     edits: list[FileEdit] = []
-    path, before, after, mode = "", [], [], ""
+    path = mode = ""
+    before: list[str] = []
+    after: list[str] = []
     for index, line in enumerate(lines):
-        if mode == "" and HEAD.match(line):
+        mark = line[:1] in "<=>" and len(line) < 40
+        if mode == "" and mark and HEAD.match(line):
             path = _path_before(lines, index) or path
             before, after, mode = [], [], "search"
-        elif mode == "search" and DIVIDER.match(line):
+        elif mode == "search" and mark and DIVIDER.match(line):
             mode = "replace"
-        elif mode == "replace" and (TAIL.match(line) or DIVIDER.match(line)):
+        elif mode == "replace" and mark and (TAIL.match(line) or DIVIDER.match(line)):
             edits.append(_edit(path, before, after))
             mode = "" if TAIL.match(line) else "search"
             before, after = [], []
@@ -160,11 +181,17 @@ def _unified(lines: list[str]) -> list[FileEdit]:
     for index, line in enumerate(lines):
         if line.startswith("+++ ") or (line.startswith("@@") and not edits):
             path = line[4:].split("\t")[0].strip() if line.startswith("+++ ") else ""
-            old = lines[index - 1][4:].split("\t")[0].strip() if index and lines[index - 1].startswith("--- ") else ""
+            old = (
+                lines[index - 1][4:].split("\t")[0].strip()
+                if index and lines[index - 1].startswith("--- ")
+                else ""
+            )
             deleted = path == "/dev/null"
             name = old if deleted else path
             name = name[2:] if name[:2] in ("a/", "b/") else name
-            edits.append(FileEdit(name, verb="deleted" if deleted else "created" if old == "/dev/null" else "edited"))
+            edits.append(
+                FileEdit(name, verb="deleted" if deleted else "created" if old == "/dev/null" else "edited")
+            )
         if not edits or line.startswith(("+++ ", "--- ")):
             continue
         if line.startswith("@@"):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import rank
-from aider_gardener.compress.prose_sentences import units
+from aider_gardener.compress.prose_sentences import units, worth
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.tokens import approximate
@@ -19,9 +19,14 @@ LINE_CHARS = 480
 SCAN_CHARS = 20_000
 """Of longer words only this much from the head is searched for sentences worth naming."""
 
-FAILURE = re.compile(r"\b(?:fail|error|exception|panic|fatal|assert|not ok|denied|refused|timeout|✖|✗|×)", re.IGNORECASE)
+COMMAND_CHARS = 90
+"""So much of a command line is named, so that its outcome has room too."""
+
+FAILURE = re.compile(
+    r"\b(?:fail|error|exception|panic|fatal|assert|not ok|denied|refused|timeout|✖|✗|×)", re.IGNORECASE
+)
 MARKUP = re.compile(r"^[\s>#*•-]+|[*`]{2,}|\s+")
-NOISE = re.compile(r"^(?:\W*|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
+NOISE = re.compile(r"^(?:\W*\d*\W*|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
 MARKED = re.compile(r"^\[… (.*?)(?:; \d+ lines)?(?:; whole: \w+)?\]$")
 
 
@@ -40,15 +45,21 @@ def line_form(
     state most; for edits the files and symbols touched. A message that is already shorter stays
     itself, on one line.
     """
-    from aider_gardener.segment import segment  # reason: the segmenter imports the classifier, that this package
+    from aider_gardener.segment import (
+        segment,
+    )  # reason: the segmenter imports the classifier, that this package
 
     tail = f" [{entry_id}]" if entry_id else ""
     flat = squeeze(content[: 4 * LINE_CHARS])
     whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
-    if whole and len(flat + tail) <= max(LINE_CHARS, len(content)) and count(flat + tail) <= min(token_limit, count(content)):
+    if (
+        whole
+        and len(flat + tail) <= max(LINE_CHARS, len(content))
+        and count(flat + tail) <= min(token_limit, count(content))
+    ):
         return flat + tail
     parts = segment(content, source) if segments is None else tuple(segments)
-    pieces = _pieces(content, source, parts, count)
+    pieces = _pieces(content, source, parts, count, 4 * token_limit)
     return fitted(pieces, tail, count, token_limit)
 
 
@@ -57,25 +68,32 @@ def squeeze(text: str) -> str:
     return " ".join(MARKUP.sub(" ", line).strip() for line in text.splitlines() if line.strip()).strip()
 
 
-def _pieces(content: str, source: Source, parts: Sequence[Segment], count: TokenCounter) -> list[str]:
+def _pieces(
+    content: str, source: Source, parts: Sequence[Segment], count: TokenCounter, chars: int
+) -> list[str]:
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
-        return [f"ran {squeeze(source.detail)}:" if source.detail else "ran a command:", *_outcome(content, parts, source, count)]
+        command = squeeze(source.detail)
+        if len(command) > COMMAND_CHARS:
+            command = command[:COMMAND_CHARS].rsplit(" ", 1)[0] + " …"
+        return [f"ran {command}:" if command else "ran a command:", *_outcome(content, parts, source, count)]
     if source.kind is SourceKind.LINT:
         return ["lint:", *_outcome(content, parts, source, count)]
     if source.kind is SourceKind.WEB:
-        return [f"page {source.detail}:", *_said(content, parts)]
+        return [f"page {source.detail}:", *_said(content, parts, chars)]
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
         return [squeeze(content[:SCAN_CHARS])]
     pieces = []
     edits = _edited(content, parts)
-    said = _said(content, parts)
+    said = _said(content, parts, chars)
     if source.kind is SourceKind.REPLY:
         pieces.append("reply:")
     pieces += said[:1]
     if edits:
         pieces.append(edits)
     pieces += said[1:]
-    pasted = [part for part in parts if part.cls not in (ContentClass.PROMPT, ContentClass.PROSE, ContentClass.EDIT)]
+    pasted = [
+        part for part in parts if part.cls not in (ContentClass.PROMPT, ContentClass.PROSE, ContentClass.EDIT)
+    ]
     for part in pasted[:2]:
         lines = content.count("\n", part.start, part.end) + 1
         first = _outcome(content, (part,), source, count)[:1]
@@ -85,24 +103,48 @@ def _pieces(content: str, source: Source, parts: Sequence[Segment], count: Token
 
 def _edited(content: str, parts: Sequence[Segment]) -> str:
     """The files of all edit blocks with the symbols touched."""
-    found = merged(edit for part in parts if part.cls is ContentClass.EDIT for edit in read_edits(content[part.start : part.end], part.kind))
+    found = merged(
+        edit
+        for part in parts
+        if part.cls is ContentClass.EDIT
+        for edit in read_edits(content[part.start : part.end], part.kind)
+    )
     if not found:
         return ""
-    named = [f"{edit.path.rsplit('/', 1)[-1]}{' (' + ', '.join(list(dict.fromkeys(edit.symbols))[:3]) + ')' if edit.symbols else ''}" for edit in found[:4]]
+    named = []
+    for edit in found[:4]:
+        symbols = ", ".join(list(dict.fromkeys(edit.symbols))[:3])
+        named.append(edit.path.rsplit("/", 1)[-1] + (f" ({symbols})" if symbols else ""))
     more = f" +{len(found) - 4} files" if len(found) > 4 else ""
     return f"edited {', '.join(named)}{more}."
 
 
-def _said(content: str, parts: Sequence[Segment]) -> list[str]:
-    """Sentences of the words in a message, the first one, then by worth."""
-    spoken = [part for part in parts if part.cls in (ContentClass.PROMPT, ContentClass.PROSE) and part.kind != "wrapper"]
+def _said(content: str, parts: Sequence[Segment], chars: int) -> list[str]:
+    """About `chars` of the words in a message: the weightiest sentences, in their order."""
+    spoken = [
+        part
+        for part in parts
+        if part.cls in (ContentClass.PROMPT, ContentClass.PROSE) and part.kind != "wrapper"
+    ]
     text = "\n\n".join(content[part.start : part.end].strip("\n") for part in spoken)[:SCAN_CHARS]
-    found = [unit for unit in units(text) if unit.kind not in ("heading", "code") and not NOISE.match(text[unit.start : unit.end].strip())]
+    found = [
+        unit
+        for unit in units(text)
+        if unit.kind not in ("heading", "code") and not NOISE.match(text[unit.start : unit.end].strip())
+    ]
     if not found:
         return []
     scores = rank(text, found, Focus())
-    order = sorted(range(len(found)), key=lambda i: (-scores[i] / (0.5 + (found[i].end - found[i].start) / 160), i))
-    return [squeeze(text[found[i].start : found[i].end]) for i in order[:6]]
+    telling = [i for i, unit in enumerate(found) if worth(text[unit.start : unit.end]) >= 0] or range(
+        len(found)
+    )
+    order = sorted(telling, key=lambda i: (-scores[i] / (0.5 + (found[i].end - found[i].start) / 160), i))
+    chosen, used = [], 0
+    for i in order:
+        if used < chars:
+            chosen.append(i)
+            used += found[i].end - found[i].start
+    return [squeeze(text[found[i].start : found[i].end]) for i in sorted(chosen)]
 
 
 def _outcome(content: str, parts: Sequence[Segment], source: Source, count: TokenCounter) -> list[str]:
@@ -111,8 +153,12 @@ def _outcome(content: str, parts: Sequence[Segment], source: Source, count: Toke
         if part.kind == "wrapper":
             continue
         text = content[part.start : part.end]
-        result = compress_text(text, part.cls, Context(part.kind, part.language, command=source.detail, count=count))
-        lines = [squeeze(line) for line in result.text[:SCAN_CHARS].splitlines() if not NOISE.match(line.strip())]
+        result = compress_text(
+            text, part.cls, Context(part.kind, part.language, command=source.detail, count=count)
+        )
+        lines = [
+            squeeze(line) for line in result.text[:SCAN_CHARS].splitlines() if not NOISE.match(line.strip())
+        ]
         head = MARKED.match(lines[0]) if lines else None
         summary = [head[1]] if head else []
         body = lines[1:] if head else lines

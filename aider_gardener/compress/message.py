@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aider_gardener.compress.base import Context, omitted, unchanged
 from aider_gardener.compress.edits import merged, read_edits
@@ -44,19 +45,30 @@ def compress_message(
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(content, cls)
-    kept: Counter[str] = Counter()
-    texts: list[str] = []
-    for part in _edits_together(content, parts):
-        shown, facts = _part(content, part, source, Context(part.kind, part.language, focus, entry_id, source.detail, count))
-        kept.update(facts)
-        if texts and texts[-1] and not texts[-1].endswith("\n") and content[part.start - 1 : part.start] == "\n":
-            texts.append("\n")
-        texts.append(shown)
-    text = "".join(texts)
+    text, kept = _shown(
+        content, _edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
+    )
     if not is_shorter(text, content, count):
         return unchanged(content, cls)
     kind = max(parts, key=lambda part: part.end - part.start).kind if parts else ""
-    return Compressed(text, cls, kind, dict(kept))
+    return Compressed(text, cls, kind, kept)
+
+
+def _shown(
+    content: str, parts: Sequence[Segment], source: Source, ctx: Context
+) -> tuple[str, dict[str, int]]:
+    """The parts in their short forms, one after the other, and what they keep."""
+    kept: Counter[str] = Counter()
+    texts: list[str] = []
+    for part in parts:
+        own = replace(ctx, kind=part.kind, language=part.language, command=source.detail)
+        shown, facts = _part(content, part, source, own)
+        kept.update(facts)
+        breaks = content[part.start - 1 : part.start] == "\n"
+        if breaks and texts and texts[-1] and not texts[-1].endswith("\n"):
+            texts.append("\n")
+        texts.append(shown)
+    return "".join(texts), dict(kept)
 
 
 def already_compressed(content: str, source: Source) -> bool:
@@ -69,10 +81,18 @@ def _edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
     """Edit segments with only blank space between them become one."""
     joined: list[Segment] = []
     for part in parts:
-        if joined and part.cls is ContentClass.EDIT and joined[-1].cls is ContentClass.EDIT and joined[-1].kind == part.kind != "whole-file":
+        if (
+            joined
+            and part.cls is ContentClass.EDIT
+            and joined[-1].cls is ContentClass.EDIT
+            and joined[-1].kind == part.kind != "whole-file"
+        ):
             joined[-1] = Segment(joined[-1].start, part.end, part.cls, part.kind)
         elif (
-            len(joined) > 1 and part.cls is ContentClass.EDIT and joined[-2].cls is ContentClass.EDIT and joined[-2].kind == part.kind != "whole-file"
+            len(joined) > 1
+            and part.cls is ContentClass.EDIT
+            and joined[-2].cls is ContentClass.EDIT
+            and joined[-2].kind == part.kind != "whole-file"
             and not content[joined[-1].start : joined[-1].end].strip()
         ):
             joined[-2:] = [Segment(joined[-2].start, part.end, part.cls, part.kind)]
@@ -89,7 +109,9 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> tuple[st
         return text, {}
     if part.cls is ContentClass.EDIT:
         found = merged(read_edits(text, part.kind))
-        return ("\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text), {"edits": len(found)}
+        return ("\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text), {
+            "edits": len(found)
+        }
     head, body, tail = _unfenced(text)
     if head and part.cls is ContentClass.CODE and body.count("\n") <= WHOLE_CODE_LINES:
         return text, {}

@@ -14,7 +14,7 @@ from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
 from aider_gardener.compress.prose_sentences import Unit, content_words, units, worth
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
-KEEP_SHARE = 0.50
+KEEP_SHARE = 0.46
 """Share of the tokens of running prose that stays, the marker not counted."""
 
 PROMPT_KEEP_SHARE = 0.60
@@ -28,6 +28,9 @@ PROMPT_WHOLE_TOKENS = 400
 
 GRAPH_LIMIT = 120
 """Up to so many sentences the graph is iterated; above, one step of it is taken (linear time)."""
+
+THIN_CHARS = 160_000
+"""Longer prose is thinned to about this size, evenly by paragraphs, before its sentences are ranked."""
 
 DAMPING, ITERATIONS = 0.85, 20
 
@@ -45,6 +48,9 @@ def compress_prompt(text: str, ctx: Context) -> Compressed:
 def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: int) -> Compressed:
     if len(text) <= whole or (len(text) < whole * 12 and ctx.count(text) <= whole) or has_marker(text):
         return unchanged(text, cls, ctx.kind)
+    whole_length = len(text)
+    if whole_length > THIN_CHARS:
+        text = thinned(text)
     found = units(text)
     if len(found) < 3:
         return unchanged(text, cls, ctx.kind)
@@ -52,11 +58,29 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
     limit = max(len(text) * share, whole * 2.5)
     chosen = choose(found, scores, limit)
     left_out = len(found) - len(chosen)
-    if not left_out:
+    if not left_out and len(text) == whole_length:
         return unchanged(text, cls, ctx.kind)
     body = assemble(text, found, chosen)
-    marker = omitted(f"{left_out} of {len(found)} sentences", ctx.entry_id)
+    what = f"{left_out} of {len(found)} sentences"
+    if len(text) < whole_length:
+        what = f"all but {len(chosen)} sentences of {whole_length:,} characters"
+    marker = omitted(what, ctx.entry_id)
     return Compressed(f"{body}\n{marker}", cls, ctx.kind, {"sentences": len(chosen)})
+
+
+def thinned(text: str) -> str:
+    """About THIN_CHARS of a text: its first and last lines and every so many between. Linear, and fast."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 8:
+        third = THIN_CHARS // 2
+        return text[:third] + "\n" + text[-third:]
+    step = max(1, round(len(text) / THIN_CHARS))
+    edge = min(len(lines) // 4, 40)
+    kept = [*lines[:edge], *lines[edge:-edge:step], *lines[-edge:]]
+    short = "".join(line if len(line) <= 4_000 else line[:4_000] + "\n" for line in kept)
+    return (
+        short[: THIN_CHARS // 2] + "\n" + short[-THIN_CHARS // 2 :] if len(short) > 2 * THIN_CHARS else short
+    )
 
 
 def has_marker(text: str) -> bool:
@@ -108,7 +132,10 @@ def choose(found: Sequence[Unit], scores: Sequence[float], limit_chars: float) -
     """The best units that fit within `limit_chars`, headings only along with something below them."""
     order = sorted(
         (index for index, unit in enumerate(found) if unit.kind != "heading"),
-        key=lambda index: (-scores[index] / (0.5 + (found[index].end - found[index].start) / 240) ** 0.5, index),
+        key=lambda index: (
+            -scores[index] / (0.5 + (found[index].end - found[index].start) / 240) ** 0.5,
+            index,
+        ),
     )
     above = _headings(found)
     chosen: set[int] = set()

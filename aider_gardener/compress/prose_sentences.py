@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 BLOCK_CHARS = 2_000
 """A run of text without any sentence end is cut at spaces about every so many characters."""
 
-SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"'”’»)\]*_`]{0,3}(?=\s)|[。！？．؟।]+[」』”）]{0,2}|[:;](?=\s*\n))"
-)
+SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'”’»)\]*_`]{0,3}(?=\s)|[。！？．؟।]+[」』”）]{0,2}|[:;](?=\s*\n))")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Mr|Mrs|Ms|Dr|St|No|Nr|Fig|fig|eq|Eq|al|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Mr|Mrs|Ms|Dr|St|No|Nr|Fig|fig|eq|Eq|al|Jan|Feb|Mar"
+    r"|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec"
     r"|bzw|z\.B|u\.a|d\.h|ca|M|p|pp|min|max|sec|ver|v)|\b[A-Za-z]|^\s*\d{1,3})\.$"
 )
 BULLET = re.compile(r"\s*(?:[-*+•–] |\d{1,3}[.)] |\(?[a-z]\) |\[[ xX]\] )")
@@ -23,34 +23,47 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 NUMBER = re.compile(r"(?<![\w.])[-+~<>≤≥]?[$€£]?\d[\d,.:_]*\s?(?:%|[A-Za-zµ]{1,4}\b)?")
 NAME = re.compile(
-    r"`[^`\n]+`|https?://\S+|\b[\w.-]+/[\w./-]+|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|json|ya?ml|toml|md|sql|sh|txt|cfg|lock)\b"
-    r"|\b\w+\(\)|\b[a-z]+(?:[A-Z]\w*)+|\b\w+_\w+\b|\b[A-Z][A-Za-z]+(?:[A-Z]\w*)+|\b[A-Z]{2,}[-_]?\d*\b|--[a-z][\w-]+|\b[A-Z]+-\d+\b|\b0x[0-9a-f]+"
+    r"`[^`\n]+`|https?://\S+|(?<![\w./-])[\w.-]{1,60}/[\w./-]{1,120}|\b\w{1,60}\.(?:py|js|ts|tsx|go|rs"
+    r"|java|c|h|cpp|rb|json|ya?ml|toml|md|sql|sh|txt|cfg|lock)\b"
+    r"|\b\w{1,60}\(\)|\b[a-z]{1,40}[A-Z]\w*|\b[^\W_]+_\w+|\b[A-Z][a-z]{1,40}[A-Z]\w*"
+    r"|\b[A-Z]{2,}[-_]?\d*\b|--[a-z][\w-]+|\b[A-Z]+-\d+\b|\b0x[0-9a-f]+"
 )
 PROPER = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+")
 DECISION = re.compile(
-    r"\b(?:must(?:n't| not)?|never|always|only|instead(?: of)?|rather than|decid\w+|decision|agreed?|chose\w*|choose|pick(?:ed)?|prefer\w*|reject\w*|"
-    r"ruled? out|drop(?:ped)?|forbid\w*|forbidden|not allowed|allowed|no longer|don'?t|do not|cannot|can'?t|won'?t|shall|should(?:n'?t)?|"
-    r"need(?:s|ed)? to|has to|have to|required?|requires?|limit\w*|at most|at least|maximum|minimum|max|min|up to|until|deadline|keep\w*|stays?|"
-    r"go with|we'?ll (?:use|keep|go|take)|let'?s|default\w*|rule|except|unless|no (?!doubt)\w+|without|exactly|contract|policy|freeze|"
+    r"\b(?:must(?:n't| not)?|never|always|only|instead(?: of)?|rather than|decid\w+|decision|agreed?"
+    r"|chose\w*|choose|pick(?:ed)?|prefer\w*|reject\w*|"
+    r"ruled? out|drop(?:ped)?|forbid\w*|forbidden|not allowed|allowed|no longer|don'?t|do not|cannot"
+    r"|can'?t|won'?t|shall|should(?:n'?t)?|"
+    r"need(?:s|ed)? to|has to|have to|required?|requires?|limit\w*|at most|at least|maximum|minimum|max"
+    r"|min|up to|until|deadline|keep\w*|stays?|"
+    r"go with|we'?ll (?:use|keep|go|take)|let'?s|default\w*|rule|except|unless|no (?!doubt)\w+|without"
+    r"|exactly|contract|policy|freeze|"
     r"call(?:ed)? it|named?|option [A-Z]\b|out of scope|later|wrong|right)\b",
     re.IGNORECASE,
 )
 REASON = re.compile(
-    r"\b(?:because|since|so that|reason|why|caus\w+|due to|otherwise|hence|therefore|root cause|turns? out|means?|the problem|bug|"
+    r"\b(?:because|since|so that|reason|why|caus\w+|due to|otherwise|hence|therefore|root cause|turns?"
+    r" out|means?|the problem|bug|"
     r"fail\w*|broke\w*|leak\w*|race|risk\w*|explains?|proves?|shows?|found|confirmed|symptom|regression)\b",
     re.IGNORECASE,
 )
 FILLER = re.compile(
-    r"^\W*(?:sure|certainly|of course|great|thanks?|thank you|hi|hello|hey|ok(?:ay)?|yes|got it|here (?:is|are) (?:the|my|an?)|i hope|feel free|let me know|"
-    r"please let|happy to|sounds good|no problem|understood|noted|good (?:catch|question|point))\b[^.!?]{0,60}[.!?:]?$",
+    r"^\W*(?:sure|certainly|of course|great|thanks?|thank you|hi|hello|hey|ok(?:ay)?|yes|got it|here"
+    r" (?:is|are) (?:the|my|an?)|i hope|feel free|let me know|"
+    r"please let|happy to|sounds good|no problem|understood|noted|good (?:catch|question"
+    r"|point))\b[^.!?]{0,60}[.!?:]?$",
     re.IGNORECASE,
 )
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]|[\u3040-\u30ff\u3400-\u9fff]{1,2}")
 STOPWORDS = frozenset(
-    "a an the and or but if then than that this these those there here it its is are was were be been being am do does did done has have had "
-    "having i you he she we they me him her us them my your his our their of in on at to from by with for as into over under about after "
-    "before between so not no nor too very can could may might will would shall should must just also more most some any each all both "
-    "such what which who whom when where why how one two up down out off again once only same own because while until during".split()
+    "a an the and or but if then than that this these those there here it its is are was were be been"
+    " being am do does did done has have had "
+    "having i you he she we they me him her us them my your his our their of in on at to from by with"
+    " for as into over under about after "
+    "before between so not no nor too very can could may might will would shall should must just also"
+    " more most some any each all both "
+    "such what which who whom when where why how one two up down out off again once only same own"
+    " because while until during".split()
 )
 
 
@@ -108,18 +121,24 @@ def _close(text: str, found: list[Unit], begin: int, end: int, paragraph: int) -
     kind = "item" if BULLET.match(text, begin, end) else "sentence"
     cuts = [begin]
     for match in SENTENCE_END.finditer(text, begin, end):
-        if match.end() - cuts[-1] < 3 or _ABBREVIATION.search(text, max(cuts[-1], match.end() - 12), match.end()):
+        if match.end() - cuts[-1] < 3 or _ABBREVIATION.search(
+            text, max(cuts[-1], match.end() - 12), match.end()
+        ):
             continue
         cuts.append(match.end())
     if cuts[-1] < end and text[cuts[-1] : end].strip():
         cuts.append(end)
     else:
         cuts[-1] = end
-    spans = [piece for low, high in zip(cuts, cuts[1:]) for piece in _pieces(text, low, high)]
+    spans = [piece for low, high in pairwise(cuts) for piece in _pieces(text, low, high)]
     if len(spans) > 1 and kind == "item" and spans[0][1] - spans[0][0] < 6:
         spans[:2] = [(spans[0][0], spans[1][1])]
     for index, (low, high) in enumerate(spans):
-        found.append(Unit(low, high, kind if index == 0 else "sentence", paragraph, index == 0, index == len(spans) - 1))
+        found.append(
+            Unit(
+                low, high, kind if index == 0 else "sentence", paragraph, index == 0, index == len(spans) - 1
+            )
+        )
 
 
 def _pieces(text: str, low: int, high: int) -> list[tuple[int, int]]:
@@ -138,7 +157,11 @@ def _pieces(text: str, low: int, high: int) -> list[tuple[int, int]]:
 def content_words(text: str) -> list[str]:
     """Lower-case words that carry meaning; pairs of characters for scripts without spaces."""
     words = (word.lower() for word in WORD.findall(text[:BLOCK_CHARS]))
-    return [word for word in words if word not in STOPWORDS and (len(word) > 2 or not word.isascii() or word.isdigit())]
+    return [
+        word
+        for word in words
+        if word not in STOPWORDS and (len(word) > 2 or not word.isascii() or word.isdigit())
+    ]
 
 
 def worth(text: str) -> float:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aider_gardener.compress import builds, code, diffs, edits, errors, listings, logs, prose, structured, testruns
+from aider_gardener.compress import (
+    builds,
+    code,
+    diffs,
+    edits,
+    errors,
+    listings,
+    logs,
+    prose,
+    structured,
+    testruns,
+)
 from aider_gardener.compress.base import Compressor, Context, unchanged
-
+from aider_gardener.lineshape import sample_lines
 from aider_gardener.messages import Compressed, ContentClass, TokenCounter
 from aider_gardener.tokens import pieces
 
@@ -23,12 +34,15 @@ BY_CLASS: dict[ContentClass, Compressor] = {
 }
 
 TEST_KINDS = frozenset({
-    "pytest", "unittest", "jest", "vitest", "mocha", "bun", "node-test", "tap", "cargo-test", "go-test", "junit", "maven-test",
+    "pytest", "unittest", "jest", "vitest", "mocha", "bun", "node-test", "tap", "cargo-test", "go-test",
+    "junit", "maven-test",
     "rspec", "dotnet-test", "phpunit", "ctest", "gtest",
 })  # fmt: skip
 BUILD_KINDS = frozenset({
-    "gcc", "rustc", "tsc", "eslint", "flake8", "mypy", "javac", "maven", "gradle", "npm", "pip", "cargo", "go-build", "ruff",
-    "pylint", "aider-lint", "make", "cmake", "dotnet", "docker", "webpack", "yarn", "pnpm", "lint", "generic-build",
+    "gcc", "rustc", "tsc", "eslint", "flake8", "mypy", "javac", "maven", "gradle", "npm", "pip", "cargo",
+    "go", "go-build", "ruff",
+    "pylint", "aider-lint", "make", "cmake", "dotnet", "docker", "webpack", "yarn", "pnpm", "lint",
+    "generic-build",
 })  # fmt: skip
 
 
@@ -41,9 +55,10 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
     if kind in BUILD_KINDS:
         return builds.compress
     if not kind:
-        if testruns.detect(text):
+        sample = "\n".join(sample_lines(text))
+        if testruns.detect(sample):
             return testruns.compress
-        if builds.detect(text):
+        if builds.detect(sample):
             return builds.compress
     return logs.compress
 

@@ -15,7 +15,7 @@ from aider_gardener.compress.prose import has_marker
 from aider_gardener.compress.structured_csv import abridge_table
 from aider_gardener.compress.structured_json import Limits, abridge, describe, named_fields
 from aider_gardener.compress.structured_known import known_document
-from aider_gardener.compress.structured_lines import abridge_lines
+from aider_gardener.compress.structured_lines import abridge_rows, read_rows
 from aider_gardener.messages import Compressed, ContentClass
 
 WHOLE_TOKENS = 120
@@ -26,8 +26,18 @@ LARGE_CHARS = 8_000
 
 LARGE_SHARE, SMALL_SHARE = 0.22, 0.6
 
-LEVELS = (Limits(3, 5, 200, 40), Limits(2, 4, 120, 24), Limits(2, 3, 80, 14), Limits(1, 3, 60, 10), Limits(1, 2, 48, 8))
+LEVELS = (
+    Limits(3, 5, 200, 40),
+    Limits(2, 4, 120, 24),
+    Limits(2, 3, 80, 14),
+    Limits(1, 3, 60, 10),
+    Limits(1, 2, 48, 8),
+    Limits(1, 2, 40, 4),
+)
 """How much to show, tried in order until the result is short enough."""
+
+LEVELS_CHARS = 1_000_000
+"""Of longer texts only the tersest two are tried."""
 
 TABLES = {"csv": ",", "tsv": "\t"}
 _COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
@@ -36,7 +46,11 @@ _LAST_COMMA = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|,(?=\s*[\]}])")
 
 def compress(text: str, ctx: Context) -> Compressed:
     """The abridged form of a document; short ones stay whole."""
-    if has_marker(text) or len(text) <= WHOLE_TOKENS or (len(text) < WHOLE_TOKENS * 12 and ctx.count(text) <= WHOLE_TOKENS):
+    if (
+        has_marker(text)
+        or len(text) <= WHOLE_TOKENS
+        or (len(text) < WHOLE_TOKENS * 12 and ctx.count(text) <= WHOLE_TOKENS)
+    ):
         return unchanged(text, ContentClass.STRUCTURED, ctx.kind)
     limit = int(len(text) * share(len(text)))
     best: tuple[str, str] | None = None
@@ -62,18 +76,30 @@ def _attempts(text: str, ctx: Context) -> Iterator[tuple[str, str]]:
     """(what it is, abridged body), from the most detailed to the tersest."""
     kind = ctx.kind or _kind_of(text)
     if kind in TABLES:
-        yield kind, abridge_table(text, "," if kind == "csv" and text.count(",") >= text.count(";") else TABLES[kind] if kind == "tsv" else ";")
+        yield (
+            kind,
+            abridge_table(
+                text,
+                ","
+                if kind == "csv" and text.count(",") >= text.count(";")
+                else TABLES[kind]
+                if kind == "tsv"
+                else ";",
+            ),
+        )
         return
     value = _value(text, kind)
+    levels = LEVELS if len(text) <= LEVELS_CHARS else LEVELS[-2:]
     if value is None:
-        for limits in LEVELS:
-            yield kind or "text", abridge_lines(text, kind, limits, ctx.focus.words)
+        rows = read_rows(text, kind)
+        for limits in levels:
+            yield kind or "text", abridge_rows(rows, limits, ctx.focus.words)
         return
     named = named_fields(value, ctx.focus.words)
     known = known_document(value)
     if known:
         yield known[0], "\n".join([*known[1], *named])
-    for limits in LEVELS:
+    for limits in levels:
         body = abridge(value, limits)
         yield f"{kind} {describe(value)}", "\n".join([body, *named])
 
@@ -90,6 +116,8 @@ def _value(text: str, kind: str) -> Any:
         except (ValueError, RecursionError):
             return None
     if kind not in ("json", ""):
+        return None
+    if _kind_of(text) != "json":
         return None
     for read in (str, _without_comments):
         try:

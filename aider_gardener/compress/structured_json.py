@@ -58,12 +58,16 @@ def _short(value: Any, limits: Limits, depth: int) -> Any:
         if depth == 0 and len(keys) > 4 * limits.keys:
             shown = keys[: 4 * limits.keys]
         if len(keys) > 12 and len(shown) > limits.items and same_shape(list(value.values())):
-            shown = list(dict.fromkeys([*keys[: limits.items], *(keys[i] for i in outliers(list(value.values())))]))
+            shown = list(
+                dict.fromkeys([*keys[: limits.items], *(keys[i] for i in outliers(list(value.values())))])
+            )
         short = {key: _short(value[key], limits, depth + 1) for key in shown}
         if len(shown) < len(keys):
             rest = [key for key in keys if key not in short]
             names = ", ".join(str(key)[:24] for key in rest[:6])
-            short[Raw("…")] = Raw(f"{_plural(len(rest), 'more key')}: {names}{', …' if len(rest) > 6 else ''}")
+            short[Raw("…")] = Raw(
+                f"{_plural(len(rest), 'more key')}: {names}{', …' if len(rest) > 6 else ''}"
+            )
         return short
     if isinstance(value, list):
         return _short_list(value, limits, depth)
@@ -81,7 +85,10 @@ def _short_list(items: list[Any], limits: Limits, depth: int) -> Any:
         return Raw(f"[… {_plural(len(items), 'item')} …]")
     if len(items) <= limits.items + 1:
         return [_short(item, limits, depth + 1) for item in items]
-    if all(isinstance(item, int | float | str | bool | None) and len(str(item)) < 24 for item in items) and len(items) <= 4 * limits.items:
+    if (
+        all(isinstance(item, int | float | str | bool | None) and len(str(item)) < 24 for item in items)
+        and len(items) <= 4 * limits.items
+    ):
         return items
     kept = list(dict.fromkeys([*range(limits.items), *outliers(items)]))
     short: list[Any] = []
@@ -92,7 +99,9 @@ def _short_list(items: list[Any], limits: Limits, depth: int) -> Any:
         short.append(_short(items[index], limits, depth + 1))
         last = index
     if last < len(items) - 1:
-        short.append(Raw(f"… {len(items) - 1 - last} more{' of the same shape' if same_shape(items) else ''}"))
+        short.append(
+            Raw(f"… {len(items) - 1 - last} more{' of the same shape' if same_shape(items) else ''}")
+        )
     return short
 
 
@@ -138,7 +147,9 @@ def _odd_values(values: list[Any]) -> list[int]:
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(values) and len(set(numbers)) > 5:
         return _far_numbers(numbers)
-    scalars = [value if isinstance(value, str | int | float | bool) or value is None else "…" for value in values]
+    scalars = [
+        value if isinstance(value, str | int | float | bool) or value is None else "…" for value in values
+    ]
     counts = Counter(scalars)
     if len(counts) < 2 or counts.most_common(1)[0][1] < 0.8 * len(values):
         return []
@@ -152,7 +163,9 @@ def _far_numbers(numbers: list[Any]) -> list[int]:
     spread = high - low
     if not spread:
         return []
-    return [index for index, number in enumerate(numbers) if abs(number - middle) > 6 * spread][:OUTLIER_LIMIT]
+    return [index for index, number in enumerate(numbers) if abs(number - middle) > 6 * spread][
+        :OUTLIER_LIMIT
+    ]
 
 
 def write(value: Any, indent: int) -> str:
@@ -162,7 +175,7 @@ def write(value: Any, indent: int) -> str:
     if not isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, default=str)
     if isinstance(value, dict):
-        parts = [f"{str(key) if isinstance(key, Raw) else json.dumps(str(key), ensure_ascii=False)}: {write(item, indent + 1)}" for key, item in value.items()]
+        parts = [f"{_key(key)}: {write(item, indent + 1)}" for key, item in value.items()]
         opening, closing = "{", "}"
     else:
         parts = [write(item, indent + 1) for item in value]
@@ -172,6 +185,10 @@ def write(value: Any, indent: int) -> str:
         return one_line
     pad = " " * (indent + 1)
     return f"{opening}\n{pad}" + f",\n{pad}".join(parts) + f"\n{' ' * indent}{closing}"
+
+
+def _key(key: Any) -> str:
+    return str(key) if isinstance(key, Raw) else json.dumps(str(key), ensure_ascii=False)
 
 
 def named_fields(value: Any, words: Iterable[str]) -> list[str]:
@@ -193,7 +210,11 @@ def named_fields(value: Any, words: Iterable[str]) -> list[str]:
                 if isinstance(item, dict | list):
                     queue.append((here, item))
         elif isinstance(node, list):
-            queue.extend((f"{path}[{index}]", item) for index, item in enumerate(node[:1000]) if isinstance(item, dict | list))
+            queue.extend(
+                (f"{path}[{index}]", item)
+                for index, item in enumerate(node[:1000])
+                if isinstance(item, dict | list)
+            )
     return found
 
 

@@ -12,8 +12,11 @@ LINE_CHARS = 240
 TABLE = re.compile(r"\s*\[\[([^\]]+)\]\]")
 SECTION = re.compile(r"\s*\[\[?[^\]=]+\]\]?\s*(?:#.*)?$")
 LOCK_NAME, LOCK_VERSION = re.compile(r"name = \"([^\"]+)\""), re.compile(r"version = \"([^\"]+)\"")
-ITEM = re.compile(r"\s*- ")
-FOLDED = re.compile(r"… \d+ ")
+ROW_LIMIT = 50_000
+"""Lines behind so many are counted, not looked at."""
+
+TABLES_CHARS = 4_000
+"""The names of repeated tables are listed in so many characters."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,35 @@ class Row:
     item: bool
 
 
-def abridge_lines(text: str, kind: str, limits: Limits, words: Iterable[str]) -> str:
-    """The text with repeated sections counted and deep or repeated lines folded. Linear in its size."""
+def read_rows(text: str, kind: str) -> list[Row]:
+    """The lines that are not blank with their depth; repeated TOML tables become one counting line."""
     lines = text.splitlines()
-    wanted = tuple(word for word in words if len(word) > 3)
     if kind == "toml":
-        lines = _toml(lines, limits)
-    if len(lines) <= 1 or max(map(len, lines)) * 2 > len(text):
-        return "\n".join(_cut(line, 4 * limits.chars) for line in lines)
-    rows = _rows(lines)
+        lines = _toml(lines)
+    rows: list[Row] = []
+    stack: list[int] = []
+    rest = len(lines) - ROW_LIMIT
+    for line in lines[:ROW_LIMIT]:
+        bare = line.strip()
+        if not bare:
+            continue
+        indent = len(line) - len(line.lstrip())
+        item = bare[:2] == "- "
+        place = indent * 2 + item + (1 if kind == "toml" and not SECTION.match(line) else 0)
+        while stack and stack[-1] >= place:
+            stack.pop()
+        rows.append(Row(line.rstrip(), len(stack), item))
+        stack.append(place)
+    if rest > 0:
+        rows.append(Row(f"# … {rest} more lines", 0, False))
+    return rows
+
+
+def abridge_rows(rows: Sequence[Row], limits: Limits, words: Iterable[str]) -> str:
+    """The rows with what is deep or repeated counted instead. Linear in their number."""
+    wanted = tuple(word for word in words if len(word) > 3)
+    if len(rows) <= 1 or max(len(row.text) for row in rows) * 2 > sum(len(row.text) for row in rows):
+        return "\n".join(_cut(row.text, 4 * limits.chars) for row in rows)
     return "\n".join(_fold(rows, limits, wanted))
 
 
@@ -41,22 +64,6 @@ def _cut(line: str, size: int) -> str:
     if len(line) <= size:
         return line
     return f"{line[: size * 2 // 3]} … {len(line) - size} characters … {line[-size // 3 :]}"
-
-
-def _rows(lines: Sequence[str]) -> list[Row]:
-    rows: list[Row] = []
-    stack: list[int] = []
-    for line in lines:
-        if not line.strip():
-            continue
-        indent = len(line) - len(line.lstrip())
-        item = bool(ITEM.match(line))
-        place = indent * 2 + (1 if item else 0)
-        while stack and stack[-1] >= place:
-            stack.pop()
-        rows.append(Row(line.rstrip(), len(stack), item))
-        stack.append(place)
-    return rows
 
 
 def _fold(rows: Sequence[Row], limits: Limits, wanted: tuple[str, ...]) -> list[str]:
@@ -82,7 +89,9 @@ def _fold(rows: Sequence[Row], limits: Limits, wanted: tuple[str, ...]) -> list[
         allowed = limits.items if row.item else limits.keys * (3 if row.depth == 0 else 1)
         inside = hidden_depth >= 0 and row.depth > hidden_depth
         over = row.depth >= limits.depth or seen[row.depth] > allowed
-        if (inside or over) and not (wanted and any(word in row.text[:LINE_CHARS].lower() for word in wanted)):
+        if (inside or over) and not (
+            wanted and any(word in row.text[:LINE_CHARS].lower() for word in wanted)
+        ):
             if not hidden:
                 hidden_depth, hidden_indent = row.depth, row.text[: len(row.text) - len(row.text.lstrip())]
             hidden += 1
@@ -91,43 +100,38 @@ def _fold(rows: Sequence[Row], limits: Limits, wanted: tuple[str, ...]) -> list[
         flush()
         if not inside:
             hidden_depth = -1
-        shown.append(_cut(row.text, limits.chars + 40))
+        shown.append(row.text if row.text.startswith("# … ") else _cut(row.text, limits.chars + 40))
     flush()
     return shown
 
 
-def _toml(lines: list[str], limits: Limits) -> list[str]:
-    """Repeated tables: the first whole, of the others name and version or the count."""
+def _toml(lines: list[str]) -> list[str]:
+    """Of repeated tables the first whole, of the others name and version or the count."""
     shown: list[str] = []
-    name, block, seen = "", [], {}  # type: str, list[str], dict[str, list[str]]
+    seen: dict[str, list[str]] = {}
+    name = ""
+    block: list[str] = []
     for line in [*lines, "[end]"]:
         if not SECTION.match(line):
-            block.append(line if block or name else line)
+            block.append(line)
             continue
         if name and name in seen:
             seen[name].append(_brief("\n".join(block)))
         else:
-            shown.extend(_section(block, limits))
+            shown.extend(block)
             if name:
                 seen[name] = []
         match = TABLE.match(line)
-        name, block = (match[1].strip(), [line]) if match else ("", [line] if line != "[end]" else [])
+        name, block = (match[1].strip(), [line]) if match else ("", [line])
     for table, others in seen.items():
         if others:
-            listed = [other for other in others if other][: 30 * limits.items]
-            shown.append(f"# … {len(others)} more [[{table}]]: {', '.join(listed)}"[: 200 + 900 * limits.items] + " …")
+            listed = ", ".join(dict.fromkeys(other for other in others if other))
+            shown.append(
+                f"# … {len(others)} more [[{table}]]{': ' + listed if listed else ''}"[:TABLES_CHARS]
+            )
     return shown
 
 
 def _brief(block: str) -> str:
     name, version = LOCK_NAME.search(block), LOCK_VERSION.search(block)
     return f"{name[1]}{' ' + version[1] if version else ''}" if name else ""
-
-
-def _section(block: list[str], limits: Limits) -> list[str]:
-    """A table's head and first keys."""
-    solid = [line for line in block if line.strip()]
-    allowed = limits.keys + 1
-    if len(solid) <= allowed + 1:
-        return solid
-    return [*solid[:allowed], f"# … {len(solid) - allowed} more lines …"]

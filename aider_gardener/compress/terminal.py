@@ -17,13 +17,20 @@ SMALL_TOKENS = 120
 SAMPLE_CHARS = 60_000
 """How much of each end of a text the detectors look at."""
 
+LINE_CHARS = 6_000
+"""What is read of one line: a line beyond this is data, not a message."""
+
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-CI_TIME = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ")
+MANY_LINES = 150_000
+TELLING = re.compile(
+    r"[Ee]rror|ERR|FAIL|Fail|fail|WARN|Warn|warn|[Ee]xception|panic|FATAL|fatal|Traceback|✖|✗|not ok"
+)
+LONG_LINE = re.compile(r"[^\n]{6000}")
 CI_PREFIX = re.compile(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
 )
-CONTINUES = re.compile(r"^(?!\d+ ?\|)[a-z0-9./:\])}'\"`,;_&|-]")
+CONTINUES = re.compile(r"^(?!\d+ ?\||\S+\.\w+(?:\(\d+,\d+\)|:\d+:\d+)(?: -|:) )[a-z0-9./:\])}'\"`,;_&|-]")
 FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 
 
@@ -39,6 +46,21 @@ def plain(text: str) -> str:
         if "\r" in text:
             text = "\n".join(_last_written(line) for line in text.split("\n"))
     return _without_ci_times(text)
+
+
+def lines_of(text: str) -> list[str]:
+    """The plain lines of a text without fences; of lines beyond LINE_CHARS only both ends."""
+    lines = _thinned(plain(text).split("\n"))
+    return [clip(line, LINE_CHARS) for line in lines if not FENCE.match(line)]
+
+
+def _thinned(lines: list[str]) -> list[str]:
+    """Of more than MANY_LINES the beginning, the end, and from the middle what tells of trouble."""
+    if len(lines) <= MANY_LINES:
+        return lines
+    third = MANY_LINES // 3
+    middle = [line for line in lines[third:-third] if TELLING.search(line, 0, 400)]
+    return [*lines[:third], *middle[:third], *lines[-third:]]
 
 
 def _last_written(line: str) -> str:
@@ -57,9 +79,12 @@ def _without_ci_times(text: str) -> str:
 
 def sample(text: str) -> str:
     """Head and tail of a text as plain lines, for detectors."""
-    if len(text) <= 2 * SAMPLE_CHARS:
-        return plain(text)
-    return plain(text[:SAMPLE_CHARS]) + "\n" + plain(text[-SAMPLE_CHARS:])
+    if len(text) > 2 * SAMPLE_CHARS:
+        text = text[:SAMPLE_CHARS] + "\n" + text[-SAMPLE_CHARS:]
+    seen = plain(text)
+    if LONG_LINE.search(seen):
+        seen = "\n".join(clip(line, LINE_CHARS // 2) for line in seen.split("\n"))
+    return seen
 
 
 def written_by_us(text: str) -> bool:
@@ -91,7 +116,8 @@ def framed(
     """The summary as a marker line, then the body; or the original where that would not be shorter."""
     shown = [line for line in body if line.strip()]
     total = original.count("\n") + 1
-    head = omitted(f"{' '.join(summary.split())}; {total} lines", ctx.entry_id)
+    part = " (read in part)" if total > MANY_LINES else ""
+    head = omitted(f"{' '.join(summary.split())}; {total} lines{part}", ctx.entry_id)
     text = "\n".join([head, *shown])
     if not saves(original, text, ctx.count):
         return unchanged(original, cls, kind)

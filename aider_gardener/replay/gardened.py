@@ -12,6 +12,7 @@ from aider_gardener.replay.result import Compaction
 def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
     """Install the gardener into this process's aider with these settings."""
     import aider_gardener
+    from aider_gardener.adapters.aider import link
     from aider_gardener.settings import Settings
 
     options = dict(settings)
@@ -22,6 +23,7 @@ def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
     except TypeError as problem:
         raise UsageError(f"unknown setting of the gardener: {problem}") from problem
     aider_gardener.install(chosen)
+    link.state.background = False
 
 
 def gardener_of(coder: Any) -> Any:

@@ -15,13 +15,18 @@ MIN_PASTE_LINES = 3
 """Fewer machine lines in a row than this stay part of the words around them."""
 
 SCAN_LIMIT_CHARS = 400_000
-"""Words longer than this are not searched for pastes line by line; they are classified as a whole."""
+"""So much of a message's words is searched for pastes line by line; what lies behind is taken whole."""
+
+BLOCK_LIMIT = 400
+"""So many blocks of a message are classified by their content; the rest by their fence only."""
 
 EMBEDDED_TRACEBACKS = 2
 """A log with up to this many tracebacks is cut around them; with more it stays one log."""
 
 _TRACEBACK = re.compile(
-    r"^Traceback \(most recent call last\):\r?\n(?:(?:[ \t]+.*|File \".*|\^+)?\r?\n)*(?:[A-Za-z_][\w.]*(?::.*)?(?:\r?\n|\Z))?", re.M
+    r"^Traceback \(most recent call last\):\r?\n(?:(?:[ \t]+.*|File \".*"
+    r"|\^+)?\r?\n)*(?:[A-Za-z_][\w.]*(?::.*)?(?:\r?\n|\Z))?",
+    re.M,
 )
 _DIFF_HEAD = re.compile(r"^diff --git ", re.M)
 _ERROR: Verdict = (ContentClass.ERROR, "traceback-python")
@@ -125,12 +130,12 @@ def _mixed(content: str, source: Source) -> tuple[Segment, ...]:
     spans: list[Segment] = []
     at = 0
     command = ""
-    for block in find_blocks(content):
+    for number, block in enumerate(find_blocks(content)):
         if block.start > at:
             spans.extend(_plain(content, at, block.start, source))
             if content[at : block.start].strip():
                 command = ""
-        spans.append(_block_span(content, block, source, command))
+        spans.append(_block_span(content, block, source, command if number < BLOCK_LIMIT else None))
         command = _shell_command(content, block)
         at = block.end
     if at < len(content):
@@ -145,7 +150,8 @@ def _shell_command(content: str, block: Block) -> str:
     return body if shell and body and body.count("\n") < 3 and len(body) < 1_000 else ""
 
 
-def _block_span(content: str, block: Block, source: Source, command: str) -> Segment:
+def _block_span(content: str, block: Block, source: Source, command: str | None) -> Segment:
+    """The span of a block; `command` wrote it if it is not empty, None leaves its content unread."""
     if block.kind in ("search-replace", "patch"):
         return Segment(block.start, block.end, ContentClass.EDIT, block.kind)
     reply = source.kind is SourceKind.REPLY
@@ -156,6 +162,8 @@ def _block_span(content: str, block: Block, source: Source, command: str) -> Seg
         language = languages.language_of_path(block.path) or languages.language_name(block.info)
         return Segment(block.start, block.end, ContentClass.EDIT, "whole-file", language)
     body = content[block.inner_start : block.inner_end]
+    if command is None:
+        return _span(block.start, block.end, by_language(block.info.split(" ")[0]) or (ContentClass.CODE, ""))
     origin = Source(SourceKind.COMMAND, command) if command and not block.info else Source()
     verdict = by_language(block.info.split(" ")[0]) or classify(body, origin, path=block.path)
     if verdict[0] is ContentClass.CODE and verdict[1] == "bash":
@@ -166,7 +174,11 @@ def _block_span(content: str, block: Block, source: Source, command: str) -> Seg
 def _terminal(body: str, verdict: Verdict) -> Verdict:
     """A fence marked as shell often holds a session's output rather than a script."""
     found = classify(body)
-    return found if found[0] in (ContentClass.LOG, ContentClass.LISTING, ContentClass.DIFF, ContentClass.ERROR) else verdict
+    return (
+        found
+        if found[0] in (ContentClass.LOG, ContentClass.LISTING, ContentClass.DIFF, ContentClass.ERROR)
+        else verdict
+    )
 
 
 def _plain(content: str, start: int, end: int, source: Source) -> list[Segment]:
@@ -176,7 +188,9 @@ def _plain(content: str, start: int, end: int, source: Source) -> list[Segment]:
     text = content[start:end]
     if text.count("\n") < MIN_PASTE_LINES - 1:
         return [base]
-    if len(text) > SCAN_LIMIT_CHARS:
+    if end > SCAN_LIMIT_CHARS + len(text) // 4:
+        if len(text) < SCAN_LIMIT_CHARS // 100:
+            return [base]
         verdict = classify(text, source)
         return [base if verdict[0] is ContentClass.PROSE else _span(start, end, verdict)]
     spans: list[Segment] = []
@@ -201,7 +215,9 @@ def _machine_runs(text: str) -> list[tuple[int, int]]:
     for line in [*text.splitlines(keepends=True), "\0end"]:
         shape = "end" if line == "\0end" else line_shape(ANSI.sub("", line[:800]).rstrip("\r\n"))
         strong = shape in MACHINE or (shape == "code" and line.rstrip().endswith(("{", "}", ";", "):")))
-        weak = shape in ("blank", "other", "code", "marker", "table", "yaml", "section", "assign") or line[:2] in ("  ", "\t")
+        weak = shape in ("blank", "other", "code", "marker", "table", "yaml", "section", "assign") or line[
+            :2
+        ] in ("  ", "\t")
         if strong:
             begin = at if begin < 0 else begin
             machine, quiet, words = machine + 1, 0, 0

@@ -12,12 +12,15 @@ REPLACE_TAIL = re.compile(r"^>{5,9} REPLACE[ \t]*\r?$", re.M)
 PATCH_HEAD = re.compile(r"^\*\*\* Begin Patch[ \t]*\r?$", re.M)
 PATCH_TAIL = re.compile(r"^\*\*\* End Patch[ \t]*\r?$", re.M)
 DIFF_BODY = re.compile(r"\s*(?:diff --git |--- \S|@@ |commit [0-9a-f]{7,40}\b|[+-])")
-PATH_LINE = re.compile(r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*[\w@+-]*(?:[/\\][\w@.+ -]+)*[\w@+-]+(?:\.[\w-]+)?[*_`:]{0,4}[ \t]*\r?$")
+PATH_LINE = re.compile(
+    r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*[\w@+-]*(?:[/\\][\w@.+ -]+)*[\w@+-]+(?:\.[\w-]+)?[*_`:]{0,4}["
+    r" \t]*\r?$"
+)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced or edit block: the whole is `start:end`, what stands between the fences `inner_start:inner_end`.
+    """A fenced or edit block: the whole is `start:end`, its content `inner_start:inner_end`.
 
     `kind` is "fence", "search-replace", "udiff", "patch" or "path-fence" (a fence with a path line
     above, that stands for a whole file in some edit formats); `path` is that line's path.
@@ -78,7 +81,9 @@ def _block(content: str, opened: re.Match[str], close_start: int, close_end: int
         kind = "search-replace"
     elif PATCH_HEAD.search(body_head):
         kind = "patch"
-    elif info.lower() in ("diff", "patch", "udiff") or re.match(r"\s*(?:diff --git |--- \S.*\r?\n\+\+\+ )", body_head):
+    elif info.lower() in ("diff", "patch", "udiff") or re.match(
+        r"\s*(?:diff --git |--- \S.*\r?\n\+\+\+ )", body_head
+    ):
         kind, start, path = "udiff", opened.start(), ""
     elif path:
         kind = "path-fence"
@@ -109,7 +114,10 @@ def _unfenced_edits(content: str, fenced: list[Block]) -> list[Block]:
     """SEARCH/REPLACE and patch blocks that stand outside of any fence."""
     found: list[Block] = []
     at, index = 0, 0
-    for head_pattern, tail_pattern, kind in ((SEARCH_HEAD, REPLACE_TAIL, "search-replace"), (PATCH_HEAD, PATCH_TAIL, "patch")):
+    for head_pattern, tail_pattern, kind in (
+        (SEARCH_HEAD, REPLACE_TAIL, "search-replace"),
+        (PATCH_HEAD, PATCH_TAIL, "patch"),
+    ):
         at = index = 0
         while True:
             head = head_pattern.search(content, at)

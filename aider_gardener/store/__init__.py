@@ -6,16 +6,28 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aider_gardener.store.base import Chunk, Event, SessionInfo, Store, StoreStats, TextHit, text_hash
+from aider_gardener.store.base import (
+    Chunk,
+    Event,
+    PendingPassage,
+    SessionInfo,
+    Store,
+    StoreStats,
+    TextHit,
+    VectorHit,
+    text_hash,
+)
 from aider_gardener.store.location import store_directory
 
 __all__ = [
     "Chunk",
     "Event",
+    "PendingPassage",
     "SessionInfo",
     "Store",
     "StoreStats",
     "TextHit",
+    "VectorHit",
     "open_store",
     "store_directory",
     "text_hash",

@@ -1,87 +1,40 @@
-"""The archive's contract: what every store promises, and the values that go in and come out."""
+"""The archive's contract: what every store promises."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
+from aider_gardener.store.values import (
+    Chunk,
+    Event,
+    PendingPassage,
+    SessionInfo,
+    StoreStats,
+    TextHit,
+    VectorHit,
+)
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-@dataclass(frozen=True)
-class Chunk:
-    """A span `content[start:end]` of an original that full text finds as one unit."""
+    Vector = NDArray[np.float32]
 
-    entry_id: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class TextHit:
-    """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
-
-    `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
-    with each other, not with those of another query.
-    """
-
-    entry_id: str
-    start: int
-    end: int
-    score: float
-
-
-@dataclass(frozen=True)
-class SessionInfo:
-    """One session of a project; times are seconds since the epoch, `turns` is the highest turn seen."""
-
-    id: str
-    project: str
-    started_at: float
-    provider: str = ""
-    model: str = ""
-    entries: int = 0
-    turns: int = 0
-    last_at: float = 0.0
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that was done to the chat, when and why: what undo, `why` and reports read."""
-
-    number: int
-    session: str
-    turn: int
-    kind: str
-    data: Mapping[str, object]
-    at: float
-
-
-@dataclass(frozen=True)
-class StoreStats:
-    """Counts of what the archive holds. Tokens are those the entries were stored with.
-
-    `rendition_tokens` counts for each original its compressed rendition where there is one.
-    `by_class` maps the class's word to (entries, original tokens, rendition tokens). `bytes` is the
-    size on disk of all files of the archive, 0 in memory.
-    """
-
-    entries: int = 0
-    occurrences: int = 0
-    sessions: int = 0
-    chunks: int = 0
-    events: int = 0
-    redacted: int = 0
-    pinned: int = 0
-    original_tokens: int = 0
-    rendition_tokens: int = 0
-    bytes: int = 0
-    by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    path: str = ""
-    schema: int = 0
+__all__ = [
+    "Chunk",
+    "Event",
+    "PendingPassage",
+    "SessionInfo",
+    "Store",
+    "StoreStats",
+    "TextHit",
+    "VectorHit",
+    "text_hash",
+]
 
 
 @runtime_checkable
@@ -184,6 +137,46 @@ class Store(Protocol):
 
         `add` indexes both ends of an original at once and leaves the middle of very long ones for
         later; each further `add` does a little of it. Call this between turns until it returns 0.
+        """
+        ...
+
+    def vectors_pending(
+        self, limit: int, embedder: str, *, session: str | None = None
+    ) -> list[PendingPassage]:
+        """At most `limit` chunks without a vector of this embedder: those of `session` first, then the
+        newest. Only the newest 2,000 are looked through for the session's own."""
+        ...
+
+    def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+        """Keep a vector for each chunk; returns how many were new.
+
+        A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of
+        one embedder are of one length: the first decides, another raises StoreError.
+        """
+        ...
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        embedder: str,
+        limit: int = 50,
+        session: str | None = None,
+        exclude_sessions: Collection[str] = (),
+        classes: Collection[ContentClass] | None = None,
+        min_seq: int | None = None,
+    ) -> list[VectorHit]:
+        """The chunks whose vectors of this embedder are nearest to a vector, nearest first, exactly.
+
+        The filters mean what they mean for `search_text`, and are applied before the best are taken.
+        Similarities are rounded to 5 digits; of equal ones the newest chunk comes first.
+        """
+        ...
+
+    def warm_vectors(self, embedder: str) -> int:
+        """Read the vectors of an embedder into memory, bit by bit; returns how many there are.
+
+        `search_vectors` would do it too, at once: call this in the background to make the first fast.
         """
         ...
 

@@ -73,7 +73,8 @@ def placeholder(secret: str, kind: str) -> str:
 
 def is_telling(secret: str) -> bool:
     """Whether a secret can be looked for by itself: long and no common word."""
-    return len(secret) >= KNOWN_PREFIX_CHARS and not secret.isalpha() and not secret.isdigit()
+    bare = secret.replace("_", "")
+    return len(secret) >= KNOWN_PREFIX_CHARS and not bare.isalpha() and not bare.isdigit()
 
 
 def _copies(text: str, secret: str) -> list[patterns.Found]:

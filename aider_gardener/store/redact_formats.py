@@ -64,7 +64,8 @@ FORMATS: tuple[Format, ...] = (
     _format(
         "password",
         "--pass --token --secret --api --pwd",
-        r"--(?:pass(?:word|phrase|wd)?|pwd|token|secret|api-?key)[ =][\"']?([^\s\"'<>$\-][^\s\"'<>]{5,})",
+        r"--(?:pass(?:word|phrase|wd)?|pwd|token|secret|api-?key)(?:=| (?=\S*\d))[\"']?"
+        r"([^\s\"'<>$\-][^\s\"'<>]{5,})",
     ),
     _format(
         "password",

@@ -36,7 +36,7 @@ NAME = (
 QUOTED = re.compile(
     rf"(?<![\w.-])({NAME})[\"'`\]]*\s*(?::=|=>|[:=]=?=?|!==?)\s*[\w.]*?([\"'`])([^\"'`\n]{{4,400}})\2"
 )
-CALLED = re.compile(rf"(?<![\w.-])({NAME})[\"'`\]]*\s*[(,]\s*([\"'`])([^\"'`\n]{{4,400}})\2")
+CALLED = re.compile(rf"(?<![\w.-])({NAME})[\"'`\]]*\s*\(\s*([\"'`])([^\"'`\n]{{4,400}})\2")
 SHELL = re.compile(r"(?<![\w$])([A-Z][A-Z0-9_]*)=([^\s\"'`$()<>{}\[\],;&|]{4,400})")
 CONFIG = re.compile(
     rf"^[\s>+-]*(?:export\s+|set\s+|-\s+)?[\"']?({NAME})[\"']?\s*[:=]\s*([^\s\"'`]{{4,400}})\s*(?:#.*)?$"
@@ -49,6 +49,9 @@ ASSIGNMENT = re.compile(
     r"|[\"'`]\s{0,4}[!=]==?\s{0,4}\w{0,40}(?:pass|pwd|secret|token|credential|key)"
 )
 """A cheap look at a line: is anything assigned to, or compared with, a secret's name at all?"""
+BY_TRIGGER = tuple((trigger, item) for item in FORMATS for trigger in item.triggers)
+LOOSE = frozenset({"password", "url-password", "url-token", "authorization"})
+"""Kinds known by what stands around the value: the value itself may be a template or a word."""
 PLUGIN_TRIGGERS = (
     "sq0csp", "artifactory", "_auth", "cloudant", "ibm", "softlayer", "twilio", "discord", "mailchimp",
 )  # fmt: skip
@@ -155,13 +158,10 @@ def _found_in_line(line: str, fold: str) -> tuple[Found, ...]:
 
 
 def _formats(line: str, fold: str) -> Iterator[Found]:
-    for item in FORMATS:
-        if any(trigger in fold for trigger in item.triggers):
-            for match in item.pattern.finditer(line):
-                value = match.group(1)
-                loose = item.kind in ("password", "url-password", "authorization", "url-token")
-                if not loose or not NOT_A_SECRET.match(value):
-                    yield match.start(1), match.end(1), item.kind
+    for item in dict.fromkeys([item for trigger, item in BY_TRIGGER if trigger in fold]):
+        for match in item.pattern.finditer(line):
+            if item.kind not in LOOSE or not NOT_A_SECRET.match(match.group(1)):
+                yield match.start(1), match.end(1), item.kind
 
 
 def _assigned(line: str) -> Iterator[Found]:

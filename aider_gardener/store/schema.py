@@ -60,6 +60,19 @@ FIRST = (
     INDEX_RANK,
 )
 
+VECTORS = (
+    """CREATE TABLE embedders (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0)""",
+    """CREATE TABLE vectors (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL, embedder INTEGER NOT NULL,
+        vector BLOB NOT NULL, UNIQUE (chunk, embedder))""",
+    "ALTER TABLE chunks ADD COLUMN embedded INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX chunks_unembedded ON chunks (number) WHERE embedded = 0 AND fidelity = ''",
+)
+"""`vectors.number` only grows, so that what is new can be told; `embedders.removed` counts deletions.
+`chunks.embedded` is 1 once a chunk has a vector of any embedder."""
+
 Migration = Callable[["apsw.Connection"], None]
 
 
@@ -71,7 +84,7 @@ def _statements(statements: Sequence[str]) -> Migration:
     return run
 
 
-MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST),)
+MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST), _statements(VECTORS))
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append."""
 
 VERSION = len(MIGRATIONS)

@@ -37,7 +37,7 @@ def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: 
     match = expression(affordable(db, asked) if any_word else asked, any_word=any_word)
     if not match or limit <= 0:
         return []
-    conditions, values = _conditions(wanted)
+    conditions, values = filter_sql(wanted)
     sql = f"""
         SELECT o.id, c.start, c."end", -word_index.rank
         FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
@@ -92,7 +92,8 @@ def _matches(db: apsw.Connection, match: str) -> int:
     return int(db.execute(sql, (match, SMALL_INDEX_CHUNKS + 1)).get)
 
 
-def _conditions(wanted: Filter) -> tuple[list[str], list[object]]:
+def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
+    """The conditions on an original `o` that a filter means, and their values."""
     conditions: list[str] = []
     values: list[object] = []
     if wanted.classes is not None:

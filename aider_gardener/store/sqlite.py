@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -19,12 +20,17 @@ from aider_gardener.store import (
     sqlite_forget,
     sqlite_repair,
     sqlite_transfer,
+    sqlite_vectors,
 )
-from aider_gardener.store.base import Chunk, Event, SessionInfo, StoreStats, TextHit
+from aider_gardener.store.base import Chunk, Event, PendingPassage, SessionInfo, StoreStats, TextHit
 from aider_gardener.store.redact import Redacted, is_telling, redact
 from aider_gardener.store.sqlite_entries import Draft
-from aider_gardener.store.sqlite_file import Database, Unavailable, explain, is_index_damage
+from aider_gardener.store.sqlite_file import Database, Unavailable, is_index_damage
 from aider_gardener.store.sqlite_waiting import PATIENCE_MILLISECONDS, Waiting
+from aider_gardener.store.values import VectorHit
+
+if TYPE_CHECKING:
+    from aider_gardener.store.base import Vector
 
 KNOWN_SECRETS = 500
 BACKLOG_PER_ADD = 16
@@ -43,6 +49,7 @@ class SqliteStore:
         self._clock = clock
         self._secrets: dict[str, None] = {}
         self._waiting = Waiting()
+        self._vectors = sqlite_vectors.VectorCache()
         database.repair = self._repair
 
     @property
@@ -63,18 +70,18 @@ class SqliteStore:
         draft = sqlite_entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
         draft = sqlite_entries.with_renditions(draft, self._redacted_renditions(renditions))
 
-        def step(db: apsw.Connection) -> Entry:
-            self._waiting.write(db)
+        def step(db: apsw.Connection) -> tuple[Entry, list[Draft]]:
+            written = self._waiting.write(db)
             search.work_off(db, BACKLOG_PER_ADD)
-            return sqlite_entries.add(db, draft)
+            return sqlite_entries.add(db, draft), written
 
         try:
-            stored = self._db.write(step)
+            stored, written = self._db.write(step)
         except Unavailable as error:
             if self._db.in_trial:
                 raise
             return self._wait(draft, entry, error)
-        self._caught_up()
+        self._caught_up(written)
         return stored
 
     def get(self, entry_id: str) -> Entry | None:
@@ -135,6 +142,33 @@ class SqliteStore:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
+    def vectors_pending(
+        self, limit: int, embedder: str, *, session: str | None = None
+    ) -> list[PendingPassage]:
+        return self._db.read(lambda db: sqlite_vectors.pending(db, limit, embedder, session))
+
+    def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+        return self._db.write(lambda db: sqlite_vectors.put(db, items, embedder)) if items else 0
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        embedder: str,
+        limit: int = 50,
+        session: str | None = None,
+        exclude_sessions: Collection[str] = (),
+        classes: Collection[ContentClass] | None = None,
+        min_seq: int | None = None,
+    ) -> list[VectorHit]:
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        return self._db.read(lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
+
+    def warm_vectors(self, embedder: str) -> int:
+        while self._db.read(lambda db: self._vectors.grow(db, embedder, sqlite_vectors.SLICE_ROWS)):
+            pass
+        return self._vectors.count
+
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
         self._db.write(lambda db: sqlite_events.touch(db, wanted, at))
@@ -147,7 +181,8 @@ class SqliteStore:
         self._db.write(lambda db: sqlite_events.set_active(db, wanted, active))
 
     def forget(self, ids: Sequence[str]) -> int:
-        return self._forget(lambda db: sqlite_forget.forget(db, ids))
+        wanted = list(ids)
+        return self._waiting.forget(wanted) + self._forget(lambda db: sqlite_forget.forget(db, wanted))
 
     def forget_session(self, session_id: str) -> int:
         return self._forget(lambda db: sqlite_forget.forget_session(db, session_id))
@@ -174,10 +209,11 @@ class SqliteStore:
     def trial(self) -> Iterator[None]:
         secrets = dict(self._secrets)
         with self._db.trial():
+            matrix = self._vectors.matrix
             try:
                 yield
             finally:
-                self._secrets = secrets
+                self._secrets, self._vectors.matrix = secrets, matrix
 
     def stats(self) -> StoreStats:
         return self._db.read(lambda db: sqlite_events.stats(db, self._db.path))
@@ -200,8 +236,7 @@ class SqliteStore:
     def close(self) -> None:
         if self._waiting:
             with contextlib.suppress(StoreError):
-                self._db.write(self._waiting.write)
-                self._waiting.drafts.clear()
+                self._waiting.settle(self._db.write(self._waiting.write))
         self._db.close()
 
     def _wait(self, draft: Draft, entry: Entry, error: StoreError) -> Entry:
@@ -211,13 +246,11 @@ class SqliteStore:
         self.notice = f"{error}; until then messages wait in memory"
         return entry
 
-    def _caught_up(self) -> None:
-        if self._waiting:
-            self.notice = (
-                f"{self._db.path} can be written again: {len(self._waiting)} messages that waited are stored"
-            )
-            self._waiting.drafts.clear()
+    def _caught_up(self, written: list[Draft]) -> None:
+        if written:
+            self._waiting.settle(written)
             self._db.set_patience()
+            self.notice = f"{self._db.path} can be written again; stored what waited: {len(written)}"
 
     def _forget(self, step: Callable[[apsw.Connection], int]) -> int:
         if self._db.in_trial:
@@ -252,6 +285,7 @@ class SqliteStore:
     def _repair(self, error: apsw.Error) -> bool:
         """Make a damaged archive usable: a new index, or a new file with what can still be read."""
         path = self._db.path
+        self._vectors.matrix = None
         if is_index_damage(error):
             self._db.write(search.rebuild)
             self.notice = f"the index of {path or 'the archive'} was damaged; it was built anew"
@@ -262,17 +296,5 @@ class SqliteStore:
         if self._db.is_replaced():
             self._db.connect()
             return True
-        self.notice = begin_anew(self._db, path, self._clock())
+        self.notice = sqlite_repair.begin_anew(self._db, path, self._clock())
         return True
-
-
-def begin_anew(database: Database, path: Path, now: float) -> str:
-    """Set a damaged file aside, open a new one with what can be saved; returns the line for the user."""
-    try:
-        aside = sqlite_repair.set_aside(path, now)
-        database.connect()
-        saved = database.write(lambda db: sqlite_repair.salvage(db, aside))
-    except (OSError, apsw.Error) as error:
-        reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
-        raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
-    return f"{path} was damaged: it was set aside as {aside.name}, and {saved} of its entries were saved"

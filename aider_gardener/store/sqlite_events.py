@@ -122,6 +122,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         occurrences=count("occurrences"),
         sessions=count("sessions"),
         chunks=count("chunks", "fidelity = ''"),
+        vectors=count("vectors"),
         events=count("events"),
         redacted=sum(row[5] for row in rows),
         pinned=sum(row[4] for row in rows),

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.store import search
+from aider_gardener.store import search, sqlite_vectors
 
 CHECKPOINT_TRIES = 20
 CHECKPOINT_PAUSE_SECONDS = 0.1
@@ -31,6 +31,7 @@ def forget(db: apsw.Connection, ids: Iterable[str]) -> int:
 def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
     chunks = [row[0] for row in db.execute("SELECT number FROM chunks WHERE original = ?", (number,))]
     search.remove(db, chunks)
+    sqlite_vectors.remove(db, number)
     for table in ("chunks", "renditions", "rendition_hashes", "occurrences", "bodies"):
         db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
     db.execute("DELETE FROM originals WHERE number = ?", (number,))

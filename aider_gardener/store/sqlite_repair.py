@@ -10,15 +10,31 @@ from pathlib import Path
 
 import apsw
 
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
 from aider_gardener.store import search
+from aider_gardener.store.sqlite_file import Database, explain
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
 TABLES_BY_KEY = ("renditions", "rendition_hashes", "event_entries", "state")
+DERIVED_COLUMN = "embedded"
+"""Says that a chunk has a vector: vectors are not saved but made anew."""
 ROWS_TRIED_ONE_BY_ONE = 500
 ORPHANS = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
+
+
+def begin_anew(database: Database, path: Path, now: float) -> str:
+    """Set a damaged file aside, open a new one with what can be saved; returns the line for the user."""
+    try:
+        aside = set_aside(path, now)
+        database.connect()
+        saved = database.write(lambda db: salvage(db, aside))
+    except (OSError, apsw.Error) as error:
+        reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
+        raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
+    return f"{path} was damaged: it was set aside as {aside.name}, and {saved} of its entries were saved"
 
 
 def set_aside(path: Path, now: float) -> Path:
@@ -57,7 +73,10 @@ def salvage(db: apsw.Connection, damaged: Path) -> int:
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
-    columns = [f'"{row[1]}"' for row in new.execute(f"PRAGMA table_info({table})")]
+    held = _columns(old, table)
+    columns = [f'"{name}"' for name in _columns(new, table) if name in held and name != DERIVED_COLUMN]
+    if not columns:
+        return
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     rows = _rows_by_number(old, table, names) if table in TABLES_BY_ROW else _rows_by_key(old, table, names)
     for row in rows:
@@ -93,7 +112,7 @@ def _rows_by_key(old: apsw.Connection, table: str, names: str) -> Iterator[tuple
     """The rows before the first damaged page and after the last one."""
     key = (
         next(row[1] for row in old.execute(f"PRAGMA table_info({table})") if row[5])
-        if _has(old, table)
+        if _columns(old, table)
         else ""
     )
     if not key:
@@ -107,11 +126,11 @@ def _rows_by_key(old: apsw.Connection, table: str, names: str) -> Iterator[tuple
             continue
 
 
-def _has(old: apsw.Connection, table: str) -> bool:
+def _columns(db: apsw.Connection, table: str) -> list[str]:
     try:
-        return bool(old.execute(f"PRAGMA table_info({table})").fetchall())
+        return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
     except apsw.Error:
-        return False
+        return []
 
 
 def _drop_unsound(db: apsw.Connection) -> None:

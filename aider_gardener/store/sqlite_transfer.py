@@ -212,4 +212,7 @@ def problems(db: apsw.Connection) -> list[str]:
     lost = db.execute(
         "SELECT count(*) FROM occurrences WHERE original NOT IN (SELECT number FROM originals)"
     ).get
-    return [*found, f"{lost} occurrences belong to no entry"] if lost else found
+    if lost:
+        found.append(f"{lost} occurrences belong to no entry")
+    stray = db.execute("SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT number FROM chunks)").get
+    return [*found, f"{stray} vectors belong to no passage"] if stray else found

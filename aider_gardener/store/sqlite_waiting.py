@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import apsw
@@ -23,10 +24,22 @@ class Waiting:
     def __len__(self) -> int:
         return len(self.drafts)
 
-    def write(self, db: apsw.Connection) -> None:
-        """Store all of them; the caller clears the list once its transaction is on disk."""
-        for waiting in self.drafts:
+    def write(self, db: apsw.Connection) -> list[Draft]:
+        """Store all of them; the caller passes them to `settle` once its transaction is on disk."""
+        written = list(self.drafts)
+        for waiting in written:
             sqlite_entries.add(db, waiting)
+        return written
+
+    def settle(self, written: list[Draft]) -> None:
+        """Drop what was written; what another thread added meanwhile stays."""
+        self.drafts[:] = [each for each in self.drafts if not any(each is done for done in written)]
+
+    def forget(self, ids: Collection[str]) -> int:
+        """Drop entries by id; returns how many there were."""
+        gone = {each.entry.id for each in self.drafts if each.entry.id in ids}
+        self.drafts[:] = [each for each in self.drafts if each.entry.id not in gone]
+        return len(gone)
 
     def get(self, entry_id: str) -> Entry | None:
         """The latest entry of this id as it will be stored, or None."""

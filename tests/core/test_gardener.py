@@ -198,3 +198,17 @@ def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) ->
     assert originals == [message.content for message in seen]
     gardener.show_originals()
     assert shown(gardener) == seen
+
+
+def test_the_same_text_twice_costs_the_first_its_place() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    output = (
+        "I ran this command:\n\npytest\n\nAnd got this output:\n\n" + "FAILED test_x - assert 1 == 2\n" * 40
+    )
+    gardener.sync(
+        talk((output, "Ok."), (output, "Fixed."), *[(f"q{n}", f"a{n} {PROSE}") for n in range(3)]), []
+    )
+    plan = gardener.tend(goal=Goal(high=1_000, low=900))
+    assert plan is not None
+    assert gardener.chat.fidelity[0] is Fidelity.HIDDEN
+    assert gardener.chat.fidelity.get(2) is not Fidelity.HIDDEN

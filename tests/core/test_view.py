@@ -106,3 +106,14 @@ def test_align_finds_messages_that_moved() -> None:
     messages = [piece.message for piece in pieces]
     found = align(pieces, messages[2:])
     assert [piece.members for piece in found if piece] == [(2,), (3,), (4,), (5,)]
+
+
+def test_a_note_says_that_an_edit_was_not_applied() -> None:
+    entries = chat(
+        ("user", "u0"),
+        ("assistant", "a block"),
+        ("user", "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: ..."),
+        ("assistant", "better"),
+    )
+    texts = shown({1: Fidelity.LINE}, entries)
+    assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.errors import GardenerError
-from aider_gardener.gardener import Gardener
-from aider_gardener.recall import recall_note
-from aider_gardener.terminal import as_text, plan_table, pressure_table, recalled_table, status_table
-from aider_gardener.view import FILLER
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
 
 OURS = frozenset({"/context-pressure", "/gardener", "/recall"})
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
@@ -39,12 +38,16 @@ def measure(coder: Any, gardener: Gardener) -> None:
 
 def show_table(commands: Any, table: Any) -> None:
     """Print a rich table through the host, plain where the host is not pretty."""
+    from aider_gardener.terminal import as_text
+
     for line in as_text(table).splitlines():
         commands.io.tool_output(line)
 
 
 def cmd_context_pressure(self: Any, args: Any) -> None:
     "Report what the chat uses of the context window, by part, class and message (--json for programs)"
+    from aider_gardener.terminal import pressure_table
+
     gardener = gardener_for(self)
     if gardener is None:
         return
@@ -72,6 +75,8 @@ def cmd_gardener(self: Any, args: Any) -> None:
 
 
 def show_status(commands: Any, gardener: Gardener) -> None:
+    from aider_gardener.terminal import status_table
+
     show_table(commands, status_table(gardener.status()))
 
 
@@ -89,6 +94,8 @@ def turn_off(commands: Any, gardener: Gardener) -> None:
 
 
 def show_plan(commands: Any, gardener: Gardener) -> None:
+    from aider_gardener.terminal import plan_table
+
     measure(commands.coder, gardener)
     plan = gardener.plan()
     if plan is None:
@@ -110,6 +117,10 @@ def undo(commands: Any, gardener: Gardener) -> None:
 
 def cmd_recall(self: Any, args: Any) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
+    from aider_gardener.recall import recall_note
+    from aider_gardener.terminal import recalled_table
+    from aider_gardener.view import FILLER
+
     query = (args or "").strip()
     if not query:
         self.io.tool_error("Usage: /recall QUESTION OR WORDS")

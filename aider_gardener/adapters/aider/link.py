@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
@@ -13,16 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener import Gardener
 from aider_gardener.messages import Message, TokenCounter
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store, store_directory
-from aider_gardener.store.base import Store
 from aider_gardener.tokens import counter
-from aider_gardener.view import Piece
+
+if TYPE_CHECKING:
+    from aider_gardener.backlog import Backlog
+    from aider_gardener.gardener import Gardener
+    from aider_gardener.store.base import Store
+    from aider_gardener.view import Piece
+
+# The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
 log = logging.getLogger("aider_gardener")
 
@@ -32,10 +37,13 @@ SUB_CODER = "_gardener_sub_coder"
 
 @dataclass
 class State:
-    """What this process shares: the settings given to `install`, and one open archive a directory."""
+    """What this process shares: the settings given to `install`, and one open archive a directory with
+    the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it."""
 
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
+    backlogs: dict[str, Backlog] = field(default_factory=dict)
+    background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def store(self, directory: Path | None) -> Store:
@@ -43,11 +51,28 @@ class State:
         with self.lock:
             key = str(directory)
             if key not in self.stores:
+                from aider_gardener.store import open_store
+
                 self.stores[key] = open_store(directory)
             return self.stores[key]
 
+    def backlog(self, directory: Path | None, session: str) -> Backlog:
+        """What embeds the passages of that archive, the given session's first."""
+        from aider_gardener.backlog import Backlog
+
+        with self.lock:
+            key = str(directory)
+            if key not in self.backlogs:
+                self.backlogs[key] = Backlog(self.store(directory), background=self.background)
+                self.backlogs[key].resume()
+            self.backlogs[key].session = session
+            return self.backlogs[key]
+
     def close(self) -> None:
         with self.lock:
+            for backlog in self.backlogs.values():
+                backlog.stop()
+            self.backlogs.clear()
             for store in self.stores.values():
                 store.close()
             self.stores.clear()
@@ -103,8 +128,22 @@ def active(coder: Any) -> Gardener | None:
     return gardener if gardener is not None and gardener.acts else None
 
 
+def warm_up() -> None:
+    """Import the core in the background while the user types the first prompt."""
+
+    def load() -> None:
+        import aider_gardener.gardener
+        import aider_gardener.store.sqlite  # noqa: F401  # reason: imported for its time, not its names
+
+    threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
+
+
 def make_gardener(coder: Any) -> Gardener | None:
     """A gardener for a new chat, with its archive open; None when it is switched off."""
+    from aider_gardener.archive import Archive
+    from aider_gardener.gardener import Gardener
+    from aider_gardener.store import store_directory
+
     try:
         settings = settings_of(coder)
     except UsageError as error:
@@ -118,14 +157,16 @@ def make_gardener(coder: Any) -> Gardener | None:
     store = state.store(directory)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
-    gardener = Gardener(
-        settings,
+    session = secrets.token_hex(8)
+    archive = Archive(
         store,
-        session=secrets.token_hex(8),
+        session=session,
         project=project,
         count=token_counter(coder.main_model),
+        clock=time.time,
+        backlog=state.backlog(directory, session) if settings.embedder != "none" else None,
     )
-    return gardener
+    return Gardener(settings, archive)
 
 
 def token_counter(model: Any) -> TokenCounter:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, SourceKind
-from aider_gardener.planner import has_edit
 from aider_gardener.pressure import Frame
-from aider_gardener.segment import infer_source
-from aider_gardener.view import FILLER
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
 
 CHARS_A_TOKEN = 4
 
@@ -34,6 +33,8 @@ def last_resort(coder: Any, gardener: Gardener) -> None:
 
     The originals stay in the archive and can be recalled. If the summary fails the history stays.
     """
+    from aider_gardener.view import FILLER
+
     if not coder.done_messages:
         return
     try:
@@ -62,6 +63,8 @@ def after(coder: Any, chunks: Any) -> Any:
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
     place_recall(coder, gardener, chunks)
+    if notice := gardener.take_notice():
+        coder.io.tool_warning(f"aider-gardener: {notice}")
     return chunks
 
 
@@ -83,12 +86,16 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
     note = gardener.recall_note(question_of(coder), standing)
     if note:
+        from aider_gardener.view import FILLER
+
         pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
         chunks.cur[at:at] = pair
 
 
 def question_of(coder: Any) -> str:
     """What the user asked: the last message of the current ones that was typed, else the last one."""
+    from aider_gardener.segment import infer_source
+
     asked = [
         m["content"] for m in coder.cur_messages if m["role"] == "user" and isinstance(m["content"], str)
     ]
@@ -192,6 +199,8 @@ def forget_old_format(coder: Any, gardener: Gardener, main_model: Any, edit_form
 
 def strip_edits(gardener: Gardener) -> int:
     """Swap every edit reply that stands in full for its compressed form; returns how many."""
+    from aider_gardener.planner import has_edit
+
     rows = [e for e in gardener.chat.all_entries() if has_edit(e) and e.seq not in gardener.chat.fidelity]
     levels = dict(gardener.chat.fidelity)
     for entry in rows:

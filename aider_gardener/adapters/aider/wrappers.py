@@ -36,6 +36,8 @@ def create(original: Any) -> Any:
         summarize_from_coder: bool = True,
         **kwargs: Any,
     ) -> Any:
+        if from_coder is None:
+            link.warm_up()
         gardener = link.gardener_of(from_coder) if from_coder is not None else None
         if gardener is None:
             return plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)

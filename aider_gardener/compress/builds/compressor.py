@@ -12,13 +12,12 @@ from aider_gardener.compress.builds.detector import detect
 from aider_gardener.compress.builds.diagnostics import Diagnostic, Report, labels, report
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.compress.terminal import (
-    FENCE,
     allowance,
     clip,
     estimate,
     fitting,
     framed,
-    plain,
+    lines_of,
     plural,
     touches,
     untouched,
@@ -27,7 +26,12 @@ from aider_gardener.compress.terminal import (
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
 LARGE_SHARE, SMALL_SHARE = 0.045, 0.18
+FLOORS = ((3_000, 0.3, 20), (10_000, 0.19, 7))
+"""Below a size in tokens: the share that errors may take, at so many tokens each, so that in a short output
+the place of every error is still told."""
+
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|\b\d+\b")
+VARIABLE = re.compile(QUOTED.pattern + r"|\S*\d\S*")
 PLACE = re.compile(r"^(.*?)(?::(\d+(?::\d+)?)|\((\d+(?:,\d+)*)\)|:\[(\d+,\d+)\])$")
 SITES_SHOWN = 24
 
@@ -38,11 +42,16 @@ def compress(text: str, ctx: Context) -> Compressed:
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole
-    lines = [line for line in plain(text).split("\n") if not FENCE.match(line)]
+    lines = lines_of(text)
     if kind in ("tsc", "eslint"):
         lines = unwrapped(lines)
     told = report(lines)
-    budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+    tokens = estimate(text, ctx.count)
+    errors = sum(1 for one in told.found if one.severity == "error")
+    floor = next(
+        (min(round(tokens * share), each * errors) for size, share, each in FLOORS if tokens < size), 0
+    )
+    budget = max(allowance(tokens, LARGE_SHARE, SMALL_SHARE), floor)
     summary = f"{kind}: {_summary(told)}"
     body, kept = build_lines(told, budget - ctx.count(summary) - 12, ctx)
     return framed(text, summary, body, ctx, ContentClass.LOG, kind, kept)
@@ -56,7 +65,7 @@ def build_lines(told: Report, budget: int, ctx: Context) -> tuple[list[str], dic
     makers: tuple[Maker, ...] = (
         _in_detail,
         _in_lines,
-        *(partial(_grouped, most=most, width=width) for most, width in GROUPS),
+        *(partial(_grouped, most=most, width=width, exact=exact) for most, width, exact in GROUPS),
     )
 
     def variant(make: Maker, width: int) -> list[str]:
@@ -72,10 +81,19 @@ def build_lines(told: Report, budget: int, ctx: Context) -> tuple[list[str], dic
 
 
 Maker = Callable[[Sequence[Diagnostic], Focus], list[str]]
-GROUPS = ((100_000, 400), (1_000, 300), (200, 300), (80, 240), (SITES_SHOWN, 240), (12, 200))
-"""How many places of one message are told (all names only in the first), and the width of messages."""
+GROUPS = (
+    (1_000, 400, True),
+    (1_000, 300, False),
+    (200, 300, True),
+    (200, 300, False),
+    (80, 240, False),
+    (SITES_SHOWN, 240, False),
+    (12, 200, False),
+)
+"""How many places of one message are told, the width of messages, and whether only equal messages are
+told together (else those that differ in names and numbers are too)."""
 
-WIDTHS = (300, 240, 200, 160, 160, 140, 120, 100, 100)
+WIDTHS = (300, 240, 200, 180, 160, 160, 140, 120, 100, 100)
 
 
 def _summary(told: Report) -> str:
@@ -93,9 +111,16 @@ def _distinct(found: Sequence[Diagnostic]) -> list[Diagnostic]:
 def _kinds(warnings: Sequence[Diagnostic]) -> list[list[Diagnostic]]:
     kinds: dict[tuple[str, str], list[Diagnostic]] = {}
     for one in warnings:
-        key = (one.code, "") if one.code else ("", QUOTED.sub("\0", one.message)[:120])
+        key = (one.code, "") if one.code else ("", _shape(one.message))
         kinds.setdefault(key, []).append(one)
     return list(kinds.values())
+
+
+def _shape(message: str) -> str:
+    """What warnings of one kind have in common: for npm the first words, else all but names and numbers."""
+    if message.startswith("npm "):
+        return " ".join(message.split()[:3])
+    return VARIABLE.sub("\0", message)[:120]
 
 
 def _warning_lines(kinds: Sequence[Sequence[Diagnostic]], width: int) -> list[str]:
@@ -126,11 +151,12 @@ def _in_lines(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     return lines
 
 
-def _grouped(errors: Sequence[Diagnostic], focus: Focus, most: int, width: int) -> list[str]:
+def _grouped(errors: Sequence[Diagnostic], focus: Focus, most: int, width: int, exact: bool) -> list[str]:
     """Errors of one code and message shape together: the message once, then its places by file."""
     groups: dict[tuple[str, str], list[Diagnostic]] = {}
     for one in errors:
-        groups.setdefault((one.code, QUOTED.sub("\0", one.message)), []).append(one)
+        shape = one.message if exact else QUOTED.sub("\0", one.message)
+        groups.setdefault((one.code, shape), []).append(one)
     lines = []
     for group in groups.values():
         if len(group) == 1:
@@ -154,10 +180,11 @@ def _sites(group: Sequence[Diagnostic], most: int) -> list[str]:
     files: dict[str, list[str]] = {}
     for one in group[:most]:
         path, position = _split(one.place)
-        parts = QUOTED.findall(one.message) if most > 1_000 else []
+        position = position.replace(",", ":")
+        parts = QUOTED.findall(one.message) if most >= 1_000 else []
         own = [part for part, other in zip(parts, first, strict=False) if part != other]
         files.setdefault(path, []).append(" ".join([position, *own]).strip())
-    lines = [f"  {path}:{', '.join(sites)}" for path, sites in files.items()]
+    lines = [f"  {path}:{(', ' if most >= 1_000 else ' ').join(sites)}" for path, sites in files.items()]
     if len(group) > most:
         rest = Counter(_split(one.place)[0] for one in group[most:])
         told = ", ".join(f"{path} ×{times}" for path, times in rest.most_common(12))

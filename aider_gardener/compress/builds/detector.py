@@ -42,7 +42,8 @@ SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         (
             "npm",
             3,
-            r"^npm (?:ERR!|WARN|error|warn|notice|verb)|^(?:added|up to date|removed|changed) .*\d+ packages?",
+            r"^npm (?:ERR!|WARN|error|warn|notice|verb)|^(?:added|up to date|removed|"
+            r"changed) .*\d+ packages?",
         ),
         (
             "npm",
@@ -57,7 +58,8 @@ SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         (
             "pip",
             2,
-            r"^ *(?:Downloading|Using cached) \S+(?:\.whl|\.tar\.gz|\.metadata)|^(?:Resolved|Installed) \d+ packages",
+            r"^ *(?:Downloading|Using cached) \S+(?:\.whl|\.tar\.gz|\.metadata)|^(?:Resolved|"
+            r"Installed) \d+ packages",
         ),
         ("docker", 3, r"^#\d+ (?:\[|DONE|CACHED|\d+\.\d+ )|^Step \d+/\d+ : |^ => \["),
         (

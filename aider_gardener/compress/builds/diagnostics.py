@@ -35,18 +35,21 @@ class Report:
 
 
 GNU = re.compile(
-    r"^(?P<place>(?:[A-Za-z]:)?[^\s:()][^:()\n]*?:\d+(?::\d+)?)(?:-\d+)?: (?P<severity>(?:fatal |syntax )?error|warning|note|info|remark|"
+    r"^(?P<place>(?:[A-Za-z]:)?[^\s:()][^:()\n]*?:\d+(?::\d+)?)(?:-\d+)?: (?P<severity>(?:fatal |"
+    r"syntax )?error|warning|note|info|remark|"
     r"hint|style|performance|portability|information)(?:\[(?P<code>[\w/-]+)\])?: (?P<message>.*)$"
 )
 PAREN = re.compile(
-    r"^(?P<place>\s*\S[^()\n]*?\(\d+(?:,\d+)*\)) ?: (?P<severity>error|warning|info|message) (?P<code>[A-Z]+\d+): (?P<message>.*)$"
+    r"^(?P<place>\s*\S[^()\n]*?\(\d+(?:,\d+)*\)) ?: (?P<severity>error|warning|info|"
+    r"message) (?P<code>[A-Z]+\d+): (?P<message>.*)$"
 )
 TSC = re.compile(
     r"^(?P<place>\S.*?:\d+:\d+) - (?P<severity>error|warning|message) (?P<code>TS\d+): (?P<message>.*)$"
 )
 LINT = re.compile(r"^(?P<place>\S[^:\n]*?:\d+(?::\d+)?): (?P<code>[A-Z]{1,4}\d{2,5}):? (?P<message>.*)$")
 MAVEN = re.compile(
-    r"^\[(?P<severity>ERROR|WARNING)\] (?P<place>\S.*?\.\w+:\[\d+,\d+\]|\S.*?\.\w+:\d+) ?(?:error: |warning: )?(?P<message>.*)$"
+    r"^\[(?P<severity>ERROR|WARNING)\] (?P<place>\S.*?\.\w+:\[\d+,\d+\]|\S.*?\.\w+:\d+) ?(?:error: |"
+    r"warning: )?(?P<message>.*)$"
 )
 GO = re.compile(r"^(?:vet: )?(?P<place>\.?/?[^\s:]+\.go:\d+:\d+): (?P<message>.*)$")
 PY_BARE = re.compile(r"^(?P<place>[^\s:]+\.\w{1,4}:\d+:\d+): (?P<message>.*)$")
@@ -61,31 +64,47 @@ ARROW = re.compile(r"^ *(?:-->|╭─\[|┌─) ?(\S+?(?::\d+:\d+)?)\]?$")
 STYLISH = re.compile(r"^ +(\d+:\d+) +(error|warning|✖|⚠) +(.*?)(?:  +(\S+))?$")
 FILE_LINE = re.compile(r"^(?:/|[A-Za-z]:\\|\.{0,2}/)?[\w@.()\[\]#~ +\\/-]*\.\w{1,6}:?$")
 LOOSE_ERROR = re.compile(
-    r"^(?:npm (?:ERR!|error) (?!A complete log|code|errno|syscall|at |\s*$).*|ERROR: .*|\[ERROR\] (?!.*(?:\[Help|Re-run|To see|-> )).+|"
+    r"^(?:npm (?:ERR!|error) (?!A complete log|code|errno|syscall|at |\s*$).*|ERROR: .*|"
+    r"\[ERROR\] (?!.*(?:\[Help|Re-run|To see|-> )).+|"
     r"(?:fatal|Fatal|FATAL)(?: error)?: .*|"
-    r"E: .*|make(?:\[\d+\])?: \*\*\* .*|.*: undefined reference to .*|.*undefined symbol.*|.*(?:ld|collect2|clang\S*|gcc|g\+\+)(?:\.\w+)?: (?:fatal )?error: .*|"
+    r"E: .*|make(?:\[\d+\])?: \*\*\* .*|.*: undefined reference to .*|.*undefined symbol.*|.*(?:ld|"
+    r"collect2|clang\S*|gcc|g\+\+)(?:\.\w+)?: (?:fatal )?error: .*|"
     r"error(?: \w+)?: .*|Error: .*|✘ \[ERROR\] .*|ERROR in .*|Module not found: .*|FAILED: .*|\w*Error: .*|"
-    r"gyp ERR! .*|> Task :\S+ FAILED|FAILURE: .*|Execution failed for .*|e: .*|What went wrong:.*|.*: command not found|"
+    r"gyp ERR! .*|> Task :\S+ FAILED|FAILURE: .*|Execution failed for .*|e: .*|What went wrong:.*|"
+    r".*: command not found|"
     r"subprocess-exited-with-error.*|× .*|ModuleNotFoundError.*)$"
 )
 LOOSE_WARNING = re.compile(
-    r"^(?:npm (?:WARN|warn) .*|WARNING: .*|\[WARNING\] .+|warning: .*|Warning: .*|w: .*|DEPRECATION: .*|WARN(?:ING)? .*|"
-    r"(?:.*: )?\w*DeprecationWarning: .*|W: .*|CMake Warning.*|ld: warning: .*|▲ \[WARNING\] .*|.*SetuptoolsDeprecationWarning.*)$"
+    r"^(?:npm (?:WARN|warn) .*|WARNING: .*|\[WARNING\] .+|warning: .*|Warning: .*|w: .*|"
+    r"DEPRECATION: .*|WARN(?:ING)? .*|"
+    r"(?:.*: )?\w*DeprecationWarning: .*|W: .*|CMake Warning.*|ld: warning: .*|▲ \[WARNING\] .*|"
+    r".*SetuptoolsDeprecationWarning.*)$"
 )
 TOTAL = re.compile(
-    r"^(?:Found \d+ .*|✖ \d+ problems?.*|\[?(?:INFO|ERROR)?\]? ?BUILD (?:SUCCESS|FAIL)\w*.*|Success: no issues.*|All checks passed!.*|"
-    r"(?:error|warning): (?:could not compile|aborting due|\d+ warnings? emitted|`.*` \(.*\) generated|build failed).*|"
-    r" *Finished .*|\d+ (?:errors?|warnings?)(?: generated| and \d+ .*)?\.?$|(?:added|removed|changed|up to date|audited).*|"
-    r"\d+ (?:vulnerabilit|(?:low|moderate|high|critical) severity).*|found \d+ vulnerabilities|(?:Successfully|Would) (?:installed|uninstalled|built|install) .*|"
-    r"Build (?:succeeded|FAILED).*|\s+\d+ (?:Warning|Error)\(s\)|Total time: .*|Time Elapsed .*|webpack .* compiled .*|"
-    r"(?:Resolved|Installed|Prepared|Audited|Uninstalled) \d+ packages?.*|Your code has been rated.*|\[100%\] Built .*|"
+    r"^(?:Found \d+ .*|✖ \d+ problems?.*|\[?(?:INFO|ERROR)?\]? ?BUILD (?:SUCCESS|FAIL)\w*.*|"
+    r"Success: no issues.*|All checks passed!.*|"
+    r"(?:error|warning): (?:could not compile|aborting due|\d+ warnings? emitted|"
+    r"`.*` \(.*\) generated|build failed).*|"
+    r" *Finished .*|\d+ (?:errors?|warnings?)(?: generated| and \d+ .*)?\.?$|(?:added|removed|"
+    r"changed|up to date|audited).*|"
+    r"\d+ (?:vulnerabilit|(?:low|moderate|high|critical) severity).*|found \d+ vulnerabilities|"
+    r"(?:Successfully|Would) (?:installed|uninstalled|built|install) .*|"
+    r"Build (?:succeeded|FAILED).*|\s+\d+ (?:Warning|Error)\(s\)|Total time: .*|Time Elapsed .*|"
+    r"webpack .* compiled .*|"
+    r"(?:Resolved|Installed|Prepared|Audited|Uninstalled) \d+ packages?.*|"
+    r"Your code has been rated.*|\[100%\] Built .*|"
     r"✨.*Done in.*|Done in .*|Installing collected packages: .*)"
 )
-TROUBLE = re.compile(r"[Ee]rr|ERR|warn|WARN|Warn|[Ff]atal|FATAL|FAIL|[Ff]ail|undefined|[Dd]eprecat|DEPREC|\*\*\*|^[EWew]: |×|not found|▲|✘|wrong:")
+TROUBLE = re.compile(
+    r"[Ee]rr|ERR|warn|WARN|Warn|[Ff]atal|FATAL|FAIL|[Ff]ail|undefined|[Dd]eprecat|"
+    r"DEPREC|\*\*\*|^[EWew]: |×|not found|▲|✘|wrong:"
+)
 POSITION = re.compile(r":\d|\(\d+,|\[\d+,")
+CARET = re.compile(r"^\s*[\^~]+\s*$")
 IDLE = re.compile(
     r"^(?:For more information about|\S+: In (?:function|member|constructor|destructor|instantiation)|"
-    r"\S+: At (?:top level|global scope)|In file included from |\s+from \S+:\d+|\S+:\d+:\d+:   required (?:from|by)|Some errors have detailed|Errors  Files|> |\$ |\s*\d+  \S+:\d+$)"
+    r"\S+: At (?:top level|global scope)|In file included from |\s+from \S+:\d+|"
+    r"\S+:\d+:\d+:   required (?:from|by)|Some errors have detailed|Errors  Files|> |\$ |\s*\d+  \S+:\d+$)"
 )
 DETAIL = re.compile(r"^(?:\s|\d* ?\||[\^~]|\.\.\.|$)")
 LABEL = re.compile(
@@ -105,7 +124,7 @@ class _Reader:
     def __init__(self) -> None:
         self.report = Report()
         self.last: Diagnostic | None = None
-        self.file = ""
+        self.file = self.held = ""
 
     def line(self, at: int, line: str) -> None:
         first = line[:1]
@@ -130,6 +149,7 @@ class _Reader:
                 self.report.totals.append(line.strip())
             elif not (self.last is not None and self.detail(line)):
                 self.report.other.append(line)
+                self.held = line if self.last is not None else ""
 
     def diagnostic(self, at: int, line: str) -> bool:
         for shape in SHAPES if POSITION.search(line, 0, 400) else ():
@@ -175,6 +195,10 @@ class _Reader:
     def detail(self, line: str) -> bool:
         if self.last is None or not DETAIL.match(line):
             return False
+        if CARET.match(line) and self.held:
+            self.last.detail.append(self.held)
+            self.report.other.remove(self.held)
+            self.held = ""
         if line.strip() and len(self.last.detail) < 12:
             self.last.detail.append(line)
         return True

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aider_gardener.compress.base import Context, omitted, unchanged
 from aider_gardener.compress.errors.detector import detect
 from aider_gardener.compress.errors.frames import CARETS, Unit, units
-from aider_gardener.compress.terminal import FENCE, clip, estimate, framed, plain, plural, touches, untouched
+from aider_gardener.compress.terminal import clip, estimate, framed, lines_of, plural, touches, untouched
 from aider_gardener.messages import Compressed, ContentClass
 
 TOP_FRAMES = 5
@@ -34,7 +34,7 @@ def compress(text: str, ctx: Context) -> Compressed:
         return whole
     if estimate(text, ctx.count) <= SHORT_TOKENS:
         return unchanged(text, ContentClass.ERROR, kind)
-    lines = [line for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    lines = [line for line in lines_of(text) if line.strip()]
     stacks = _stacks(units(lines, kind))
     last = kind == "traceback-python" and "most recent call first" not in text
     body, kept, folded = _write(stacks, last, ctx)

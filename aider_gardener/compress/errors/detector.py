@@ -18,7 +18,14 @@ FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("stack-dotnet", re.compile(r"^\s+at [\w.`<>\[\],+]+\(.*\)(?: in \S.*:line \d+)?$", re.MULTILINE)),
     ("stack-go", re.compile(r"^\t\S+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?$", re.MULTILINE)),
-    ("stack-rust", re.compile(r"^\s+\d+: (?:0x[0-9a-f]+ - )?\S+|^\s+at \S+\.rs:\d+(?::\d+)?$", re.MULTILINE)),
+    (
+        "stack-rust",
+        re.compile(
+            r"^\s+\d+: (?:0x[0-9a-f]+ - )?\S+|"
+            r"^\s+at \S+\.rs:\d+(?::\d+)?$",
+            re.MULTILINE,
+        ),
+    ),
     ("stack-ruby", re.compile(r"^\s*(?:from |\d+: from )?\S+\.rb:\d+:in ", re.MULTILINE)),
 )
 HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -39,7 +46,7 @@ HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def detect(text: str) -> str:
-    """The kind ("traceback-python", "stack-js", "stack-java", …) of a text that is mainly a traceback, or ""."""
+    """The kind ("traceback-python", "stack-js", …) of a text that is mainly a traceback, else ""."""
     seen = sample(text)
     lines = sum(1 for line in seen.split("\n") if line.strip())
     if not lines:

@@ -18,7 +18,8 @@ RUST_AT = re.compile(r"^\s+at (\S+\.\w+:\d+(?::\d+)?)$")
 RUBY = re.compile(r"^\s*(?:\d+: )?(?:from )?(\S+\.rb:\d+):in ")
 CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
 NOT_CODE = re.compile(
-    r"^(?:[\w.]+(?:Error|Exception|Warning|Exit|Interrupt|Group|Timeout)\b|Traceback|During handling|The above|Thread |Exception )"
+    r"^(?:[\w.]+(?:Error|Exception|Warning|Exit|Interrupt|Group|Timeout)\b|Traceback|"
+    r"During handling|The above|Thread |Exception )"
 )
 
 

@@ -11,7 +11,8 @@ JS_FRAME = re.compile(
     r"^\s*(?:at|❯|›) (?:async )?(?:(.*?) \(?)?((?:file://)?[^\s()]+:\d+(?::\d+)?)\)?(?: \{)?$"
 )
 JS_BARE = re.compile(
-    r"^\s*(?:at|❯) (?:async )?\S.*\((?:index \d+|<anonymous>|native)\)(?: \{)?$|^\s*at (?:new )?<anonymous>.*$"
+    r"^\s*(?:at|❯) (?:async )?\S.*\((?:index \d+|<anonymous>|native)\)(?: \{)?$|"
+    r"^\s*at (?:new )?<anonymous>.*$"
 )
 JAVA_FRAME = re.compile(
     r"^\s*at ([\w$.<>/@-]+)\(([\w$]+\.\w+:\d+|Native Method|Unknown Source|[^)]*)\)(?: ~?\[.*)?$"
@@ -19,7 +20,9 @@ JAVA_FRAME = re.compile(
 NET_FRAME = re.compile(r"^\s*at (\S.*?\)) in (\S.*):line (\d+)$")
 NET_BARE = re.compile(r"^\s*at [\w.`<>\[\],+]+\(.*\)$")
 RUBY_FRAME = re.compile(r"^\s*(?:# |from )?(\.?[/\w][\w./-]*\.(?:rb|php):\d+)(?::in .*)?$")
-BARE_FRAME = re.compile(r"^\s*(?:(?:async )?(?:new )?\w[\w.<>#$]*(?: \[as \w+\])? \()((?:file://)?[^\s()]+:\d+:\d+)\)$")
+BARE_FRAME = re.compile(
+    r"^\s*(?:(?:async )?(?:new )?\w[\w.<>#$]*(?: \[as \w+\])? \()((?:file://)?[^\s()]+:\d+:\d+)\)$"
+)
 
 
 def frame_place(line: str) -> str | None:

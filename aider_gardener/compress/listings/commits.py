@@ -93,7 +93,8 @@ def _rest(rest: Sequence[_Commit]) -> str:
         f"{name} ×{count}"
         for name, count in sorted(authors.items(), key=lambda pair: (-pair[1], pair[0]))[:4]
     )
-    return f"… {plural(len(rest), 'more commit')} ({told}){'; by ' + by if by else ''}; last {rest[-1].line(False)}"
+    who = f"; by {by}" if by else ""
+    return f"… {plural(len(rest), 'more commit')} ({told}){who}; last {rest[-1].line(False)}"
 
 
 def _read(lines: Sequence[str]) -> list[_Commit]:

@@ -10,7 +10,7 @@ from aider_gardener.compress.listings.detector import detect
 from aider_gardener.compress.listings.grep import write_grep
 from aider_gardener.compress.listings.paths import write_ls, write_paths, write_tree
 from aider_gardener.compress.listings.rows import write_dependencies, write_profile, write_table
-from aider_gardener.compress.terminal import FENCE, allowance, cut, estimate, framed, plain, untouched
+from aider_gardener.compress.terminal import allowance, cut, estimate, framed, lines_of, untouched
 from aider_gardener.messages import Compressed, ContentClass
 
 LARGE_SHARE, SMALL_SHARE = 0.08, 0.18
@@ -36,7 +36,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     whole = untouched(text, ctx, ContentClass.LISTING, kind)
     if whole:
         return whole
-    lines = [line.rstrip() for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    lines = [line.rstrip() for line in lines_of(text) if line.strip()]
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE) - 30
     summary, body, kept = WRITERS[kind](lines, budget, ctx)
     body = cut(body, budget + budget // 2 + 40, ctx.count)

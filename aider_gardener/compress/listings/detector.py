@@ -7,7 +7,9 @@ import re
 from aider_gardener.compress.terminal import FENCE, sample
 
 GREP = re.compile(
-    r"^(?!\W{0,2}\d[\d:. -]*:|\W?\d{4}-\d\d-)(?:[A-Za-z]:[\\/])?(?:[\w.-]+:)?[\w@~+./\\()\[\] #-]*[\w)\]]:\d+[:-]|^--$|^Binary file "
+    r"^(?!\W{0,2}\d[\d:. -]*:|"
+    r"\W?\d{4}-\d\d-)(?:[A-Za-z]:[\\/])?(?:[\w.-]+:)?[\w@~+./\\()\[\] #-]*[\w)\]]:\d+[:-]|^--$|"
+    r"^Binary file "
 )
 GREP_CONTEXT = re.compile(r"^(?!\d)[\w@~+./\\()\[\] #-]+-\d+-")
 GREP_PLAIN = re.compile(r"^[\w@~+.\\-]*[/.][\w@~+./\\-]*\.\w{1,6}:\s*\S")
@@ -18,7 +20,8 @@ NPM_LS = re.compile(r"^(?:[│ ]*[├└]─[─┬] (?:UNMET |deduped )?@?[\w./
 COMMIT = re.compile(r"^commit [0-9a-f]{7,40}\b", re.MULTILINE)
 ONELINE = re.compile(r"^[*|\\/ ]*[0-9a-f]{7,40} \S")
 PATH = re.compile(
-    r"^(?:\./|/|[A-Za-z]:\\)?[\w@.()\[\]{}~+$ -]+(?:[/\\][\w@.()\[\]{}~+$ #-]*)+$|^[\w@-]+\.\w{1,8}$|^\.[\w.-]+$"
+    r"^(?:\./|/|[A-Za-z]:\\)?[\w@.()\[\]{}~+$ -]+(?:[/\\][\w@.()\[\]{}~+$ #-]*)+$|"
+    r"^[\w@-]+\.\w{1,8}$|^\.[\w.-]+$"
 )
 PROFILE = re.compile(
     r"^\s*ncalls\s+tottime|^\s*%\s+cumulative\s+self|^\s*flat\s+flat%|^# Overhead|Total samples|"
@@ -26,7 +29,7 @@ PROFILE = re.compile(
     re.MULTILINE,
 )
 GAP = re.compile(r"\S {2,}\S|\S\t+\S")
-RULE = re.compile(r"^[\s|+:=─━┼-]*[-=─━]{3,}[\s|+:=─━┼-]*$")
+RULE_CHARS = frozenset(" \t|+:=─━┼-")
 
 
 def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
@@ -61,6 +64,11 @@ def detect(text: str) -> str:
     return "table" if is_table(lines) else ""
 
 
+def is_rule(line: str) -> bool:
+    """True for a line that only draws a rule, as under a table's head."""
+    return RULE_CHARS.issuperset(line) and any(part in line for part in ("---", "===", "───", "━━━"))
+
+
 def is_table(lines: list[str]) -> bool:
     """True when most lines have the same columns: markdown bars, a rule line, or aligned gaps."""
     if share(lines, re.compile(r"^\s*\|.*\|\s*$")) >= 0.7:
@@ -68,12 +76,12 @@ def is_table(lines: list[str]) -> bool:
     if len(lines) < 5:
         return False
     gaps = [len(GAP.findall(line)) for line in lines]
-    ruled = any(RULE.match(line) for line in lines[:4])
+    ruled = any(is_rule(line) for line in lines[:4])
     if sum(1 for gap in gaps if gap >= 2) < (0.6 if ruled else 0.8) * len(lines):
         return False
     words = [len(line.split()) for line in lines]
     usual = max(set(words), key=words.count)
-    if not ruled and words.count(usual) < 0.5 * len(lines):
+    if not ruled and words.count(usual) < 0.35 * len(lines):
         return False
     indented = sum(1 for line in lines if re.match(r"^\s*(?:def|if|for|return|[{}#/*<]|\w+\()", line))
     return indented < 0.1 * len(lines)

@@ -106,7 +106,10 @@ def write_ls(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list
         told = [f"folders ({len(folders)}): " + ", ".join(folders[:most]), f"files ({len(files)}): {names}"]
         return [*other[:8], *near, *told, "largest: " + "; ".join(biggest[:4])]
 
-    variants: list[Callable[[], list[str]]] = [every, *(partial(some, most) for most in (400, 200, 120, 60, 30, 15, 8))]
+    variants: list[Callable[[], list[str]]] = [
+        every,
+        *(partial(some, most) for most in (400, 200, 120, 60, 30, 15, 8)),
+    ]
     body = [line for line in fitting(variants, budget, ctx.count) if not line.endswith(": ")]
     return f"{plural(len(files), 'file')}, {plural(len(folders), 'folder')}", body, {"entries": len(entries)}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.listings.detector import RULE
+from aider_gardener.compress.listings.detector import is_rule
 from aider_gardener.compress.terminal import clip, fitting, plural, touches
 
 NUMBER = re.compile(r"^[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?%?(?:ms|s|us|KB|MB|GB|B|K|M|G)?$")
@@ -26,6 +26,9 @@ PROFILE_HEAD = re.compile(
 )
 
 
+PROFILE_ROW = re.compile(r"^\s*[\d.]+[%\w./]*\s")
+
+
 def write_table(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
     """Header, first rows, rows with the extremes of number columns, marked rows, totals."""
     head, rows, tail = _parts(lines)
@@ -42,16 +45,14 @@ def write_table(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, l
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    rule = next((at for at, line in enumerate(lines[:6]) if RULE.match(line)), None)
+    rule = next((at for at, line in enumerate(lines[:6]) if is_rule(line)), None)
     start = (
         rule + 1 if rule is not None else (0 if any(NUMBER.match(cell) for cell in _cells(lines[0])) else 1)
     )
     if rule == 0:
         start = min(len(lines), 3)
     end = len(lines)
-    while (
-        end > start and end > len(lines) - 4 and (TOTAL.search(lines[end - 1]) or RULE.match(lines[end - 1]))
-    ):
+    while end > start and end > len(lines) - 4 and (TOTAL.search(lines[end - 1]) or is_rule(lines[end - 1])):
         end -= 1
     return list(lines[:start]), list(lines[start:end]), list(lines[end:])
 
@@ -104,17 +105,19 @@ def _with_gaps(rows: Sequence[str], chosen: set[int], word: str) -> Iterator[str
 def write_profile(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
     """A profile: its heads, and the first rows of each table (they are sorted by cost)."""
 
+    heads = [bool(PROFILE_HEAD.search(line, 0, 200)) or not PROFILE_ROW.match(line) for line in lines]
+
     def variant(most: int) -> list[str]:
-        return list(_profile(lines, most, ctx))
+        return list(_profile(lines, heads, most, ctx))
 
     body = fitting([partial(variant, most) for most in (30, 20, 14, 10, 7, 5, 3)], budget, ctx.count)
     return plural(len(lines), "line"), body, {"rows": len(body)}
 
 
-def _profile(lines: Sequence[str], most: int, ctx: Context) -> Iterator[str]:
+def _profile(lines: Sequence[str], heads: Sequence[bool], most: int, ctx: Context) -> Iterator[str]:
     rows = skipped = 0
-    for line in lines:
-        if PROFILE_HEAD.search(line) or not re.match(r"^\s*[\d.]+[%\w./]*\s", line):
+    for line, head in zip(lines, heads, strict=True):
+        if head:
             if skipped:
                 yield f"… {plural(skipped, 'row')}"
             rows = skipped = 0

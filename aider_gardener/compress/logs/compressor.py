@@ -11,12 +11,11 @@ from aider_gardener.compress.logs.metrics import compress_metrics
 from aider_gardener.compress.logs.records import Record, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.compress.terminal import (
-    FENCE,
     allowance,
     clip,
     estimate,
     framed,
-    plain,
+    lines_of,
     plural,
     touches,
     untouched,
@@ -36,7 +35,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole
-    lines = [line for line in plain(text).split("\n") if line.strip() and not FENCE.match(line)]
+    lines = [line for line in lines_of(text) if line.strip()]
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
     if kind == "metrics":
         return compress_metrics(text, lines, budget, ctx)
@@ -85,10 +84,10 @@ class _Log:
         first = next((stamp for at in edge if (stamp := time_of(self.shown_line(at)))), "")
         last = next((stamp for at in edge if (stamp := time_of(self.shown_line(-1 - at)))), first)
         span = f", timespan {first}..{last}" if first else ""
-        return (
-            f"{plural(self.count_lines, 'line')}, {plural(errors, 'error')}, {plural(warnings, 'warning')}{span}, "
-            f"{plural(len(self.templates), 'kind')} of line"
+        counts = (
+            f"{plural(self.count_lines, 'line')}, {plural(errors, 'error')}, {plural(warnings, 'warning')}"
         )
+        return f"{counts}{span}, {plural(len(self.templates), 'kind')} of line"
 
     def shown_line(self, at: int) -> str:
         """A line as it is shown: JSON flattened."""
@@ -120,7 +119,9 @@ class _Log:
             lift = edges.pop(template.at[0], 0.0)
             found.extend(self.template_items(template, lift))
         found.extend(
-            _Item(at, weight, (clip(self.shown_line(at), 300),)) for at, weight in edges.items() if at >= 0
+            _Item(at, weight, (clip(self.shown_line(at), 300),))
+            for at, weight in edges.items()
+            if 0 <= at < len(self.lines)
         )
         return found
 

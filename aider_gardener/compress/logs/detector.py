@@ -7,17 +7,21 @@ import re
 from aider_gardener.compress.terminal import FENCE, sample
 
 TIME = re.compile(
-    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d|\d\d:\d\d:\d\d\b|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)? |"
-    r"\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d|\d\d[-/.]\d\d[-/.]\d{4} \d\d:\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d)"
+    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d|\d\d:\d\d:\d\d\b|"
+    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)? |"
+    r"\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d|\d\d[-/.]\d\d[-/.]\d{4} \d\d:\d\d|"
+    r"[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d)"
 )
 ACCESS = re.compile(r'^\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]]+\] "')
 LEVEL = re.compile(
-    r"^\W{0,2}(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|ALERT|SEVERE|FINE|[DIWEF]\d{4} \d\d:)\b",
+    r"^\W{0,2}(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|ALERT|SEVERE|FINE|"
+    r"[DIWEF]\d{4} \d\d:)\b",
     re.IGNORECASE,
 )
 CONTAINER = re.compile(r"^[\w.-]+ +\| \S")
 STRACE = re.compile(
-    r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(?:\w+\(.*(?:\) += \S+|<unfinished \.\.\.>)|<\.\.\. \w+ resumed>|[+-]{3} \w+)"
+    r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(?:\w+\(.*(?:\) += \S+|<unfinished \.\.\.>)|"
+    r"<\.\.\. \w+ resumed>|[+-]{3} \w+)"
 )
 METRIC = re.compile(r"^(?:# (?:HELP|TYPE) \w|[a-zA-Z_:][\w:.]*(?:\{[^}]*\})? +[-+]?[\d.eE+-]+(?: \d+)?$)")
 JSON_LINE = re.compile(r'^\{.*"(?:level|severity|lvl|msg|message|time|timestamp|ts|@timestamp)"\s*:')

@@ -56,7 +56,8 @@ def _items(
         return [(0.5 + lift, at, f"{name}: {len(series)} series, {min(values):g}..{max(values):g}")]
     if TROUBLE.search(name) or "error" in highest[2]:
         found.extend((6.0 + lift, at, line) for _, value, line in series if value and TROUBLE.search(line))
-    line = f"{name}: {len(series)} series, {min(values):g}..{max(values):g}, sum {sum(values):g}; highest {highest[2]}"
+    spread = f"{min(values):g}..{max(values):g}, sum {sum(values):g}"
+    line = f"{name}: {len(series)} series, {spread}; highest {highest[2]}"
     found.append((3.5 + lift, at, line))
     return found
 

@@ -22,15 +22,19 @@ NAME = re.compile(r"([A-Za-z_][\w.-]*)(?:=|: ?| )[\"'\[(]?$")
 SYSCALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(\w+)\(.*\) += (-?\w+)(?: (E[A-Z]+))?")
 REQUEST = re.compile(r'"(\w+) ([^" ]*)[^"]*" (\d{3}) ')
 STAMP = re.compile(
-    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d\d:\d\d:\d\d(?:[.,]\d+)?|"
+    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|"
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?|"
     r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)?)"
 )
 ERROR = re.compile(
-    r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|exception|LOST|crashed|"
+    r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|"
+    r"exception|LOST|crashed|"
     r"segfault|E\d{4})\b|\w(?:Error|Exception)\b|❌|✗|\b(?:[Ff]ail(?:ed|ure)|FAIL(?:ED)?)\b"
 )
 NO_ERROR = re.compile(
-    r"\b(?:no|0|zero|without) (?:errors?|failures?|failed)|\berrors?[=:] ?0\b|\b0 failed|claim_errors=0", re.I
+    r"\b(?:no|0|zero|without) (?:errors?|failures?|failed)|\berrors?[=:] ?0\b|\b0 failed|"
+    r"claim_errors=0",
+    re.I,
 )
 WARNING = re.compile(
     r"\b(?:WARN(?:ING)?|warn(?:ing)?|deprecated|W\d{4}|retry(?:ing)?|timed? ?out)\b|⚠", re.IGNORECASE

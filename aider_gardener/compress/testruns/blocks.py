@@ -14,8 +14,10 @@ MARKED_CODE = re.compile(r"^\s*>\s*\d+ ?[|│] ?(.*)$")
 CARET = re.compile(r"^[\s|]*[\^~]+[\s\^~]*$")
 PLACE = re.compile(r"((?:[A-Za-z]:)?[^\s:()'\"]+\.\w{1,5}:\d+(?::\d+)?)")
 NOISE = re.compile(
-    r"^\s*(?:generatedMessage: |(?:signal|status|killed|errno|pid): |code: 'ERR_|operator: |diff: 'simple|\}\s*$|---\s*$|\.\.\.\s*$|duration_ms: |type: 'test'|"
-    r"failureType: |\.\.\. \d+ more$|note: run with `RUST_BACKTRACE|stack backtrace:|\[ERROR\]\s*$|Traceback \(most)"
+    r"^\s*(?:generatedMessage: |(?:signal|status|killed|errno|pid): |code: 'ERR_|operator: |"
+    r"diff: 'simple|\}\s*$|---\s*$|\.\.\.\s*$|duration_ms: |type: 'test'|"
+    r"failureType: |\.\.\. \d+ more$|note: run with `RUST_BACKTRACE|stack backtrace:|\[ERROR\]\s*$|"
+    r"Traceback \(most)"
 )
 
 

@@ -9,7 +9,8 @@ from aider_gardener.compress.errors.places import frame_place
 from aider_gardener.compress.testruns.model import Failure, Run
 
 HEAD = re.compile(
-    r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|^ +(?:stdout|stderr) ───.*$"
+    r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|"
+    r"^ +(?:stdout|stderr) ───.*$"
 )
 RESULT = re.compile(r"^test (.+?) \.\.\. (ok|FAILED|ignored|bench:|should panic)(.*)$")
 NEXTEST = re.compile(r"^ +(PASS|FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK|SLOW) \[ *[>\d.]+s\] (?:\(.*\) )?(.+)$")
@@ -18,7 +19,8 @@ TARGET = re.compile(r"^ +(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))")
 PANIC = re.compile(r"^(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+?:\d+:\d+):?$")
 OLD_PANIC = re.compile(r"^thread '.*' panicked at '(.*)', (\S+:\d+:\d+)$")
 NOISE = re.compile(
-    r"^(?:running \d+ tests?|failures:|successes:|note: run with|stack backtrace:|error: (?:test failed, to rerun|"
+    r"^(?:running \d+ tests?|failures:|successes:|note: run with|stack backtrace:|"
+    r"error: (?:test failed, to rerun|"
     r"\d+ targets? failed)|-{5,}|    \S+ .*|    [`\w:]+|Caused by:|  process didn't exit)"
 )
 

@@ -10,13 +10,12 @@ from aider_gardener.compress.builds.compressor import build_lines
 from aider_gardener.compress.builds.diagnostics import report
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.compress.terminal import (
-    FENCE,
     allowance,
     clip,
     estimate,
     fitting,
     framed,
-    plain,
+    lines_of,
     plural,
     untouched,
     unwrapped,
@@ -59,7 +58,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole
-    lines = [line for line in plain(text).split("\n") if not FENCE.match(line)]
+    lines = lines_of(text)
     if kind in WRAPPED:
         lines = unwrapped(lines)
     run = PARSERS[kind](lines)

@@ -44,7 +44,12 @@ SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ("cargo-test", 2, r"^test \S+.* \.\.\. (?:ok|FAILED|ignored)"),
         ("go-test", 3, r"^ *--- (?:FAIL|PASS|SKIP): \S+ \([\d.]+s\)"),
         ("go-test", 3, r"^(?:ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[build failed\])"),
-        ("go-test", 2, r'^=== (?:RUN|PAUSE|CONT) +\S+|^\{"Time":.*"Action":"(?:run|pass|fail|output|start)"'),
+        (
+            "go-test",
+            2,
+            r'^=== (?:RUN|PAUSE|CONT) +\S+|^\{"Time":.*"Action":"(?:run|pass|fail|output|'
+            r'start)"',
+        ),
         ("junit", 3, r"Tests run: *\d+, +Failures: *\d+"),
         ("junit", 3, r"^(?:Failed|Passed)! +- Failed: +\d+|^Total tests: \d+"),
         ("junit", 3, r"^\d+ tests completed, \d+ failed"),

@@ -16,6 +16,7 @@ PACKAGE = re.compile(r"^(ok|FAIL|\?)\s+(\S+)(?:\s+(.*))?$")
 LOCATED = re.compile(r"^\s+((?:[A-Za-z]:)?[^\s:]+\.go:\d+): ?(.*)$")
 FRAME = re.compile(r"^\t(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?$")
 TRACE = re.compile(r"^\s+Error Trace:\s+(\S+\.go:\d+)")
+TEST_FRAME = re.compile(r"^\S+\.(Test\w+)(?:\.func\d+)*\(")
 COMPILE = re.compile(r"^(?:\./)?(\S+\.go:\d+:\d+): (.+)$")
 
 
@@ -39,11 +40,11 @@ class _Reader:
         counts = [f"{self.counts['ok']} packages ok", f"{self.counts['FAIL']} failed"]
         if self.counts["?"]:
             counts.append(f"{self.counts['?']} without tests")
-        failed = sum(1 for one in self.run.failures if "(package" not in one.id)
-        tests = [f"{failed} tests failed"] + ([f"{self.run.passed} passed"] if self.run.passed else [])
-        self.run.totals.append(", ".join([*tests, *counts]))
         parents = {part for one in self.run.failures for part in _parents(one.id)}
         self.run.failures = [one for one in self.run.failures if one.message or one.id not in parents]
+        failed = sum(1 for one in self.run.failures if "package " not in one.id)
+        tests = [f"{failed} tests failed"] + ([f"{self.run.passed} passed"] if self.run.passed else [])
+        self.run.totals.append(", ".join([*tests, *counts]))
         return self.run
 
     def line(self, line: str) -> None:
@@ -83,7 +84,7 @@ class _Reader:
                 self.run.outside.append(line)
 
     def result(self, found: re.Match[str]) -> None:
-        self.failure, self.depth = None, len(found.group(1))
+        self.failure, self.depth, self.current = None, len(found.group(1)), ""
         outcome, name = found.group(2), found.group(3)
         if outcome == "FAIL":
             self.failure = Failure(name)
@@ -130,6 +131,9 @@ class _Reader:
         panic.where = [place for place in frames if not is_library(place) and "/Go/src/" not in place][:3][
             ::-1
         ]
+        named = next((found.group(1) for found in map(TEST_FRAME.match, lines) if found), "")
+        if named and panic.id == "(package)":
+            panic.id = named
         if package:
             panic.id = f"(package {package})" if panic.id == "(package)" else f"{panic.id} ({package})"
         self.run.failures.append(panic)

@@ -9,22 +9,26 @@ from aider_gardener.compress.testruns.blocks import digest
 from aider_gardener.compress.testruns.model import Failure, Run
 
 TOTAL = re.compile(
-    r"^ *(?:Tests?:|Test Suites:|Snapshots:|Test Files  |Tests  |Snapshots  |Errors  |Type Errors  ).*\d.*$|"
-    r"^ *\d+ (?:pass|fail|skip|todo|error|filtered out)s?$|^Ran \d+ tests? across .*$|^ *›.*(?:obsolete|written|failed).*$|"
+    r"^ *(?:Tests?:|Test Suites:|Snapshots:|Test Files  |Tests  |Snapshots  |Errors  |"
+    r"Type Errors  ).*\d.*$|"
+    r"^ *\d+ (?:pass|fail|skip|todo|error|filtered out)s?$|^Ran \d+ tests? across .*$|"
+    r"^ *›.*(?:obsolete|written|failed).*$|"
     r"^ *Time:  .*$|^ *Duration  .*$"
 )
 BULLET = re.compile(r"^ *● (.+)$")
 HEADING = re.compile(r"^ *(?:FAIL|❯ FAIL) +(\S.*? > .+?)(?: \[.*\])?$")
 SUITE = re.compile(r"^ *(PASS|FAIL) +(\S+\.\w+)(?: \(.*\))?(?: \[.*\])?$")
 RESULT = re.compile(
-    r"^ *(?:(✓|✗|✕|×|√|○|✎|»|↓)|\((pass|fail|skip|todo)\)) (.+?)(?: (?:\[([\d.]+m?s)\s*\]?|\(([\d.]+ ?m?s)\)|\d+ ?ms))?$"
+    r"^ *(?:(✓|✗|✕|×|√|○|✎|»|↓)|\((pass|fail|skip|todo)\)) (.+?)(?: (?:\[([\d.]+m?s)\s*\]?|"
+    r"\(([\d.]+ ?m?s)\)|\d+ ?ms))?$"
 )
 UNHANDLED = re.compile(r"^# Unhandled error between tests$|^⎯+ Unhandled (?:Errors?|Rejection) ⎯+$")
 RULE = re.compile(r"^[⎯-]{5,}.*$")
 FILE = re.compile(r"^(\S+\.(?:test|spec|tests)\.\w+|\S*test\S*\.[jt]sx?):$")
 CONSOLE = re.compile(r"^ *console\.(?:log|warn|error|info|debug)$")
 PROGRESS = re.compile(
-    r"^ *(?:RUNS|✓|❯|×) +\S+\.\w+ +(?:\(\d+ tests?|\d+/\d+)|^ RUN  v\d|^ RERUN |^bun test v"
+    r"^ *(?:RUNS|✓|❯|×) +\S+\.\w+ +(?:\(\d+ tests?|\d+/\d+)|^ RUN  v\d|^ RERUN |^bun test v|"
+    r"^ +Start at |^Snapshot Summary|^Ran all test suites"
 )
 REPEATED = re.compile(r"^Summary of all failing tests$|^\d+ tests? failed:$|^Test results:")
 
@@ -56,7 +60,7 @@ class _Reader:
     def line(self, line: str) -> None:
         if TOTAL.match(line):
             self.close()
-            self.totals.append(line)
+            (self.run.notes if "›" in line else self.totals).append(line.strip())
             return
         stripped = line.strip()
         if REPEATED.match(stripped):

@@ -14,8 +14,10 @@ SUREFIRE = re.compile(
 )
 CLASS_TOTAL = re.compile(r"^Tests run: \d+, +Failures: \d+.*(?:Time elapsed| - in | -- in )")
 TOTAL = re.compile(
-    r"^Tests run: \d+, +Failures: \d+, +Errors: \d+, +Skipped: \d+$|^BUILD (?:SUCCESS|FAILURE|SUCCESSFUL|FAILED).*|"
-    r"^\d+ tests? completed, .*|^(?:Failed|Passed)! +- .*|^Total tests: .*|^ +(?:Passed|Failed|Skipped): \d+$|"
+    r"^Tests run: \d+, +Failures: \d+, +Errors: \d+, +Skipped: \d+$|^BUILD (?:SUCCESS|FAILURE|"
+    r"SUCCESSFUL|FAILED).*|"
+    r"^\d+ tests? completed, .*|^(?:Failed|Passed)! +- .*|^Total tests: .*|^ +(?:Passed|Failed|"
+    r"Skipped): \d+$|"
     r"^Test Run (?:Failed|Successful)\.|^Total time: .*|^ +Total time: .*"
 )
 GRADLE = re.compile(r"^(\S.* > .+?) (FAILED|PASSED|SKIPPED|STARTED)$")
@@ -24,11 +26,15 @@ XUNIT_LIVE = re.compile(r"^\[xUnit\.net [\d:.]+\]")
 RERUN = re.compile(r"^ {2}(\S+\.\S+?:\d+)(?:->\S+)? (.*)$|^ {2}(\S+\.\S+) » (.*)$")
 SKIPPED = re.compile(r"^(?:\[WARNING\] )?Tests run: .*Skipped: [1-9]")
 NOISE = re.compile(
-    r"^(?:-+$|-{2,}|T E S T S|Running |Results ?:|Failures: *$|Errors: *$|Scanning for|Building |Finished at|from pom|"
-    r"Nothing to compile|Copying|skip non existing|Using auto|Changes detected|Compiling|Recompiling|Please refer|"
+    r"^(?:-+$|-{2,}|T E S T S|Running |Results ?:|Failures: *$|Errors: *$|Scanning for|Building |"
+    r"Finished at|from pom|"
+    r"Nothing to compile|Copying|skip non existing|Using auto|Changes detected|Compiling|"
+    r"Recompiling|Please refer|"
     r"-> \[Help|\[Help|To see the full|Re-run|For more information|Picked up|> Task|Downloading|Downloaded|"
-    r"Reactor|  Determining|  Restored|  All projects|Test run for|VSTest|Microsoft \(R\)|Copyright|Starting test|"
-    r"A total of|Discovering|Discovered|Finished|Execution failed|\* Try:|\* Get more|> Run with|Build started|Deprecated)"
+    r"Reactor|  Determining|  Restored|  All projects|Test run for|VSTest|Microsoft \(R\)|Copyright|"
+    r"Starting test|"
+    r"A total of|Discovering|Discovered|Finished|Execution failed|\* Try:|\* Get more|> Run with|"
+    r"Build started|Deprecated)"
 )
 
 

@@ -15,6 +15,7 @@ TOTAL = re.compile(
 )
 RERUN = re.compile(r"^(?:Failed examples:|rspec \./|bin/rails test )")
 MINITEST = re.compile(r"^(\S+#\S+) \[(\S+:\d+)\]:$")
+BETWEEN = re.compile(r"^--$|^There (?:was|were) \d+ ")
 PASSED = re.compile(r"^ +(?:✓|✔|√) ")
 ERROR_LINE = re.compile(r"^\s+(?:[\w.]*(?:Error|Exception)\b|Failure/Error:|expected|Error:)")
 
@@ -54,13 +55,13 @@ class _Reader:
 
     def line(self, line: str) -> None:
         found = NUMBER.match(line)
-        if found and (self.failure is None or found.group(1) not in self.numbers):
+        if found and (line[0].isdigit() or self.failure is None or found.group(1) not in self.numbers):
             self.close()
             self.numbers.add(found.group(1))
             title = found.group(2).strip()
             kind = title.rstrip(":") in ("Failure", "Error")
             self.failure = Failure("" if kind else title, "ERROR" if title == "Error:" else "FAILED")
-        elif RERUN.match(line):
+        elif RERUN.match(line) or BETWEEN.match(line):
             self.close()
         elif self.failure is not None:
             self.block.append(line)

@@ -19,18 +19,21 @@ SECTION = re.compile(
     r"^={2,} (\S.*?) ={2,}$|^=+ (test session starts|FAILURES|ERRORS|short test summary info) =+$"
 )
 TOTALS = re.compile(
-    r"^=* ?(?:no tests ran|(?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?|rerun|"
+    r"^=* ?(?:no tests ran|(?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|"
+    r"warnings?|rerun|"
     r"subtests passed|subtests failed)(?:, )?)+) in \d[\d.]*s.*$"
 )
 STATUS = re.compile(
     r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?)?"
     r"(?:(?P<before>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN) )?"
     r"(?P<id>\S+\.py::.*?)"
-    r"(?: (?P<after>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUBPASS|SUBFAIL(?:ED)?|SUBSKIP)(?: \(.*\))?)?"
+    r"(?: (?P<after>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUBPASS|SUBFAIL(?:ED)?|"
+    r"SUBSKIP)(?: \(.*\))?)?"
     r"\s*(?:\[ *\d+%\])?$"
 )
 SUMMARY = re.compile(
-    r"^(?P<outcome>FAILED|ERROR|SUBFAIL(?:ED)?\S*|XPASS|XFAIL) (?P<id>.+?)(?: - (?P<message>.*))?$"
+    r"^(?P<outcome>FAILED|ERROR|SUBFAIL(?:ED)?\S*|XPASS|XFAIL) (?P<id>\S+?\.py::\S*?\[.*?\](?= - |$)|.+?)"
+    r"(?: - (?P<message>.*))?$"
 )
 DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
 STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")

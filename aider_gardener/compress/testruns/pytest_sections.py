@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 
 ROUTINE = re.compile(
-    r"^(?:platform |cachedir:|rootdir:|configfile:|plugins:|collecting |collected |testpaths:|timeout|asyncio:|"
-    r"metadata:|gw\d+ \[|bringing up|scheduling tests|created: |\d+ workers|hypothesis profile|benchmark:|django: |"
+    r"^(?:platform |cachedir:|rootdir:|configfile:|plugins:|collecting |collected |testpaths:|"
+    r"timeout|asyncio:|"
+    r"metadata:|"
+    r"gw\d+ \[|bringing up|scheduling tests|created: |\d+ workers|hypothesis profile|benchmark:|django: |"
     r"shell: |codspeed:|inifile:|run-last-failure:|asyncio_mode)"
 )
 HEADER = re.compile(r"^[\w -]{3,40}: \S|seed", re.IGNORECASE)

@@ -11,14 +11,16 @@ from aider_gardener.compress.testruns.model import Failure, Run
 from aider_gardener.messages import Focus
 
 VALUE = re.compile(
-    r"!==?|==|\bbut was\b|\bgot\b|\bwant\b|\bto (?:be|equal|have)\b|expected|received|actual|left\b|right\b|"
-    r"^\s*[-+] ?\S|^\s*\+\s+where|At index|Differing|contains|\bError\b|Exception|panicked|assert|timed? ?out",
+    r"!==?|==|\bbut was\b|\bgot\b|\bwant\b|\bto (?:be|equal|have)\b|expected|received|actual|left\b|"
+    r"right\b|"
+    r"^\s*[-+] ?\S|^\s*\+\s+where|At index|Differing|contains|\bError\b|Exception|panicked|assert|"
+    r"timed? ?out",
     re.IGNORECASE,
 )
 OPERATOR = re.compile(r" (?:===?|!==?|<=|>=|not in|in|is not|is) (?=\S)")
 FILLER = re.compile(
     r"^\s*\?[\s^+~.-]*$|^\s*(?:Full diff|Common items|Omitting \d+|Use -v|Differing (?:items|attributes)|"
-    r"\.\.\.Full output|\+ actual - expected|- Expected|\+ Received|Difference:|"
+    r"\.\.\.Full output|\+ actual - expected|[-+] (?:Expected|Received|Snapshot)\b|Difference:|"
     r"Comparing values:|Matching attributes|Drill down|\(Use --|\.{3} *$|[\[\]{}(),]+$|generatedMessage)"
 )
 

@@ -104,11 +104,10 @@ class _Reader:
         location = "".join(fields["location"]).strip("'\"")
         told = digest([*fields[""], *fields["error"], *fields["message"], *fields["stack"], *fields["at"]])
         message = told.message
-        if fields["expected"] or fields["actual"] or fields["found"] or fields["wanted"]:
-            if not any(" !==" in line or re.match(r"^\s*[-+] ", line) for line in message):
-                for name in ("expected", "wanted", "actual", "found"):
-                    if fields[name]:
-                        message.append(f"{name}: " + " ".join(part.strip() for part in fields[name])[:400])
+        if not any(" !==" in line or re.match(r"^\s*[-+] ", line) for line in message):
+            for name in ("expected", "wanted", "actual", "found"):
+                if fields[name]:
+                    message.append(f"{name}: " + " ".join(part.strip() for part in fields[name])[:400])
         failure.message = message
         failure.where = [*([location] if location else []), *told.where]
         self.run.failures.append(failure)

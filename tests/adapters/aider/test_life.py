@@ -364,3 +364,53 @@ def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_withi
     assert "I asked you about things." in model.last_prompt()
     driver.type("/recall staging box port")
     assert "48213" in driver.last_said
+
+
+def test_the_browser_streams_through_the_same_path(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive(stream=True)
+    for number in range(8):
+        model.replies.append(f"Answer {number}. " + "words of prose. " * 60)
+        list(driver.coder.run_stream(f"question {number} about topic {number}"))
+    gardener = driver.coder.gardener
+    assert gardener.chat.turn == 8
+    assert gardener.plans_applied
+
+
+def breakpoints(request: list[dict[str, Any]]) -> list[int]:
+    return [
+        at
+        for at, m in enumerate(request)
+        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
+    ]
+
+
+def test_prompt_caching_gets_its_fourth_breakpoint_behind_the_history(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=2_000)
+    driver = drive(model_name="anthropic/claude-3-5-sonnet-20241022", cache_prompts=True)
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 12)
+    driver.ask("/ask which port did the staging box kestrel have?")
+    request = model.requests[-1]
+    marks = breakpoints(request)
+    assert len(marks) == 4
+    assert request[marks[-1]]["role"] == "assistant"
+    after = [m for m in request[marks[-1] + 1 :] if m["role"] != "system"]
+    assert after[-1]["content"].startswith("which port")
+    assert len(after) in (1, 3)
+    assert not any(isinstance(message["content"], list) for message in driver.history)
+
+
+def test_between_two_compactions_the_prompt_only_grows_at_its_end(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000, recall_share=0.0)
+    driver = drive()
+    chatter(driver, 6)
+    for first, second in zip(model.requests, model.requests[1:], strict=False):
+        tail = 2 if first[-1]["role"] == "system" else 1
+        assert second[: len(first) - tail] == first[: len(first) - tail]

@@ -1,0 +1,319 @@
+"""What breaks an archive from outside: the chat must go on, and nothing stored before may be lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.store import Chunk, Store, open_store, schema
+from aider_gardener.store.sqlite import SqliteStore
+
+KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
+WRITERS = int(os.environ.get("GARDENER_TEST_WRITERS", "4"))
+PER_WRITER = 40
+
+WRITER = """
+import sys
+from pathlib import Path
+from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.store import Chunk, open_store
+
+directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+store = open_store(directory)
+assert store.persistent, store.notice
+store.open_session(name, project="p", started_at=1.0)
+for seq in range(count):
+    text = f"{name} message {seq} " + f"payload {seq} é\\n" * (seq % 40)
+    new = Entry(id=entry_id("user", text), session=name, turn=seq, seq=seq, role="user", content=text,
+                source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
+    stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    store.set_state(name, "last", str(seq))
+    print(seq, stored.id, flush=True)
+"""
+
+
+def put(store: Store, content: str, *, seq: int = 0, session: str = "s1") -> Entry:
+    new = Entry(
+        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
+        source=Source(), cls=ContentClass.LOG, segments=(), tokens=1,
+    )  # fmt: skip
+    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
+
+
+def writer(directory: Path, name: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", textwrap.dedent(WRITER), str(directory), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def message(name: str, seq: int) -> str:
+    return f"{name} message {seq} " + f"payload {seq} é\n" * (seq % 40)
+
+
+def filled(directory: Path, count: int = 300) -> list[Entry]:
+    """An archive of several pages per table, closed."""
+    store = open_store(directory)
+    store.open_session("s1", project="p", started_at=1.0)
+    entries = [put(store, f"entry {n} " + f"some words number {n} " * 30, seq=n) for n in range(count)]
+    store.close()
+    return entries
+
+
+@pytest.fixture
+def chaos() -> random.Random:
+    return random.Random(int(os.environ.get("GARDENER_TEST_SEED", "20")))
+
+
+def test_every_message_survives_kill_9(tmp_path: Path, chaos: random.Random) -> None:
+    written = 0
+    for run in range(KILLS):
+        name, acknowledged = f"run{run}", []
+        child = writer(tmp_path, name, 10_000)
+        assert child.stdout is not None
+        stop_after = chaos.randrange(1, 60)
+        for line in child.stdout:
+            acknowledged.append(line.split())
+            if len(acknowledged) >= stop_after:
+                break
+        time.sleep(chaos.random() * 0.01)
+        child.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        rest, _ = child.communicate(timeout=30)
+        acknowledged += [line.split() for line in rest.splitlines() if len(line.split()) == 2]
+        store = open_store(tmp_path)
+        assert store.persistent and store.notice == ""
+        for seq, stored_id in acknowledged:
+            assert store.original(stored_id) == message(name, int(seq))
+        written += len(acknowledged)
+        assert store.verify() == []
+        store.close()
+    assert written >= KILLS
+
+
+def test_several_processes_write_at_once(tmp_path: Path) -> None:
+    children = [writer(tmp_path, f"w{n}", PER_WRITER) for n in range(WRITERS)]
+    outputs = [child.communicate(timeout=120) for child in children]
+    assert [child.returncode for child in children] == [0] * WRITERS, outputs
+    store = open_store(tmp_path)
+    for n in range(WRITERS):
+        contents = [e.content for e in store.session_entries(f"w{n}")]
+        assert contents == [message(f"w{n}", seq) for seq in range(PER_WRITER)]
+    assert store.verify() == []
+    store.close()
+
+
+def test_one_session_written_by_two_processes_loses_nothing(tmp_path: Path) -> None:
+    one, two = open_store(tmp_path), open_store(tmp_path)
+    for n in range(20):
+        put(one, f"from one {n}", seq=n)
+        put(two, f"from two {n}", seq=n)
+    assert len(one.session_entries("s1")) == 40
+    assert len({e.seq for e in two.session_entries("s1")}) == 40
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 50, 100, 5_000])
+def test_a_truncated_file(tmp_path: Path, kept_bytes: int) -> None:
+    filled(tmp_path)
+    path = tmp_path / "gardener.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:kept_bytes])
+    store = open_store(tmp_path)
+    put(store, "the chat goes on")
+    assert store.persistent and store.verify() == []
+    if kept_bytes:
+        aside = next(tmp_path.glob("gardener.db.damaged-*"))
+        assert aside.read_bytes()[:kept_bytes] == whole[:kept_bytes]
+        assert aside.name in store.notice and "\n" not in store.notice
+    store.close()
+
+
+def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "gardener.db").write_text("my notes " * 1_000)
+    store = open_store(tmp_path, clock=lambda: 0.0)
+    assert store.persistent and "gardener.db.damaged-19700101-000000" in store.notice
+    assert (tmp_path / "gardener.db.damaged-19700101-000000").read_text() == "my notes " * 1_000
+    store.close()
+
+
+@pytest.mark.parametrize("table", ["originals", "bodies", "occurrences", "sqlite_schema"])
+def test_a_damaged_page_costs_little(tmp_path: Path, table: str) -> None:
+    entries = filled(tmp_path)
+    path = tmp_path / "gardener.db"
+    overwrite_page(path, table)
+    damaged = path.read_bytes()
+    store = open_store(tmp_path)
+    alive = 0
+    for each in entries:
+        try:
+            got = store.get(each.id)
+            alive += got is not None and got.content == each.content
+        except StoreError:
+            pytest.fail("a damaged page must not reach the caller")
+    new = put(store, "the chat goes on", seq=10_000)
+    assert store.original(new.id) == "the chat goes on"
+    assert store.persistent and "set aside" in store.notice and "\n" not in store.notice
+    assert next(tmp_path.glob("gardener.db.damaged-*")).read_bytes() == damaged
+    assert store.verify() == []
+    lost_with_the_page = {"originals": 0.25, "bodies": 0.1, "occurrences": 0, "sqlite_schema": 1}[table]
+    assert alive >= len(entries) * (1 - lost_with_the_page)
+    store.close()
+
+
+def overwrite_page(path: Path, table: str) -> None:
+    """Fill one page of a table with noise, a leaf where there are several."""
+    db = apsw.Connection(str(path))
+    size = db.pragma("page_size")
+    if table == "sqlite_schema":
+        page = 1
+    else:
+        sql = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno"
+        pages = [row[0] for row in db.execute(sql, (table,))]
+        page = pages[len(pages) // 2]
+    db.close()
+    with open(path, "r+b") as handle:
+        handle.seek((page - 1) * size + (100 if page == 1 else 0))
+        handle.write(b"\xa5" * (size - (100 if page == 1 else 0)))
+
+
+def test_a_damaged_index_is_built_anew(tmp_path: Path) -> None:
+    entries = filled(tmp_path)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("UPDATE word_index_data SET block = x'00ff00ff' WHERE id > 10")
+    db.close()
+    store = open_store(tmp_path)
+    assert store.search_text("entry 17", limit=300) is not None
+    assert entries[17].id in [hit.entry_id for hit in store.search_text("17")]
+    assert "built anew" in store.notice and store.original(entries[3].id) == entries[3].content
+    assert list(tmp_path.glob("*.damaged-*")) == [] and store.verify() == []
+    store.close()
+
+
+def test_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    entries = filled(tmp_path, 3)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.pragma("user_version", schema.VERSION + 1)
+    db.close()
+    before = (tmp_path / "gardener.db").read_bytes()
+    store = open_store(tmp_path)
+    assert not store.persistent and "newer" in store.notice and "\n" not in store.notice
+    put(store, "the chat goes on")
+    assert store.get(entries[0].id) is None
+    store.close()
+    assert (tmp_path / "gardener.db").read_bytes() == before
+
+
+def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("CREATE TABLE theirs (a)")
+    db.close()
+    before = (tmp_path / "gardener.db").read_bytes()
+    store = open_store(tmp_path)
+    assert not store.persistent and "left alone" in store.notice
+    store.close()
+    assert (tmp_path / "gardener.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("blocked", ["directory", "parent", "database"])
+def test_places_that_cannot_be_written(tmp_path: Path, blocked: str) -> None:
+    """A file where a directory belongs (and the other way round) stops root too, unlike modes."""
+    directory = tmp_path / "a" / "b"
+    if blocked == "parent":
+        (tmp_path / "a").write_text("a file")
+    elif blocked == "directory":
+        (tmp_path / "a").mkdir()
+        directory.write_text("a file")
+    else:
+        (directory / "gardener.db").mkdir(parents=True)
+    store = open_store(directory)
+    stored = put(store, "the chat goes on")
+    assert not store.persistent and store.original(stored.id) == "the chat goes on"
+    assert "in memory" in store.notice and "\n" not in store.notice
+    store.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_directory(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    store = open_store(tmp_path / "a")
+    tmp_path.chmod(0o700)
+    assert not store.persistent and store.notice
+    store.close()
+
+
+@pytest.fixture
+def locker(tmp_path: Path) -> Iterator[apsw.Connection]:
+    open_store(tmp_path).close()
+    other = apsw.Connection(str(tmp_path / "gardener.db"))
+    other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()
+
+
+def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Connection) -> None:
+    child = writer(tmp_path, "w", 2)
+    time.sleep(1.0)
+    assert child.poll() is None
+    locker.execute("COMMIT")
+    out, error = child.communicate(timeout=30)
+    assert child.returncode == 0 and len(out.splitlines()) == 2, error
+
+
+def test_messages_wait_for_a_lock_that_stays(tmp_path: Path, locker: apsw.Connection) -> None:
+    store = open_store(tmp_path)
+    assert isinstance(store, SqliteStore)
+    store._db.live.set_busy_timeout(50)
+    waiting = put(store, "not now")
+    assert "locked by another process" in store.notice and "\n" not in store.notice
+    assert store.original(waiting.id) == "not now" and store.stats().entries == 0
+    assert [e.content for e in store.session_entries("s1")] == ["not now"]
+    with pytest.raises(StoreError, match="locked by another process"):
+        store.set_state("s1", "k", "v")
+    locker.execute("ROLLBACK")
+    put(store, "now", seq=1)
+    assert "stored what waited: 1" in store.notice
+    store.close()
+    again = open_store(tmp_path)
+    assert [e.content for e in again.session_entries("s1")] == ["not now", "now"]
+    again.close()
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert isinstance(store, SqliteStore)
+    kept = put(store, "stored before")
+    store._db.live.pragma("max_page_count", store._db.live.pragma("page_count") + 2)
+    large = [put(store, f"too much {n} " * 50_000, seq=n) for n in (1, 2)]
+    assert "disk is full" in store.notice
+    assert store.original(kept.id) == "stored before" and store.original(large[0].id) == large[0].content
+    with store.trial(), pytest.raises(StoreError, match="disk is full"):
+        put(store, "too much again " * 50_000, seq=9)
+    store._db.live.pragma("max_page_count", 1_000_000)
+    assert store.verify() == [] and store.stats().entries == 1
+    store.close()
+    again = open_store(tmp_path)
+    assert [e.content for e in again.session_entries("s1")] == ["stored before", *(e.content for e in large)]
+    assert again.verify() == []
+    again.close()
+
+
+def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
+    times = iter([1_000.0, 500.0, 2_000.0])
+    store = open_store(tmp_path, clock=lambda: next(times))
+    ids = [put(store, f"entry {n}", seq=n).id for n in range(3)]
+    assert [e.id for e in store.session_entries("s1")] == ids
+    store.touch([ids[0]], 1.0)
+    got = store.get(ids[0])
+    assert got is not None and got.accessed_at == 1_000.0
+    store.close()
