@@ -10,6 +10,8 @@ from aider_gardener.store.base import Chunk
 
 PASSAGE_CHARS = 360
 """About 80 tokens: two or three sentences, or three to five lines of a log."""
+LEAST_CHARS = 50
+"""Less than that is a heading or an opening: it stays with what follows."""
 LINE_CHARS = 600
 """A longer line is cut at sentence ends, or at this length."""
 
@@ -32,10 +34,9 @@ def chunk(entry_id: str, content: str, segments: Sequence[Segment]) -> list[Chun
         start = end = segment.start
         for line_start, line_end in spans(content, segment.start, segment.end):
             line = content[line_start:line_end]
-            blank = not line.strip()
             full = line_end - start > PASSAGE_CHARS
-            breaks = blank if not verbatim else False
-            if end > start and (full or breaks or (not verbatim and BREAKS_BEFORE.match(line))):
+            breaks = not verbatim and (not line.strip() or BREAKS_BEFORE.match(line) is not None)
+            if full or (breaks and end - start >= LEAST_CHARS):
                 add(found, entry_id, content, start, end)
                 start = line_start
             end = line_end
@@ -45,6 +46,8 @@ def chunk(entry_id: str, content: str, segments: Sequence[Segment]) -> list[Chun
 
 def add(found: list[Chunk], entry_id: str, content: str, start: int, end: int) -> None:
     """Append the span without the white space around it, unless nothing is left."""
+    if end <= start:
+        return
     text = content[start:end]
     stripped = text.strip()
     if stripped:

@@ -11,6 +11,7 @@ from aider_gardener.messages import ContentClass, Entry
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
 LARGEST_SHOWN = 10
+LEAST_BUDGET, MOST_BUDGET, UNKNOWN_WINDOW_BUDGET = 1_024, 5_000, 2_048
 
 
 class Level(str, Enum):
@@ -80,10 +81,10 @@ def level(used: int, window: int) -> Level:
 
 
 def default_budget(window: int) -> int:
-    """The history budget, in tokens, for a model's window; see docs/decisions on the history budget."""
+    """The history budget, in tokens, for a model's window; docs/decisions/0003 has the measured curve."""
     if not window:
-        return 2_048
-    return int(min(max(window / 16, 1_024), 8_192))
+        return UNKNOWN_WINDOW_BUDGET
+    return int(min(max(window / 16, LEAST_BUDGET), MOST_BUDGET))
 
 
 def message_row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:

@@ -23,8 +23,10 @@ UNLISTED_SHARE = 0.8
 CONTEXT_CHARS = 400
 """How much of the question that a message answers counts as its context."""
 LEAST_WORDS = 2
-"""Unasked, a passage must hold so many different words of the question, or one that is no plain word,
-or be close in meaning."""
+"""Unasked, some passage must hold so many different words of the question, or one that is no plain word,
+or be close in meaning; else the question does not ask for the past."""
+FOLLOWER_SHARE = 0.5
+"""Where one passage passes the threshold, others come along from this share of it."""
 CLOSE_SIMILARITY = 0.5
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
@@ -45,8 +47,8 @@ ITEM_TOKENS = 14
 @dataclass(frozen=True)
 class Request:
     """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
-    `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least share of the
-    question's information that a passage must hold. `unasked`: it is the gardener who asks, so only this
+    `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least
+    relevance of the best passage. `unasked`: it is the gardener who asks, so only this
     chat is searched, what stands is left out, and small talk finds nothing."""
 
     query: str
@@ -81,14 +83,14 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     if not words or request.token_limit <= 0:
         return []
     passages = candidates(archive, chat, request)
+    scored = list(zip(rank(words, passages), passages, strict=True))
+    if request.unasked and not any(
+        p >= request.threshold and telling(passage, words) for p, passage in scored
+    ):
+        return []
     standing = standing_text(chat, request)
-    kept = [
-        (points, passage)
-        for points, passage in zip(rank(words, passages), passages, strict=True)
-        if points >= request.threshold
-        and (not request.unasked or telling(passage, words))
-        and squeeze(passage.text) not in standing
-    ]
+    least = FOLLOWER_SHARE * request.threshold
+    kept = [item for item in scored if item[0] >= least and squeeze(item[1].text) not in standing]
     kept.sort(key=lambda item: (-item[0], -item[1].entry.turn, item[1].entry.seq, item[1].start))
     return take(kept, request, archive, count)
 

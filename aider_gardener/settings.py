@@ -46,13 +46,13 @@ class Settings:
         high=100_000_000,
     )
     low_mark: float = option(
-        0.5,
-        "Share of the history budget that a plan goes down to once the budget is passed.",
+        0.3,
+        "Share of what the history may use beside recall that a plan goes down to once that is passed.",
         low=0.05,
         high=0.95,
     )
     recall_share: float = option(
-        0.25,
+        0.4,
         "Share of the history budget that recalled text may use in one prompt. 0: no recall.",
         low=0,
         high=0.9,

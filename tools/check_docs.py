@@ -1,8 +1,9 @@
-"""Compare the documentation with the code: links, commands and their options, chat commands, settings.
+"""Compare the documentation with the code: links, commands, options, chat commands, settings, figures.
 
 Prints one line per fault and exits 1 if there is any. What is documented where:
 docs/cli.md has a section for each `gardener` command (its heading names the command) with every option of it,
-and names every command added to the chat; docs/settings.md has a row for each setting, made from its field.
+and names every command added to the chat; docs/settings.md has a row for each setting, made from its field
+(`--write-settings` puts them there); the README's measured table is the one that readme_table.py makes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import readme_table
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "aider_gardener"
@@ -29,11 +31,15 @@ LISTED_OPTION = re.compile(r"^\s*(?:[-*]|\|)\s*`(?P<option>--[a-z][a-z-]*)")
 
 
 def main() -> int:
-    """Run every check over the repository this file is in; with `--settings` print their table."""
+    """Run every check over the repository this file is in; with `--settings` print their table instead, with
+    `--write-settings` put it into docs/settings.md."""
     if sys.argv[1:] == ["--settings"]:
         print("\n".join(settings_table()))
         return 0
-    faults = [*links(), *commands(), *chat_commands(), *settings()]
+    if sys.argv[1:] == ["--write-settings"]:
+        write_settings()
+        return 0
+    faults = [*links(), *commands(), *chat_commands(), *settings(), *readme_table.faults()]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")
@@ -172,10 +178,25 @@ def settings() -> Iterator[str]:
         yield "docs/settings.md is missing: put the table there that `tools/check_docs.py --settings` prints"
         return
     lines = SETTINGS_PAGE.read_text("utf-8").splitlines()
-    for row in settings_table()[2:]:
+    table = settings_table()
+    for row in table[2:]:
         if row not in lines:
             name = row.split("`")[1]
             yield f"docs/settings.md: the row of {name} is not what `tools/check_docs.py --settings` prints"
+    named = {row.split("`")[1] for row in table[2:]}
+    for line in lines:
+        if line.startswith("| `--") and line.split("`")[1] not in named:
+            yield f"docs/settings.md: there is no setting {line.split('`')[1]}"
+
+
+def write_settings() -> None:
+    """Put the rows of the table into docs/settings.md in place of those that stand there."""
+    lines = SETTINGS_PAGE.read_text("utf-8").splitlines()
+    table = settings_table()
+    start = next(number for number, line in enumerate(lines) if line == table[0])
+    end = next((n for n in range(start, len(lines)) if not lines[n].startswith("|")), len(lines))
+    lines[start:end] = table
+    SETTINGS_PAGE.write_text("\n".join([*lines, ""]), "utf-8", newline="\n")
 
 
 def settings_table() -> list[str]:

@@ -64,7 +64,9 @@ def backlog(store: Store, embedder: LetterCounts) -> Iterator[Backlog]:
     found.stop()
 
 
-def test_nothing_happens_before_the_first_resume(backlog: Backlog, store: Store, embedder: LetterCounts) -> None:
+def test_nothing_happens_before_the_first_resume(
+    backlog: Backlog, store: Store, embedder: LetterCounts
+) -> None:
     put(store, "a text", seq=0)
     assert threading.active_count() == len(threading.enumerate()) and embedder.loads == 0
     assert backlog.embedder_name == ""
@@ -73,7 +75,9 @@ def test_nothing_happens_before_the_first_resume(backlog: Backlog, store: Store,
     assert backlog.embedder_name == "letters" and embedder.loads == 1
 
 
-def test_it_rests_during_a_turn_and_goes_on_after_it(backlog: Backlog, store: Store, embedder: LetterCounts) -> None:
+def test_it_rests_during_a_turn_and_goes_on_after_it(
+    backlog: Backlog, store: Store, embedder: LetterCounts
+) -> None:
     for n in range(3 * WRITE):
         put(store, f"text {n}", seq=n)
     embedder.gate.clear()
@@ -215,7 +219,9 @@ class Refusing:
 
 
 @pytest.mark.parametrize("times", [STORE_FAILURES - 1, STORE_FAILURES])
-def test_a_locked_archive_is_tried_again_after_the_next_turns(store: Store, embedder: LetterCounts, times: int) -> None:
+def test_a_locked_archive_is_tried_again_after_the_next_turns(
+    store: Store, embedder: LetterCounts, times: int
+) -> None:
     refusing: Any = Refusing(store, times)
     backlog = Backlog(refusing, load=loading(embedder))
     put(store, "one", seq=0)
@@ -276,5 +282,7 @@ def test_the_process_ends_cleanly_whatever_the_thread_is_doing(root: Path, secon
         "backlog.resume()\n"
         f"time.sleep({seconds})\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -47,14 +47,24 @@ def test_vectors_are_unit_rows(model: Embedder) -> None:
 @NEEDS_MODEL
 def test_meaning_is_nearer_than_words(model: Embedder) -> None:
     question, answer, chance = model.embed(
-        ["Why does the request give up so early?", "The timeout of the HTTP client is two seconds.", "The early bird sings why it does."]
+        [
+            "Why does the request give up so early?",
+            "The timeout of the HTTP client is two seconds.",
+            "The early bird sings why it does.",
+        ]
     )
     assert question @ answer > question @ chance
 
 
 @NEEDS_MODEL
 def test_a_text_has_one_vector_whatever_stands_beside_it(model: Embedder) -> None:
-    texts = ["short", "def f(x):\n    return x + 1\n" * 12, "E       AssertionError: 3 != 4", "数据库连接失败", "a" * 1_500]
+    texts = [
+        "short",
+        "def f(x):\n    return x + 1\n" * 12,
+        "E       AssertionError: 3 != 4",
+        "数据库连接失败",
+        "a" * 1_500,
+    ]
     together = fresh(model).embed(texts)
     for row, text in enumerate(texts):
         assert (fresh(model).embed([text])[0] == together[row]).all()
@@ -92,7 +102,10 @@ def test_threads_share_a_model(model: Embedder) -> None:
     texts = [f"text number {n} of a thread" for n in range(8)]
     expected = fresh(model).embed(texts)
     found: list[bool] = []
-    threads = [threading.Thread(target=lambda: found.append(bool((twin.embed(texts) == expected).all()))) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: found.append(bool((twin.embed(texts) == expected).all())))
+        for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -128,7 +141,9 @@ def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [embed.LIBRARY, embed.MODEL_PACKAGE])
 def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     real = importlib.util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda asked, *rest: None if asked == name else real(asked, *rest))
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda asked, *rest: None if asked == name else real(asked, *rest)
+    )
     found, reason = load_embedder()
     assert found is None and name.replace("_", "-") in reason.replace("_", "-")
 
@@ -166,6 +181,8 @@ def test_loading_writes_no_file_and_forked_children_print_nothing(tmp_path: Path
     )
     before = sorted(embed.TOKENIZER_DIRECTORY.iterdir())
     env = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(root)}
-    done = subprocess.run([sys.executable, "-B", "-c", code], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code], env=env, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
     assert list(tmp_path.rglob("*")) == [] and sorted(embed.TOKENIZER_DIRECTORY.iterdir()) == before

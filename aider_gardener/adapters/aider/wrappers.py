@@ -40,7 +40,10 @@ def create(original: Any) -> Any:
             link.warm_up()
         gardener = link.gardener_of(from_coder) if from_coder is not None else None
         if gardener is None:
-            return plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
+            coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
+            if from_coder is not None:  # off or stopped in this chat: the next coder does not begin anew
+                coder.__dict__[link.ATTRIBUTE] = None
+            return coder
         is_sub = prompt.makes_sub_coder(from_coder, kwargs)
         if not is_sub:
             kwargs["restore_chat_history"] = False

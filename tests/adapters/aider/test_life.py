@@ -300,6 +300,7 @@ def test_a_fault_of_ours_leaves_one_line_and_a_working_chat(
     lines = [line for line in driver.said if "aider-gardener stopped in this chat" in line]
     assert len(lines) == 1
     assert "secret text" not in driver.last_said
+    assert driver.coder.gardener is None
 
 
 def test_a_rejected_prompt_is_gardened_harder_and_sent_once_more(

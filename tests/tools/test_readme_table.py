@@ -1,0 +1,148 @@
+"""The README quotes the measured table that is made from the results, or says how to make it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import check_docs
+import pytest
+import readme_table
+
+from aider_gardener.replay.carryover import CarryOver
+from aider_gardener.replay.cost import PROVIDERS, Bill, Cost
+from aider_gardener.replay.results import Recall, Report, Summary
+from aider_gardener.replay.results_json import FORMAT, report_json
+
+HEAD, TAIL = "# Title\n\n<!-- measured -->\n", "<!-- /measured -->\n\nThe end.\n"
+
+
+def summary(variant: str, **figures: Any) -> Summary:
+    """A row with the figures that the table shows; the others are empty."""
+    costs = tuple(
+        Cost(provider.name, provider.main, Bill(usd=1.5 + place), Bill(usd=9.0))
+        for place, provider in enumerate(PROVIDERS)
+    )
+    values: dict[str, Any] = {
+        "llm_compactions": 0, "llm_discarded": 0, "plan_compactions": 0, "recall": Recall(20, 18, 16),
+        "tokens_billed": 1_234_567, "largest_prompt": 9_999, **figures,
+    }  # fmt: skip
+    return Summary(
+        session="all 3 sessions", variant=variant, turns=182, llm_seconds=0.0, recall_by_distance={}, recall_by_kind={},
+        prompt_tokens=0, completion_tokens=0, costs=costs, carry_over=CarryOver(), usable=None, **values,
+    )  # fmt: skip
+
+
+def results(*rows: Summary, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The JSON of a report with these sums, as the replay writes it."""
+    value = report_json(Report((), (), rows, notes))
+    made_by = {"model": "gpt-4o", "window_tokens": 128_000, "history_tokens": 8_000, "aider": "0.86.2",
+               "tokenizer": "o200k_base", "commit": "abc123"}  # fmt: skip
+    value["results"] = [{"provenance": made_by}]
+    loaded: dict[str, Any] = json.loads(json.dumps(value))
+    return loaded
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A README with markers and nothing between them, and no results."""
+    monkeypatch.setattr(readme_table, "README", tmp_path / "README.md")
+    monkeypatch.setattr(readme_table, "RESULTS", tmp_path / "replay.json")
+    readme_table.README.write_text(HEAD + TAIL, "utf-8")
+    return tmp_path
+
+
+def put(value: Any) -> None:
+    readme_table.RESULTS.write_text(json.dumps(value), "utf-8")
+
+
+def test_without_results_the_section_names_the_command_and_nothing_is_wrong(project: Path) -> None:
+    assert readme_table.main(["--check"]) == 0
+    assert readme_table.main([]) == 0
+    text = readme_table.README.read_text("utf-8")
+    assert text.startswith(HEAD) and text.endswith(TAIL)
+    assert readme_table.COMMAND in text
+    assert readme_table.main(["--check"]) == 0
+
+
+def test_results_are_written_once_and_then_agree(project: Path) -> None:
+    put(results(summary("gardener", plan_compactions=64, overhead_ms=(3.2, 90.0)), summary("none")))
+    assert readme_table.main(["--check"]) == 1
+    assert readme_table.main([]) == 0
+    written = readme_table.README.read_bytes()
+    assert readme_table.main(["--check"]) == 0
+    assert readme_table.main([]) == 0
+    assert readme_table.README.read_bytes() == written
+    assert written.decode().startswith(HEAD) and written.decode().endswith(TAIL)
+
+
+def test_the_table_shows_each_variant_in_the_fixed_order(project: Path) -> None:
+    put(results(
+        summary("extra"), summary("no-history"), summary("gardener", plan_compactions=64, overhead_ms=(3.2, 90.0)),
+        summary("stock", llm_discarded=72, tokens_billed=11_809_004), summary("none", recall=Recall(20, 20, 20)),
+    ))  # fmt: skip
+    lines = readme_table.section().splitlines()
+    cells = {
+        line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in lines
+        if "|" in line
+    }
+    assert cells["all 3 sessions, 182 turns"] == ["none", "stock", "gardener", "no-history", "extra"]
+    assert cells["probes present, of 20"] == ["20", "18", "18", "18", "18"]
+    assert cells["probes supported, of 20"] == ["20", "16", "16", "16", "16"]
+    assert cells["tokens billed"][1] == "11,809,004"
+    assert cells["$ gpt-4o"] == ["1.50"] * 5
+    assert cells["$ same with --cache-prompts"] == ["4.50"] * 5
+    assert cells["LLM summaries thrown away"] == ["0", "72", "0", "0", "0"]
+    assert cells["history rewritten by a plan"] == ["0", "0", "64", "0", "0"]
+    assert cells["overhead ms, p50 / p95"] == ["–", "–", "3 / 90", "–", "–"]
+    assert len({len(line) for line in lines if line.startswith("|")}) == 1
+
+
+def test_the_section_keeps_to_the_width_and_says_what_it_depends_on(project: Path) -> None:
+    rows = [summary(name, tokens_billed=11_809_004) for name in readme_table.ORDER]
+    put(
+        results(*rows, notes=("queue under gardener: the gardener took no part in it, " + "and so on " * 20,))
+    )
+    section = readme_table.section()
+    assert max(len(line) for line in section.splitlines()) < 100
+    assert "commit abc123" in section and "history budget 8,000" in section
+    assert "the gardener took no part in it" in section
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"kind": "replay", "format": 999}', '{"kind": "other"}'])
+def test_what_is_no_result_of_this_format_is_a_fault(project: Path, text: str) -> None:
+    readme_table.RESULTS.write_text(text, "utf-8")
+    assert len(list(readme_table.faults())) == 1
+    assert readme_table.main([]) == 1
+    assert readme_table.README.read_text("utf-8") == HEAD + TAIL
+
+
+def test_several_sessions_without_sums_are_a_fault(project: Path) -> None:
+    value = results(summary("none"))
+    value["summaries"], value["totals"] = [{**value["totals"][0], "session": name} for name in "ab"], []
+    put(value)
+    assert "no sums" in next(readme_table.faults())
+
+
+def test_missing_markers_are_a_fault_and_nothing_is_written(project: Path) -> None:
+    readme_table.README.write_text("# Title\n", "utf-8")
+    assert list(readme_table.faults()) == []
+    put(results(summary("none")))
+    assert "are missing" in next(readme_table.faults())
+    assert readme_table.main([]) == 1
+    assert readme_table.README.read_text("utf-8") == "# Title\n"
+
+
+def test_the_script_reads_the_format_that_the_replay_writes() -> None:
+    assert readme_table.FORMAT == FORMAT
+
+
+def test_the_documentation_check_asks_for_the_table(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("links", "commands", "chat_commands", "settings"):
+        monkeypatch.setattr(check_docs, name, lambda: [])
+    monkeypatch.setattr("sys.argv", ["check_docs.py"])
+    assert check_docs.main() == 0
+    put(results(summary("none")))
+    assert check_docs.main() == 1

@@ -1,0 +1,191 @@
+"""Write the README's measured table from bench/results/replay.json, or with `--check` compare the two.
+
+The table stands between two marker lines and is made of nothing but that file. Without the file the
+section says which command makes it, and `--check` finds nothing wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "replay.json"
+README = ROOT / "README.md"
+
+FORMAT = 1
+"""Of the JSON that `gardener replay --json` writes."""
+
+COMMAND = "gardener replay recorded_sessions --json bench/results/replay.json"
+BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
+WIDTH = 98
+NOTHING = "–"
+ORDER = ("none", "stock", "stock-fixed", "gardener", "no-history")
+"""The variants shown, in this order; others follow as they come."""
+
+Row = Mapping[str, Any]
+
+
+class BadResults(Exception):
+    """The results cannot be shown; the message says why and what to do."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Rewrite the section, or only compare it; exit 1 when it differs or cannot be made."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
+    options = parser.parse_args(argv)
+    if options.check:
+        found = list(faults())
+        for fault in found:
+            print(fault, file=sys.stderr)
+        return 1 if found else 0
+    try:
+        write()
+    except BadResults as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    print(f"{README.name}: the measured section is that of {RESULTS.name}")
+    return 0
+
+
+def faults() -> Iterator[str]:
+    """What is wrong with the section, a line each; nothing as long as there are no results."""
+    if not RESULTS.exists():
+        return
+    if not has_markers():
+        yield f"README.md: the lines {BEGIN} and {END} are missing; the measured table stands between them"
+        return
+    try:
+        wanted = section()
+    except BadResults as problem:
+        yield str(problem)
+        return
+    if parts()[1] != wanted:
+        yield "README.md: the measured section is not what tools/readme_table.py makes; run it"
+
+
+def has_markers() -> bool:
+    text = README.read_text("utf-8") if README.exists() else ""
+    return 0 <= text.find(f"{BEGIN}\n") < text.find(f"\n{END}")
+
+
+def parts() -> tuple[str, str, str]:
+    """The README before, between and behind the markers, which belong to the outer parts."""
+    before, _, rest = README.read_text("utf-8").partition(f"{BEGIN}\n")
+    between, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n", between, f"{END}{after}"
+
+
+def write() -> None:
+    """Put the section into the README. Raises BadResults without markers or with unusable results."""
+    if not has_markers():
+        raise BadResults(f"README.md: put the lines {BEGIN} and {END} where the table belongs")
+    before, _, after = parts()
+    README.write_text(before + section() + after, "utf-8", newline="\n")
+
+
+def section() -> str:
+    """The text between the markers, with a line end last."""
+    if not RESULTS.exists():
+        return f"Not measured yet: `{COMMAND}`\nand then `python tools/readme_table.py` put the table here.\n"
+    report = read()
+    rows = shown(report)
+    return "\n".join([*table(rows), "", *caption(report), ""])
+
+
+def read() -> Row:
+    """The JSON of the results. Raises BadResults if it is not the one this script knows."""
+    try:
+        value = json.loads(RESULTS.read_text("utf-8"))
+    except (OSError, ValueError) as problem:
+        raise BadResults(f"{RESULTS.name}: cannot be read as JSON ({problem}); make it again") from problem
+    if not isinstance(value, dict) or (value.get("kind"), value.get("format")) != ("replay", FORMAT):
+        raise BadResults(f"{RESULTS.name}: not the JSON of a replay in format {FORMAT}; make it again")
+    return value
+
+
+def shown(report: Row) -> list[Row]:
+    """One row a variant: the sums over all sessions, or the only session's figures."""
+    rows = report["totals"] or report["summaries"]
+    if not rows or len({row["session"] for row in rows}) > 1:
+        raise BadResults(f"{RESULTS.name}: no sums over all sessions; make it with: {COMMAND}")
+    rank = {name: place for place, name in enumerate(ORDER)}
+    return sorted(rows, key=lambda row: rank.get(row["variant"], len(rank)))
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Markdown, a column for each variant, padded so that the source reads as a table too."""
+    first = rows[0]
+    title = f"{first['session']}, {first['turns']} turns"
+    lines = [[title, *(str(row["variant"]) for row in rows)]]
+    lines += [[name, *(cell(row) for row in rows)] for name, cell in figures(first)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return [
+        "| " + " | ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) + " |"
+        for line in [lines[0], rule, *lines[1:]]
+    ]
+
+
+def figures(first: Row) -> list[tuple[str, Callable[[Row], str]]]:
+    """What is shown, top to bottom: a name and the cell of a variant."""
+    asked = first["recall"]["asked"]
+    return [
+        (f"probes present, of {asked}", lambda row: count(row["recall"]["present"])),
+        (f"probes supported, of {asked}", lambda row: count(row["recall"]["supported"])),
+        ("tokens billed", lambda row: count(row["tokens_billed"])),
+        *((price_name(cost), price(place)) for place, cost in enumerate(first["costs"])),
+        ("history rewritten by an LLM", lambda row: count(row["llm_compactions"])),
+        ("LLM summaries thrown away", lambda row: count(row["llm_discarded"])),
+        ("history rewritten by a plan", lambda row: count(row["plan_compactions"])),
+        ("largest prompt, tokens", lambda row: count(row["largest_prompt"])),
+        ("overhead ms, p50 / p95", overhead),
+    ]
+
+
+def count(value: int) -> str:
+    return f"{value:,}"
+
+
+def price_name(cost: Row) -> str:
+    """The model that is paid; an option of aider's stands in the row below that of the model without it."""
+    if "--cache-prompts" in str(cost["provider"]):
+        return "$ same with --cache-prompts"
+    return "$ " + str(cost["model"]).rpartition("/")[2]
+
+
+def price(place: int) -> Callable[[Row], str]:
+    return lambda row: f"{row['costs'][place]['cached']['usd']:.2f}"
+
+
+def overhead(row: Row) -> str:
+    measured = row["measured"]
+    p50, p95 = measured["overhead_ms_p50"], measured["overhead_ms_p95"]
+    return f"{p50:.0f} / {p95:.0f}" if p95 else NOTHING
+
+
+def caption(report: Row) -> list[str]:
+    """On what the figures depend, and the report's own notes, in lines of the page's width."""
+    made_by = report["results"][0]["provenance"]
+    budgets = sorted({result["provenance"]["history_tokens"] for result in report["results"]})
+    text = (
+        f"Made by `{COMMAND}`: {made_by['model']} (window {made_by['window_tokens']:,} tokens,"
+        f" history budget {', '.join(count(tokens) for tokens in budgets)}), aider {made_by['aider']},"
+        f" tokens counted by {made_by['tokenizer']}, commit {made_by['commit'] or 'unknown'}."
+        " Costs are at the providers' prices with every turn within five minutes of the one before;"
+        " overhead is the time that the gardener adds to a turn."
+    )
+    lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    for note in report.get("notes", ()):
+        lines += ["", *textwrap.wrap(str(note), WIDTH, break_long_words=False, break_on_hyphens=False)]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())
