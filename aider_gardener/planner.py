@@ -76,8 +76,10 @@ def draft(
 ) -> Draft | None:
     """The plan that brings the chat's history from above `goal.high` down to `goal.low`, or None.
 
-    None when the history is not above the high mark or what could be saved is not worth a plan. The
-    result always has fewer tokens than what stands now.
+    The user's own words are given up only as far as half-way between the marks, the last edits only to
+    the high mark, the last exchange only to what the window allows.
+
+    None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
     now = open_exchange(chat)
     before = history_tokens(chat.done, chat.cur, now, count)
@@ -89,11 +91,12 @@ def draft(
     fidelity = dict(chat.fidelity)
     after, done, cur = before, chat.done, chat.cur
     target = low_target(rows, goal, before)
-    for shield, limit in ((Shield.PROMPT, target), (Shield.FORMAT, goal.high), (Shield.LAST, goal.hard)):
+    limits = {Shield.NONE: target, Shield.PROMPT: max(target, (goal.low + goal.high) // 2)}
+    limits |= {Shield.FORMAT: goal.high, Shield.LAST: goal.hard}
+    for shield, limit in limits.items():
         if not limit or after <= limit:
             continue
-        # Notes cost a little more than their parts, so a second round may be needed.
-        for _round in range(3):
+        for _round in range(3):  # notes cost a little more than their parts
             steps = choose(rows, fidelity, tokens_to_save=after - limit, shield=shield)
             if not steps:
                 break
@@ -105,8 +108,13 @@ def draft(
                 break
     if before - after < minimum:
         return None
-    changed = swaps(rows, chat.fidelity, fidelity, turn=chat.turn)
-    plan = Plan(changed, goal.reason, before, after, broken_prefix(chat, [*done, *cur], count))
+    plan = Plan(
+        swaps(rows, chat.fidelity, fidelity, turn=chat.turn),
+        goal.reason,
+        before,
+        after,
+        broken_prefix(chat, [*done, *cur], count),
+    )
     return Draft(plan, fidelity, done, cur)
 
 

@@ -3,8 +3,8 @@
 Words are weighted by their rarity among the candidates (the Robertson/Spärck Jones idf). A passage's
 lexical score is the share of the question's information that it holds; words that stand only beside it,
 elsewhere in its message, or in what the message answers count for less. Meaning is the cosine of the
-embeddings, on a fixed scale, so that a score means the same in every archive. The weight of
-meaning was chosen on one half of the recorded sessions' probes and checked on the other (docs/decisions/0004).
+embeddings, on a fixed scale, so that a score means the same in every archive. The weight of meaning was
+chosen on one half of the recorded sessions' probes and checked on the other (docs/decisions/0004).
 """
 
 from __future__ import annotations

