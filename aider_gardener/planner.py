@@ -90,10 +90,7 @@ def draft(
     minimum = 1 if over_hard else max(1, int(MINIMUM_GAIN * goal.high))
     fidelity = dict(chat.fidelity)
     after, done, cur = before, chat.done, chat.cur
-    target = low_target(rows, goal, before)
-    limits = {Shield.NONE: target, Shield.PROMPT: max(target, (goal.low + goal.high) // 2)}
-    limits |= {Shield.FORMAT: goal.high, Shield.LAST: goal.hard}
-    for shield, limit in limits.items():
+    for shield, limit in limits_of(goal, low_target(rows, goal, before)):
         if not limit or after <= limit:
             continue
         for _round in range(3):  # notes cost a little more than their parts
@@ -116,6 +113,17 @@ def draft(
         broken_prefix(chat, [*done, *cur], count),
     )
     return Draft(plan, fidelity, done, cur)
+
+
+def limits_of(goal: Goal, target: int) -> list[tuple[Shield, int]]:
+    """How far down, in tokens, it is worth giving up each shield."""
+    half_way = max(target, (goal.low + goal.high) // 2)
+    return [
+        (Shield.NONE, target),
+        (Shield.PROMPT, half_way),
+        (Shield.FORMAT, goal.high),
+        (Shield.LAST, goal.hard),
+    ]
 
 
 def low_target(rows: list[Candidate], goal: Goal, before: int) -> int:
