@@ -105,14 +105,9 @@ def draft(
                 break
     if before - after < minimum:
         return None
-    plan = Plan(
-        swaps(rows, chat.fidelity, fidelity, turn=chat.turn),
-        goal.reason,
-        before,
-        after,
-        broken_prefix(chat, [*done, *cur], count),
-    )
-    return Draft(plan, fidelity, done, cur)
+    changed = swaps(rows, chat.fidelity, fidelity, turn=chat.turn)
+    broken = broken_prefix(chat, [*done, *cur], count)
+    return Draft(Plan(changed, goal.reason, before, after, broken), fidelity, done, cur)
 
 
 def limits_of(goal: Goal, target: int) -> list[tuple[Shield, int]]:
