@@ -21,7 +21,7 @@ README = ROOT / "README.md"
 FORMAT = 1
 """Of the JSON that `gardener replay --json` writes."""
 
-COMMAND = "gardener replay recorded_sessions --json bench/results/replay.json"
+COMMAND = "gardener replay recorded_sessions --json build/replay.json"
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 WIDTH = 98
 NOTHING = "–"
@@ -39,7 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite the section, or only compare it; exit 1 when it differs or cannot be made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
+    parser.add_argument("--take", type=Path, metavar="FILE", help="first keep this report, without its calls")
     options = parser.parse_args(argv)
+    if options.take:
+        take(options.take)
     if options.check:
         found = list(faults())
         for fault in found:
@@ -52,6 +55,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     print(f"{README.name}: the measured section is that of {RESULTS.name}")
     return 0
+
+
+def take(report: Path) -> None:
+    """Keep a report as the results that the README quotes. The calls of each replay, nine tenths of it,
+    are left out: the command makes them again, the same."""
+    value = json.loads(report.read_text(encoding="utf-8"))
+    for result in value["results"]:
+        result.pop("calls", None)
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def faults() -> Iterator[str]:
