@@ -149,7 +149,7 @@ class Gardener:
     def plan(self) -> Plan | None:
         """What a compaction down to the low mark would do now. Changes nothing."""
         goal = self.goal()
-        made = self.draft(goal=replace(goal, high=goal.low, reason="asked for"))
+        made = self.draft(goal=replace(goal, asked=True, reason="asked for"))
         return made.plan if made else None
 
     def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:

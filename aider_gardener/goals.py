@@ -15,12 +15,14 @@ class Goal:
     """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
 
     `hard` is the most that the window allows, 0 when unknown; above it even the last exchange goes.
+    `asked`: the user asked, so the history need not be above the high mark.
     """
 
     high: int
     low: int
     hard: int = 0
     reason: str = "history above its budget"
+    asked: bool = False
 
 
 def marks(

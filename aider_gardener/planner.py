@@ -84,7 +84,7 @@ def draft(
     now = open_exchange(chat)
     before = history_tokens(chat.done, chat.cur, now, count)
     over_hard = bool(goal.hard) and before > goal.hard
-    if before <= goal.high and not over_hard:
+    if before <= goal.high and not over_hard and not goal.asked:
         return None
     rows = candidates(chat, focus=focus, renditions=renditions)
     minimum = 1 if over_hard else max(1, int(MINIMUM_GAIN * goal.high))
