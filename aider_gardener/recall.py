@@ -39,6 +39,7 @@ NOTE_HEAD = (
     "(Quoted from earlier in this chat by aider-gardener, in case it helps with the next message."
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
+OLD_CODE = ", code as it was then; the files have what holds now"
 NOTE_TAIL = "(End of quotes.)"
 ITEM_TOKENS = 14
 """What the label of a quoted passage costs, at most."""
@@ -62,7 +63,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1."""
+    """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
+
+    `is_code`: it is code or an edit, which later edits may have replaced.
+    """
 
     entry_id: str
     turn: int
@@ -73,6 +77,7 @@ class Recalled:
     end: int
     score: float
     session: str = ""
+    is_code: bool = False
 
 
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
@@ -196,15 +201,25 @@ def take(
             continue
         seen.add(key)
         left -= cost
-        label = LABELS.get(entry.source.kind, entry.role)
-        taken.append(
-            Recalled(
-                entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session
-            )
-        )
+        taken.append(quote(entry, text, start, end, points))
         if left < ITEM_TOKENS * 2:
             break
     return taken
+
+
+def quote(entry: Entry, text: str, start: int, end: int, points: float) -> Recalled:
+    """A passage as it is handed out."""
+    label = LABELS.get(entry.source.kind, entry.role)
+    is_code = stands_in_code(entry, start)
+    return Recalled(
+        entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session, is_code
+    )
+
+
+def stands_in_code(entry: Entry, start: int) -> bool:
+    """Whether the passage that begins here is code or an edit."""
+    inside = next((s.cls for s in entry.segments if s.start <= start < s.end), None)
+    return inside in (ContentClass.CODE, ContentClass.EDIT)
 
 
 def recall_note(found: Sequence[Recalled]) -> str:
@@ -218,7 +233,8 @@ def recall_note(found: Sequence[Recalled]) -> str:
     last: tuple[str, int] | None = None
     for item in sorted(found, key=lambda one: (one.session, one.turn, one.entry_id, one.start)):
         if last != (item.entry_id, item.turn):
-            lines.append(f"[{item.turn}] {item.label} ({item.entry_id}):")
+            age = OLD_CODE if item.is_code else ""
+            lines.append(f"[{item.turn}] {item.label} ({item.entry_id}){age}:")
         elif last:
             lines.append("> …")
         last = (item.entry_id, item.turn)

@@ -212,3 +212,13 @@ def test_the_same_text_twice_costs_the_first_its_place() -> None:
     assert plan is not None
     assert gardener.chat.fidelity[0] is Fidelity.HIDDEN
     assert gardener.chat.fidelity.get(2) is not Fidelity.HIDDEN
+
+
+def test_recalled_code_is_marked_as_old() -> None:
+    gardener = make_gardener(history_tokens=600)
+    code = "Here you are.\n\n```python\ndef port_of_staging():\n    return 48213\n```\n"
+    gardener.sync([*talk(("write port_of_staging", code)), *long_talk(12)], [])
+    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    note = gardener.recall_note("what does port_of_staging return?", "")
+    assert "48213" in note
+    assert "code as it was then; the files have what holds now" in note
