@@ -25,7 +25,7 @@ class Chat:
     `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
     none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
     it. `notes` are all notes that ever stood, with what they show. `gone` are entries that the host
-    itself took out of its lists.
+    itself took out of its lists, `undone` replies whose edit the user has undone.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Chat:
     cur: list[Piece] = field(default_factory=list)
     notes: dict[Message, dict[int, Fidelity]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
+    undone: set[int] = field(default_factory=set)
     turn: int = 0
     floor: int = 0
     next_seq: int = 0
@@ -164,9 +165,10 @@ class Chat:
 
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
+        undone = frozenset(self.undone)
         return (
-            render(self.sequence(self.done, is_done=True), fidelity, text_of),
-            render(self.sequence(self.cur, is_done=False), fidelity, text_of),
+            render(self.sequence(self.done, is_done=True), fidelity, text_of, undone),
+            render(self.sequence(self.cur, is_done=False), fidelity, text_of, undone),
         )
 
     def apply(self, fidelity: dict[int, Fidelity], done: list[Piece], cur: list[Piece]) -> None:
@@ -188,5 +190,6 @@ class Chat:
         other = copy(self)
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
+        other.undone = set(self.undone)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

@@ -13,14 +13,14 @@ from aider_gardener.chat import Chat
 from aider_gardener.errors import UsageError
 from aider_gardener.goals import Goal, marks
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.planner import Applied, Draft, draft, has_edit, history_tokens, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.recall import Recalled, Request
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
-from aider_gardener.view import Piece
+from aider_gardener.view import Piece, failed_edits
 
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
@@ -96,6 +96,14 @@ class Gardener:
         self.chat.clear()
         self._before.clear()
         self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
+
+    def edit_undone(self) -> None:
+        """Note that the user undid the last edit: where it is shown in a note, the note says so."""
+        entries = self.chat.all_entries()
+        passed = failed_edits(entries) | self.chat.undone
+        for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
+            self.chat.undone.add(entry.seq)
+            self.archive.event(self.chat.turn, "edit undone", {"entry_id": entry.id})
 
     def focus(self) -> Focus:
         """What the user is about now: words of the last prompts, files of the chat."""

@@ -21,6 +21,7 @@ NOTE_HEAD = (
 )
 FILLER = "Ok."
 FAILED_LABEL = "reply, its edit was not applied"
+UNDONE_LABEL = "reply, its edit was undone later"
 LABELS = {
     SourceKind.TYPED: "user",
     SourceKind.REPLY: "reply",
@@ -33,6 +34,9 @@ LABELS = {
 
 TextOf = Callable[[Entry, Fidelity], str]
 """Gives the text of an entry's rendition."""
+Levels = Mapping[int, Fidelity]
+Seqs = frozenset[int]
+NONE: Seqs = frozenset()
 
 
 @dataclass(frozen=True)
@@ -64,17 +68,15 @@ def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
     return found
 
 
-def note_line(entry: Entry, text: str, *, failed: bool = False) -> str:
-    """How one entry stands in a note: turn, what it was, the text; `failed`: its edit did not apply."""
-    label = FAILED_LABEL if failed else LABELS.get(entry.source.kind, entry.role)
-    return f"[{entry.turn}] {label}: {text.strip()}"
+def note_line(entry: Entry, text: str, label: str = "") -> str:
+    """How one entry stands in a note: turn, what it was (or the given label), the text."""
+    return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
 
 
-def note(parts: Sequence[tuple[Entry, str]], failed: frozenset[int] = frozenset()) -> str:
+def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None) -> str:
     """The text of a note that shows the given renditions, in the order of the chat."""
-    return "\n".join(
-        [NOTE_HEAD, *(note_line(entry, text, failed=entry.seq in failed) for entry, text in parts)]
-    )
+    lines = [note_line(entry, text, (labels or {}).get(entry.seq, "")) for entry, text in parts]
+    return "\n".join([NOTE_HEAD, *lines])
 
 
 def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
@@ -85,27 +87,31 @@ def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
     )
 
 
-def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: TextOf) -> list[Piece]:
+def as_they_are(entries: Sequence[Entry]) -> list[Piece]:
+    """The host's own messages of some entries."""
+    return [Piece(entry.role, entry.content, (entry.seq,)) for entry in entries]
+
+
+def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE) -> list[Piece]:
     """The messages that show `entries` at the given fidelities (full where none is given).
 
-    Exchanges that stand in full stay the host's own messages. The others become notes; notes that
-    follow each other are one message. Hidden entries, and fillers beside them, are left out. The
-    assistant's words below full never stand in the assistant's role: a model would imitate them.
+    Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
+    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
+    said never stands in its role below full: a model would imitate it. `undone` are replies whose edit
+    was undone.
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
-    failed = failed_edits(entries)
+    labels = dict.fromkeys(failed_edits(entries), FAILED_LABEL) | dict.fromkeys(undone, UNDONE_LABEL)
 
     def level(entry: Entry) -> Fidelity:
         return fidelity.get(entry.seq, Fidelity.FULL)
 
     def flush(*, fill: bool) -> None:
-        shown = [entry for entry in pending if level(entry) is not Fidelity.HIDDEN]
+        shown = [(e, text_of(e, level(e))) for e in pending if level(e) is not Fidelity.HIDDEN]
         if shown:
-            text = note([(entry, text_of(entry, level(entry))) for entry in shown], failed)
-            pieces.append(Piece("user", text, tuple(entry.seq for entry in shown)))
-            if fill:
-                pieces.append(Piece("assistant", FILLER))
+            pieces.append(Piece("user", note(shown, labels), tuple(entry.seq for entry, _text in shown)))
+            pieces.extend([Piece("assistant", FILLER)] if fill else [])
         pending.clear()
 
     for exchange in exchanges(entries):
@@ -116,11 +122,11 @@ def render(entries: Sequence[Entry], fidelity: Mapping[int, Fidelity], text_of: 
         asked_shown = any(level(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
         if whole:
             flush(fill=True)
-            pieces += [Piece(entry.role, entry.content, (entry.seq,)) for entry in exchange]
+            pieces += as_they_are(exchange)
         elif replies and keeps_reply and asked_shown:
             pending += asked
             flush(fill=False)
-            pieces += [Piece(entry.role, entry.content, (entry.seq,)) for entry in replies]
+            pieces += as_they_are(replies)
         else:
             pending += [entry for entry in exchange if not is_filler(entry)]
     flush(fill=True)

@@ -56,6 +56,8 @@ SEAMS = (
          "count turns in the browser", "a hook on message append"),
     Seam("aider.commands", "Commands._clear_chat_history", "(self)", "clear_history",
          "after /clear nothing older comes back by itself", "a hook on clear"),
+    Seam("aider.commands", "Commands.raw_cmd_undo", "(self, args)", "raw_undo",
+         "notes say of an edit that it was undone", "a hook on undo"),
     Seam("aider.commands", "Commands.matching_commands", "(self, inp)", "matching_commands",
          "prefixes of aider's own commands mean what they meant", "commands by registration"),
     Seam("aider.commands", "Commands.cmd_context_pressure", "", "cmd_context_pressure",

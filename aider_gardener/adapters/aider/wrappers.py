@@ -185,6 +185,20 @@ def clear_history(original: Any) -> Any:
     return clear_history
 
 
+def raw_undo(original: Any) -> Any:
+    @wraps(original)
+    def raw_undo(self: Any, args: Any) -> Any:
+        gardener = link.gardener_of(self.coder)
+        before = self.coder.repo.get_head_commit_sha() if gardener and self.coder.repo else None
+        result = original(self, args)
+        if gardener and before and self.coder.repo.get_head_commit_sha() != before:
+            with link.guarded(self.coder):
+                gardener.edit_undone()
+        return result
+
+    return raw_undo
+
+
 def matching_commands(original: Any) -> Any:
     @wraps(original)
     def matching_commands(self: Any, inp: Any) -> Any:

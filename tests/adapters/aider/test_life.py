@@ -415,3 +415,14 @@ def test_between_two_compactions_the_prompt_only_grows_at_its_end(
     for first, second in zip(model.requests, model.requests[1:], strict=False):
         tail = 2 if first[-1]["role"] == "system" else 1
         assert second[: len(first) - tail] == first[: len(first) - tail]
+
+
+def test_a_note_says_that_an_edit_was_undone(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    driver.type("/undo")
+    assert "hello" in Path("app.py").read_text(encoding="utf-8")
+    driver.type("/chat-mode whole")
+    assert any("its edit was undone later" in message["content"] for message in driver.history)

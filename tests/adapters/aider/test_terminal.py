@@ -89,7 +89,7 @@ def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
         first.type(
             "/ask The staging box kestrel listens on port 48213, remember that.", until="The port is noted."
         )
-        first.type("/run echo marker-$((50000 + 8121))", until="Added 1 line of output to the chat.")
+        first.type("/run echo marker-$((50000 + 8121))", until=" of output to the chat.")
         assert "Commit " in first.type("say goodbye instead", until="You can use /undo")
         said = first.type("/context-pressure", until="Nothing to do.")
         assert "of 128,000 tokens, OK" in said
