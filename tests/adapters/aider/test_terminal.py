@@ -19,7 +19,7 @@ from .conftest import EDIT
 pexpect = pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminal for pexpect")
 
-SECONDS = 60
+SECONDS = 180
 PROMPT = "> "
 
 
