@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
-from aider_gardener.errors import UsageError
-from aider_gardener.goals import Goal, marks
+from aider_gardener.compactions import Compactions, history_used
+from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Applied, Draft, draft, has_edit, history_tokens, open_exchange
+from aider_gardener.planner import Applied, Draft, has_edit
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.recall import Recalled, Request
@@ -38,11 +37,8 @@ class Gardener:
         self.history_limit = 0
         self.on = True
         self.timings: dict[int, float] = {}
-        self.plans_applied: list[Applied] = []
-        self._before: list[dict[int, Fidelity]] = []
+        self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
-        self._hold = 0
-        self._planned = (-1, 0, 0)
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -94,7 +90,7 @@ class Gardener:
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
         self.chat.clear()
-        self._before.clear()
+        self.compactions.forget()
         self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
 
     def edit_undone(self) -> None:
@@ -124,6 +120,11 @@ class Gardener:
     # Budget and plan
 
     @property
+    def plans_applied(self) -> list[Applied]:
+        """The compactions by plan of this chat, oldest first."""
+        return self.compactions.applied
+
+    @property
     def budget(self) -> int:
         """The history budget in tokens: settings, else aider's limit if the user gave one, else by window."""
         return self.settings.history_tokens or self.history_limit or default_budget(self.frame.window)
@@ -135,62 +136,29 @@ class Gardener:
 
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
-        return marks(
-            self.frame,
-            high=self.budget - self.recall_budget,
-            low_mark=self.settings.low_mark,
-            compacted=bool(self.chat.fidelity),
-            hold=self._hold,
-            cold=cold,
-        )
+        return self.compactions.goal(self, cold=cold)
 
     def draft(self, *, cold: bool = False, goal: Goal | None = None) -> Draft | None:
         """The plan that is due now, with its view; None when nothing is due. Changes nothing."""
-        return draft(
-            self.chat,
-            goal or self.goal(cold=cold),
-            focus=self.focus(),
-            count=self.count,
-            renditions=self.archive.renditions,
-        )
+        return self.compactions.draft(self, goal or self.goal(cold=cold))
 
     def plan(self) -> Plan | None:
         """What a compaction down to the low mark would do now. Changes nothing."""
-        goal = self.goal()
-        made = self.draft(goal=replace(goal, asked=True, reason="asked for"))
-        return made.plan if made else None
+        return self.compactions.preview(self)
 
     def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
         """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
-        if not self.acts or (goal is None and not self._plan_may_be_due()):
+        if not self.acts:
             return None
         with self._timed():
-            began = time.perf_counter()
-            made = self.draft(cold=cold, goal=goal)
-            if made is None:
-                return None
-            self._hold = 0
-            due = self.goal()
-            self._planned = (self.chat.next_seq, due.high, due.hard)
-            self._before.append(dict(self.chat.fidelity))
-            self.chat.apply(made.fidelity, made.done, made.cur)
-            self.archive.plan_event(self.chat.turn, made.plan)
-            self.plans_applied.append(Applied.now(made.plan, self.chat.turn, time.perf_counter() - began))
-            return made.plan
-
-    def _plan_may_be_due(self) -> bool:
-        """No two compactions without new content or a smaller limit between."""
-        goal = self.goal()
-        seq, high, hard = self._planned
-        return self.chat.next_seq != seq or goal.high < high or goal.hard < hard
+            return self.compactions.tend(self, cold=cold, goal=goal)
 
     def shrink(self) -> Plan | None:
         """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
-        standing = history_tokens(self.chat.done, self.chat.cur, open_exchange(self.chat), self.count)
-        half = max(1, standing // 2)
-        return self.tend(
-            goal=Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
-        )
+        if not self.acts:
+            return None
+        with self._timed():
+            return self.compactions.shrink(self)
 
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
@@ -215,32 +183,15 @@ class Gardener:
     def undo(self) -> int:
         """Take back the last compaction as far as its entries are still there; returns how many
         entries changed. Raises UsageError when there is nothing to take back."""
-        if not self._before:
-            raise UsageError("there is no compaction to undo in this chat")
-        changed = self._show(self._before.pop(), "undo")
-        # What the user took back is not compacted again before the history has grown by as much.
-        self._hold = history_used(self) + self.goal().high - self.goal().low
-        return changed
+        return self.compactions.undo(self)
 
     def apply(self, fidelity: dict[int, Fidelity], reason: str) -> int:
         """Show the entries at the given fidelities from now on; returns how many changed."""
-        self._before.append(dict(self.chat.fidelity))
-        return self._show(fidelity, reason)
+        return self.compactions.apply(self, fidelity, reason)
 
     def show_originals(self, seqs: Sequence[int] | None = None) -> int:
         """Put originals back into the chat (all, or the given entries); returns how many changed."""
-        keep = {} if seqs is None else {k: v for k, v in self.chat.fidelity.items() if k not in set(seqs)}
-        return self._show(keep, "restore")
-
-    def _show(self, fidelity: dict[int, Fidelity], kind: str) -> int:
-        changed = {
-            s for s in {*fidelity, *self.chat.fidelity} if fidelity.get(s) != self.chat.fidelity.get(s)
-        }
-        self.chat.apply(fidelity, *self.chat.rendered(fidelity, self.archive.text))
-        self.archive.event(
-            self.chat.turn, kind, {"entry_ids": [self.chat.entries[s].id for s in sorted(changed)]}
-        )
-        return len(changed)
+        return self.compactions.show_originals(self, seqs)
 
     # Recall
 
@@ -285,16 +236,11 @@ class Gardener:
     @contextmanager
     def trial(self) -> Iterator[None]:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
-        lists = {"timings": dict(self.timings), "plans_applied": list(self.plans_applied)}
-        before = {**self.__dict__, **lists, "chat": self.chat.twin(), "_before": list(self._before)}
-        before["recollection"] = self.recollection.twin()
+        before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
+        before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
         with self.archive.trial():
             try:
                 yield
             finally:
                 self.__dict__.update(before)
 
-
-def history_used(gardener: Gardener) -> int:
-    """Tokens of everything of the past as it stands in the chat."""
-    return history_tokens(*gardener.pieces, open_exchange(gardener.chat), gardener.count)

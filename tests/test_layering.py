@@ -16,6 +16,7 @@ LAYERS = {
     "messages": WORDS,
     "errors": WORDS,
     "gardener": FACADE,
+    "compactions": FACADE,  # the part of the facade that changes what is shown
     "maintenance": FACADE,
     "report": FACADE,  # words and figures about the facade
     "terminal": FACADE,  # the same, drawn

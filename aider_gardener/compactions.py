@@ -1,0 +1,127 @@
+"""Compactions of one chat: the plan that is due, applied, and taken back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from aider_gardener.errors import UsageError
+from aider_gardener.goals import Goal, marks
+from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
+
+
+class Compactions:
+    """What was compacted in a chat and what may be next. Each call gets the gardener it works for."""
+
+    def __init__(self) -> None:
+        self.applied: list[Applied] = []
+        self._before: list[dict[int, Fidelity]] = []
+        self._hold = 0
+        self._planned = (-1, 0, 0)
+
+    def twin(self) -> Compactions:
+        """A copy that changes on its own."""
+        twin = copy(self)
+        twin.applied, twin._before = list(self.applied), list(self._before)
+        return twin
+
+    def forget(self) -> None:
+        """Nothing of before can be taken back any more (the chat was cleared)."""
+        self._before.clear()
+
+    def goal(self, gardener: Gardener, *, cold: bool = False) -> Goal:
+        """The marks for the history now: by its budget, or by the window where that is tighter."""
+        return marks(
+            gardener.frame,
+            high=gardener.budget - gardener.recall_budget,
+            low_mark=gardener.settings.low_mark,
+            compacted=bool(gardener.chat.fidelity),
+            hold=self._hold,
+            cold=cold,
+        )
+
+    def draft(self, gardener: Gardener, goal: Goal) -> Draft | None:
+        """The plan that meets the goal, with its view; None when nothing is due. Changes nothing."""
+        return draft(
+            gardener.chat,
+            goal,
+            focus=gardener.focus(),
+            count=gardener.count,
+            renditions=gardener.archive.renditions,
+        )
+
+    def preview(self, gardener: Gardener) -> Plan | None:
+        """What a compaction down to the low mark would do now. Changes nothing."""
+        made = self.draft(gardener, replace(self.goal(gardener), asked=True, reason="asked for"))
+        return made.plan if made else None
+
+    def tend(self, gardener: Gardener, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
+        """Apply the plan that is due, if any."""
+        if goal is None and not self._may_be_due(gardener):
+            return None
+        began = time.perf_counter()
+        made = self.draft(gardener, goal or self.goal(gardener, cold=cold))
+        if made is None:
+            return None
+        self._hold = 0
+        due = self.goal(gardener)
+        chat = gardener.chat
+        self._planned = (chat.next_seq, due.high, due.hard)
+        self._before.append(dict(chat.fidelity))
+        chat.apply(made.fidelity, made.done, made.cur)
+        gardener.archive.plan_event(chat.turn, made.plan)
+        self.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
+        return made.plan
+
+    def _may_be_due(self, gardener: Gardener) -> bool:
+        """No two compactions without new content or a smaller limit between."""
+        goal = self.goal(gardener)
+        seq, high, hard = self._planned
+        return gardener.chat.next_seq != seq or goal.high < high or goal.hard < hard
+
+    def shrink(self, gardener: Gardener) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
+        half = max(1, history_used(gardener) // 2)
+        goal = Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
+        return self.tend(gardener, goal=goal)
+
+    def undo(self, gardener: Gardener) -> int:
+        """Take back the last compaction as far as its entries are still there; returns how many
+        entries changed. Raises UsageError when there is nothing to take back."""
+        if not self._before:
+            raise UsageError("there is no compaction to undo in this chat")
+        changed = self._show(gardener, self._before.pop(), "undo")
+        # What the user took back is not compacted again before the history has grown by as much.
+        goal = self.goal(gardener)
+        self._hold = history_used(gardener) + goal.high - goal.low
+        return changed
+
+    def apply(self, gardener: Gardener, fidelity: dict[int, Fidelity], reason: str) -> int:
+        """Show the entries at the given fidelities from now on; returns how many changed."""
+        self._before.append(dict(gardener.chat.fidelity))
+        return self._show(gardener, fidelity, reason)
+
+    def show_originals(self, gardener: Gardener, seqs: Sequence[int] | None = None) -> int:
+        """Put originals back into the chat (all, or the given entries); returns how many changed."""
+        standing = gardener.chat.fidelity
+        keep = {} if seqs is None else {k: v for k, v in standing.items() if k not in set(seqs)}
+        return self._show(gardener, keep, "restore")
+
+    def _show(self, gardener: Gardener, fidelity: dict[int, Fidelity], kind: str) -> int:
+        chat, archive = gardener.chat, gardener.archive
+        changed = {s for s in {*fidelity, *chat.fidelity} if fidelity.get(s) != chat.fidelity.get(s)}
+        chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
+        archive.event(chat.turn, kind, {"entry_ids": [chat.entries[s].id for s in sorted(changed)]})
+        return len(changed)
+
+
+def history_used(gardener: Gardener) -> int:
+    """Tokens of everything of the past as it stands in the chat."""
+    return history_tokens(*gardener.pieces, open_exchange(gardener.chat), gardener.count)
