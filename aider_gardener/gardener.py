@@ -15,6 +15,7 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Sourc
 from aider_gardener.planner import Applied, Draft, has_edit
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
+from aider_gardener.questions import recall_part
 from aider_gardener.recall import Recalled, Request
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
@@ -215,7 +216,7 @@ class Gardener:
         with self._timed():
             request = Request(
                 question,
-                token_limit=budget - MARGIN_TOKENS,
+                token_limit=int(budget * recall_part(question)) - MARGIN_TOKENS,
                 floor=self.chat.floor,
                 unasked=True,
                 threshold=self.settings.recall_threshold,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
+from aider_gardener.locating import company, in_order
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.planner import open_exchange
 from aider_gardener.ranking import Passage, rank, shared, terms
@@ -25,8 +26,6 @@ CONTEXT_CHARS = 400
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
 or be close in meaning; else the question does not ask for the past."""
-FOLLOWER_SHARE = 0.5
-"""Where one passage passes the threshold, others come along from this share of it."""
 CLOSE_SIMILARITY = 0.5
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
@@ -87,21 +86,30 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
         words = [word for word in words if word.text not in SMALL_TALK]
     if not words or request.token_limit <= 0:
         return []
-    passages = candidates(archive, chat, request)
-    scored = list(zip(rank(words, passages), passages, strict=True))
+    passages, far = candidates(archive, chat, request)
+    scores = rank(words, passages)
+    standing = standing_text(chat, request)
     if request.unasked and not any(
-        p >= request.threshold and telling(passage, words) for p, passage in scored
+        score >= request.threshold and telling(passage, words) and squeeze(passage.text) not in standing
+        for score, passage in zip(scores, passages, strict=True)
     ):
         return []
-    standing = standing_text(chat, request)
-    least = FOLLOWER_SHARE * request.threshold
-    kept = [item for item in scored if item[0] >= least and squeeze(item[1].text) not in standing]
-    kept.sort(key=lambda item: (-item[0], -item[1].entry.turn, item[1].entry.seq, item[1].start))
+    closed = closed_ids(chat, request)
+    own = [e for s, e in chat.entries.items() if e.id not in closed and s >= request.floor and speaks(e)]
+    more = company(passages, scores, own, far)
+    passages += more
+    scores = rank(words, passages) if more else scores
+    kept = [
+        (scores[at], passages[at])
+        for at in in_order(passages, scores)
+        if squeeze(passages[at].text) not in standing
+    ]
     return take(kept, request, archive, count)
 
 
-def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
-    """What full text and vectors find, without what stands whole in the prompt or the host took out."""
+def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Passage], float]:
+    """What full text and vectors find, without what stands whole in the prompt or the host took out; and
+    how similar what was not found is taken to be."""
     store = archive.store
     session = archive.session if request.unasked else None
     floor = request.floor if session else None
@@ -116,7 +124,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
         for hit in store.search_text(request.query, limit=TEXT_CANDIDATES, session=session, min_seq=floor)
     )
     own = {entry.id: entry for entry in chat.entries.values()}
-    closed = excluded(chat) if request.unasked else frozenset(chat.entries[s].id for s in open_exchange(chat))
+    closed = closed_ids(chat, request)
     contexts = contexts_of(chat)
     entries: dict[str, tuple[Entry | None, str]] = {}
     found: list[Passage] = []
@@ -126,12 +134,24 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
         if entry_id not in entries:
             entries[entry_id] = own.get(entry_id) or store.get(entry_id), store.original(entry_id) or ""
         entry, text = entries[entry_id]
-        if entry is None or entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
+        if entry is None or not speaks(entry):
             continue
         context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)
         found.append(Passage(entry, start, end, text[start:end], context, similarity))
-    return found
+    return found, far
+
+
+def speaks(entry: Entry) -> bool:
+    """Whether somebody or something said it: no note of ours, no notice of the host."""
+    return entry.source.kind not in (SourceKind.STUB, SourceKind.NOTICE)
+
+
+def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids that the request must not find."""
+    if request.unasked:
+        return excluded(chat)
+    return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
 
 
 def contexts_of(chat: Chat) -> dict[int, str]:
@@ -230,13 +250,13 @@ def recall_note(found: Sequence[Recalled]) -> str:
     if not found:
         return ""
     lines = [NOTE_HEAD]
-    last: tuple[str, int] | None = None
+    last: tuple[str, int, bool] | None = None
     for item in sorted(found, key=lambda one: (one.session, one.turn, one.entry_id, one.start)):
-        if last != (item.entry_id, item.turn):
+        if last != (item.entry_id, item.turn, item.is_code):
             age = OLD_CODE if item.is_code else ""
             lines.append(f"[{item.turn}] {item.label} ({item.entry_id}){age}:")
         elif last:
             lines.append("> …")
-        last = (item.entry_id, item.turn)
+        last = (item.entry_id, item.turn, item.is_code)
         lines += [f"> {line}" for line in item.text.splitlines()]
     return "\n".join([*lines, NOTE_TAIL])
