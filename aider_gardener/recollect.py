@@ -32,8 +32,13 @@ class Recollection:
         """
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
         if self._open is None or self._open[0] != key:
-            self._open = (key, recall_note(self.find(chat, request, count)))
+            found = self.find(chat, request, count)
+            self._open = (key, recall_note(found, session=self.archive.session))
         return self._open[1]
+
+    def reset(self) -> None:
+        """Look anew for the open question: what was found may be gone."""
+        self._open = None
 
     def twin(self) -> Recollection:
         """A copy for a trial."""

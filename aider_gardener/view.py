@@ -73,10 +73,17 @@ def note_line(entry: Entry, text: str, label: str = "") -> str:
     return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
 
 
-def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None) -> str:
+def note(
+    parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None, hint: str = ""
+) -> str:
     """The text of a note that shows the given renditions, in the order of the chat."""
     lines = [note_line(entry, text, (labels or {}).get(entry.seq, "")) for entry, text in parts]
-    return "\n".join([NOTE_HEAD, *lines])
+    return "\n".join([NOTE_HEAD, *filter(None, [hint]), *lines])
+
+
+def is_note(piece: Piece) -> bool:
+    """Whether the piece is a note."""
+    return piece.content.startswith(NOTE_HEAD)
 
 
 def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
@@ -92,13 +99,15 @@ def as_they_are(entries: Sequence[Entry]) -> list[Piece]:
     return [Piece(entry.role, entry.content, (entry.seq,)) for entry in entries]
 
 
-def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE) -> list[Piece]:
+def render(
+    entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE, hint: str = ""
+) -> list[Piece]:
     """The messages that show `entries` at the given fidelities (full where none is given).
 
     Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
     each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
     said never stands in its role below full: a model would imitate it. `undone` are replies whose edit
-    was undone.
+    was undone; `hint` is a line for the first note.
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
@@ -110,7 +119,9 @@ def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: 
     def flush(*, fill: bool) -> None:
         shown = [(e, text_of(e, level(e))) for e in pending if level(e) is not Fidelity.HIDDEN]
         if shown:
-            pieces.append(Piece("user", note(shown, labels), tuple(entry.seq for entry, _text in shown)))
+            line = "" if any(is_note(piece) for piece in pieces) else hint
+            text = note(shown, labels, line)
+            pieces.append(Piece("user", text, tuple(entry.seq for entry, _text in shown)))
             pieces.extend([Piece("assistant", FILLER)] if fill else [])
         pending.clear()
 
