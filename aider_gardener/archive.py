@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from aider_gardener.backlog import Backlog
 from aider_gardener.chat import Chat
 from aider_gardener.chunks import chunk
 from aider_gardener.classify import dominant_class
 from aider_gardener.compress import compress_message, line_form
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
 from aider_gardener.past_sessions import PastSessions
 from aider_gardener.planner import note_rendition
@@ -191,6 +193,11 @@ class Archive:
         """Keep nothing of these entries in memory: they were forgotten."""
         for seq in seqs:
             self._renditions.pop(seq, None)
+
+    def keep(self, key: str, value: Mapping[str, object]) -> None:
+        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        with suppress(StoreError):
+            self.store.set_state(self.session, key, json.dumps(value))
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 from aider_gardener import care, model_asks
@@ -95,6 +96,8 @@ class Gardener:
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
         self._turn_depth = max(0, self._turn_depth - 1)
+        if not self._turn_depth and self.frame.parts:
+            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.budget})
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""

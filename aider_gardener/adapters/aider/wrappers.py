@@ -171,7 +171,8 @@ def begin_turn(coder: Any) -> None:
 def end_turn(coder: Any) -> None:
     gardener = link.gardener_of(coder)
     if gardener is not None:
-        gardener.leave_turn()
+        with link.guarded(coder):
+            gardener.leave_turn()
     sync(coder)
 
 
