@@ -35,20 +35,13 @@ def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     return driver, id_of(driver, MARKER)
 
 
-def closed(driver: Driver) -> Any:
-    """End the chat; its gardener as it was."""
-    found = driver.coder.gardener
-    uninstall()
-    return found
-
-
 def test_pressure_reports_the_last_chat_as_it_was_left(
     left: tuple[Driver, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver, _ = left
     monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "1000")
     live = driver.coder.gardener.pressure().as_json()
-    closed(driver)
+    uninstall()
     value = json.loads(gardener("pressure", "--json").stdout)
     same = ("history_budget", "messages_count", "by_class", "entries_tracked", "total_original_tokens", "largest_messages")
     assert {key: value[key] for key in same} == {key: live[key] for key in same}
@@ -63,8 +56,7 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
 def test_pressure_without_a_chat_of_this_project_says_so(
     left: tuple[Driver, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver, _ = left
-    closed(driver)
+    uninstall()
     other = tmp_path / "elsewhere"
     other.mkdir()
     (other / ".git").mkdir()
@@ -78,9 +70,9 @@ def test_pressure_without_a_chat_of_this_project_says_so(
 
 def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], tmp_path: Path) -> None:
     driver, stored_id = left
-    whole = closed(driver).archive.store  # closed; the text is in the entry
-    del whole
-    text = next(e.content for e in driver_entries(driver) if e.id == stored_id)
+    entries = driver.coder.gardener.chat.entries.values()
+    text = next(entry.content for entry in entries if entry.id == stored_id)
+    uninstall()
     assert gardener("restore", stored_id[:7]).stdout == text
     assert json.loads(gardener("restore", stored_id, "--json").stdout)["text"] == text
     file = tmp_path / "out.txt"
@@ -92,14 +84,9 @@ def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], 
     assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
 
 
-def driver_entries(driver: Driver) -> list[Any]:
-    found = driver.coder.__dict__["_gardener"]
-    return list(found.chat.entries.values())
-
-
 def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:
-    driver, stored_id = left
-    closed(driver)
+    _, stored_id = left
+    uninstall()
     value = json.loads(gardener("why", stored_id, "--json").stdout)
     assert value["class"] == "prose"
     assert value["changes"][0]["before"] == "full"
@@ -111,8 +98,8 @@ def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:
 
 
 def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repository: Path) -> None:
-    driver, stored_id = left
-    closed(driver)
+    _, stored_id = left
+    uninstall()
     refused = gardener("forget", stored_id)
     assert refused.exit_code == 2
     assert "--yes" in refused.stderr
@@ -124,8 +111,7 @@ def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repositor
 
 
 def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
-    driver, _ = left
-    closed(driver)
+    uninstall()
     assert gardener("forget", "--session", "zzz", "--yes").exit_code == 2
     assert "entries" in gardener("forget", "--session", "last", "--yes").stdout
     assert in_files(repository / ".aider.gardener", "question 3") == []
@@ -134,7 +120,7 @@ def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["forget"], ["forget", "g1", "--session", "last"], ["why", "gzz"], ["pin", "g"]])
 def test_bad_ids_get_one_line(arguments: list[str], left: tuple[Driver, str]) -> None:
-    closed(left[0])
+    uninstall()
     found = gardener(*arguments)
     assert found.exit_code == 2
     assert found.stderr.startswith("gardener: ")
@@ -142,8 +128,8 @@ def test_bad_ids_get_one_line(arguments: list[str], left: tuple[Driver, str]) ->
 
 
 def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
-    driver, stored_id = left
-    closed(driver)
+    _, stored_id = left
+    uninstall()
     assert json.loads(gardener("pin", stored_id, "--json").stdout) == {"id": stored_id, "pinned": True}
     store = open_store(Settings().store_path or repository / ".aider.gardener")
     entry = store.get(stored_id)
