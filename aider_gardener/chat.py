@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
-from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, is_note, members, render
+from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, is_note, members, render, with_hint
 
 Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
@@ -170,9 +170,11 @@ class Chat:
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
         undone, levels = frozenset(self.undone), self.levels(fidelity)
-        done = render(self.sequence(self.done, is_done=True), levels, text_of, undone, self.hint)
-        hint = "" if any(is_note(piece) for piece in done) else self.hint
-        return done, render(self.sequence(self.cur, is_done=False), levels, text_of, undone, hint)
+        return with_hint(
+            render(self.sequence(self.done, is_done=True), levels, text_of, undone),
+            render(self.sequence(self.cur, is_done=False), levels, text_of, undone),
+            self.hint,
+        )
 
     def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
         """The fidelities with what the user decided: pinned entries full, forgotten ones hidden."""

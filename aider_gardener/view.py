@@ -9,7 +9,7 @@ a piece with no members is a filler that keeps the roles alternating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -73,17 +73,26 @@ def note_line(entry: Entry, text: str, label: str = "") -> str:
     return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
 
 
-def note(
-    parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None, hint: str = ""
-) -> str:
+def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None) -> str:
     """The text of a note that shows the given renditions, in the order of the chat."""
     lines = [note_line(entry, text, (labels or {}).get(entry.seq, "")) for entry, text in parts]
-    return "\n".join([NOTE_HEAD, *filter(None, [hint]), *lines])
+    return "\n".join([NOTE_HEAD, *lines])
 
 
 def is_note(piece: Piece) -> bool:
     """Whether the piece is a note."""
     return piece.content.startswith(NOTE_HEAD)
+
+
+def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piece], list[Piece]]:
+    """Both lists with a line below the head of their first note; as they are when there is no hint."""
+    for pieces in (done, cur) if hint else ():
+        for at, piece in enumerate(pieces):
+            if is_note(piece):
+                text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
+                pieces[at] = replace(piece, content=text)
+                return done, cur
+    return done, cur
 
 
 def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
@@ -99,15 +108,13 @@ def as_they_are(entries: Sequence[Entry]) -> list[Piece]:
     return [Piece(entry.role, entry.content, (entry.seq,)) for entry in entries]
 
 
-def render(
-    entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE, hint: str = ""
-) -> list[Piece]:
+def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE) -> list[Piece]:
     """The messages that show `entries` at the given fidelities (full where none is given).
 
     Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
     each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
     said never stands in its role below full: a model would imitate it. `undone` are replies whose edit
-    was undone; `hint` is a line for the first note.
+    was undone.
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
@@ -119,9 +126,7 @@ def render(
     def flush(*, fill: bool) -> None:
         shown = [(e, text_of(e, level(e))) for e in pending if level(e) is not Fidelity.HIDDEN]
         if shown:
-            line = "" if any(is_note(piece) for piece in pieces) else hint
-            text = note(shown, labels, line)
-            pieces.append(Piece("user", text, tuple(entry.seq for entry, _text in shown)))
+            pieces.append(Piece("user", note(shown, labels), tuple(entry.seq for entry, _text in shown)))
             pieces.extend([Piece("assistant", FILLER)] if fill else [])
         pending.clear()
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from made_entries import make_gardener, talk, words
 
 from aider_gardener.archive import Archive
+from aider_gardener.compactions import history_used
 from aider_gardener.entries import full_id
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener import Gardener, history_used
+from aider_gardener.gardener import Gardener
 from aider_gardener.goals import Goal
 from aider_gardener.legality import problems
 from aider_gardener.messages import Fidelity, Message

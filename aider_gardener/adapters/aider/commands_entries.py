@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -141,20 +140,19 @@ def ids_of(commands: Any, *, pinned: bool = False) -> list[str]:
     gardener = commands.coder.__dict__.get(link.ATTRIBUTE)
     if gardener is None:
         return []
-    entries = [entry for entry in gardener.chat.entries.values() if entry.id and (entry.pinned or not pinned)]
-    return list(dict.fromkeys(entry.id for entry in entries[-COMPLETED_IDS:]))
+    entries = list(gardener.chat.entries.values())  # a copy: completion runs in a thread of its own
+    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
+    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
 
 
-def completions_raw_id(self: Any, document: Any, _complete_event: Any) -> Any:
-    """Ids that begin with what stands before the cursor. aider keeps plain completions from their first
-    use on; these are made anew each time."""
-    from prompt_toolkit.completion import Completion
+def completions_of_ids(self: Any) -> list[str]:
+    """The chat's entries; aider asks once for each line that is typed."""
+    return ids_of(self)
 
-    words = document.text_before_cursor.split()
-    found: list[str] = []
-    with contextlib.suppress(RuntimeError):  # the chat grew in another thread meanwhile
-        found = ids_of(self, pinned=words[0] == "/unpin")
-    offered = [WHOLE_SESSION, *found] if words[0] == "/forget" else found
-    for stored_id in offered:
-        if stored_id.startswith(words[-1].lower()):
-            yield Completion(stored_id, start_position=-len(words[-1]))
+
+def completions_forget(self: Any) -> list[str]:
+    return [WHOLE_SESSION, *ids_of(self)]
+
+
+def completions_unpin(self: Any) -> list[str]:
+    return ids_of(self, pinned=True)

@@ -73,9 +73,11 @@ SEAMS = (
     Seam("aider.commands", "Commands.cmd_unpin", "", "cmd_unpin", "/unpin", "the command in aider"),
     Seam("aider.commands", "Commands.cmd_restore", "", "cmd_restore", "/restore", "the command in aider"),
     Seam("aider.commands", "Commands.cmd_why", "", "cmd_why", "/why", "the command in aider"),
-    *(Seam("aider.commands", f"Commands.completions_raw_{name}", "", "completions_raw_id",
+    *(Seam("aider.commands", f"Commands.completions_{name}", "", make,
            "ids complete as one types", "completions by registration")
-      for name in ("forget", "pin", "unpin", "restore", "why")),
+      for name, make in (("forget", "completions_forget"), ("pin", "completions_of_ids"),
+                         ("unpin", "completions_unpin"), ("restore", "completions_of_ids"),
+                         ("why", "completions_of_ids"))),
     Seam("aider.main", "get_parser", "(default_config_files, git_root)", "get_parser",
          "the --gardener flags, their variables and help", "arguments by registration"),
     Seam("aider.main", "install_upgrade", "(io, latest_version=None)", "install_upgrade",

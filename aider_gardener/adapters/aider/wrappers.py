@@ -259,7 +259,9 @@ cmd_pin = added(commands_entries.cmd_pin)
 cmd_unpin = added(commands_entries.cmd_unpin)
 cmd_restore = added(commands_entries.cmd_restore)
 cmd_why = added(commands_entries.cmd_why)
-completions_raw_id = added(commands_entries.completions_raw_id)
+completions_of_ids = added(commands_entries.completions_of_ids)
+completions_forget = added(commands_entries.completions_forget)
+completions_unpin = added(commands_entries.completions_unpin)
 
 
 def get_parser(original: Any) -> Any:
