@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from aider_gardener.backlog import Backlog
 from aider_gardener.chat import Chat
 from aider_gardener.chunks import chunk
 from aider_gardener.classify import dominant_class
 from aider_gardener.compress import compress_message, line_form
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
+from aider_gardener.past_sessions import PastSessions
 from aider_gardener.planner import note_rendition
 from aider_gardener.segment import infer_source, segment
 from aider_gardener.store.base import Store, VectorHit
@@ -48,6 +51,7 @@ class Archive:
         self.count = count
         self.clock = clock
         self.provider = ""
+        self.past = PastSessions(store, project, session)
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         if session:
             store.open_session(session, project=project, started_at=clock())
@@ -119,7 +123,15 @@ class Archive:
         if back:
             self.store.set_active([chat.entries[seq].id for seq in back], True)
 
-    def near(self, question: str, *, limit: int, session: str | None, min_seq: int | None) -> list[VectorHit]:
+    def near(
+        self,
+        question: str,
+        *,
+        limit: int,
+        session: str | None,
+        min_seq: int | None,
+        exclude_sessions: Collection[str] = (),
+    ) -> list[VectorHit]:
         """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
         if self.backlog is None:
             return []
@@ -127,7 +139,14 @@ class Archive:
         if vector is None:
             return []
         name = self.backlog.embedder_name
-        return self.store.search_vectors(vector, embedder=name, limit=limit, session=session, min_seq=min_seq)
+        return self.store.search_vectors(
+            vector,
+            embedder=name,
+            limit=limit,
+            session=session,
+            exclude_sessions=exclude_sessions,
+            min_seq=min_seq,
+        )
 
     def touch(self, ids: Iterable[str]) -> None:
         """Count an access of each entry now."""
@@ -141,19 +160,44 @@ class Archive:
 
     def plan_event(self, turn: int, plan: Plan) -> None:
         """Record a plan that was applied, swap by swap, so that `why` can tell."""
-        swaps = [
-            {"entry_id": s.entry_id, "before": s.before.value, "after": s.after.value, "reason": s.reason}
-            for s in plan.swaps[:SWAPS_LOGGED]
-        ]
+        swaps = [self.swap_record(s.entry_id, s.before, s.after, s.reason) for s in plan.swaps]
         data: dict[str, object] = {
             "reason": plan.reason,
             "tokens_before": plan.tokens_before,
             "tokens_after": plan.tokens_after,
             "prefix_tokens_broken": plan.prefix_tokens_broken,
-            "swaps": swaps,
-            "entry_ids": [s.entry_id for s in plan.swaps[:SWAPS_LOGGED]],
         }
-        self.event(turn, "plan", data)
+        self.swaps_event(turn, "plan", swaps, data)
+
+    @staticmethod
+    def swap_record(
+        stored_id: str, before: Fidelity | None, after: Fidelity | None, reason: str
+    ) -> dict[str, str]:
+        """One swap as events keep it; None is full."""
+        old, new = before or Fidelity.FULL, after or Fidelity.FULL
+        return {"entry_id": stored_id, "before": old.value, "after": new.value, "reason": reason}
+
+    def swaps_event(
+        self,
+        turn: int,
+        kind: str,
+        swaps: Sequence[Mapping[str, str]],
+        data: Mapping[str, object] | None = None,
+    ) -> None:
+        """Record swaps that were made together, at most SWAPS_LOGGED of them one by one."""
+        kept = list(swaps[:SWAPS_LOGGED])
+        ids = [swap["entry_id"] for swap in kept]
+        self.event(turn, kind, {**(data or {}), "swaps": kept, "entry_ids": ids})
+
+    def drop(self, seqs: Iterable[int]) -> None:
+        """Keep nothing of these entries in memory: they were forgotten."""
+        for seq in seqs:
+            self._renditions.pop(seq, None)
+
+    def keep(self, key: str, value: Mapping[str, object]) -> None:
+        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        with suppress(StoreError):
+            self.store.set_state(self.session, key, json.dumps(value))
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -23,6 +23,12 @@ LAZY = {
     "replay": ("aider_gardener.cli_replay", "replay"),
     "compress": ("aider_gardener.cli_compress", "compress"),
     "classify": ("aider_gardener.cli_compress", "classify"),
+    "pressure": ("aider_gardener.cli_entries", "pressure"),
+    "restore": ("aider_gardener.cli_entries", "restore"),
+    "why": ("aider_gardener.cli_entries", "why"),
+    "forget": ("aider_gardener.cli_entries", "forget"),
+    "pin": ("aider_gardener.cli_entries", "pin"),
+    "unpin": ("aider_gardener.cli_entries", "unpin"),
 }
 """Commands whose modules are imported only when they are called for."""
 

@@ -98,10 +98,13 @@ class Compactions:
         if not self._before:
             raise UsageError("there is no compaction to undo in this chat")
         changed = self._show(gardener, self._before.pop(), "undo")
-        # What the user took back is not compacted again before the history has grown by as much.
+        self.hold_off(gardener)
+        return changed
+
+    def hold_off(self, gardener: Gardener) -> None:
+        """What the user put back is not compacted again before the history has grown by as much."""
         goal = self.goal(gardener)
         self._hold = history_used(gardener) + goal.high - goal.low
-        return changed
 
     def apply(self, gardener: Gardener, fidelity: dict[int, Fidelity], reason: str) -> int:
         """Show the entries at the given fidelities from now on; returns how many changed."""
@@ -116,9 +119,14 @@ class Compactions:
 
     def _show(self, gardener: Gardener, fidelity: dict[int, Fidelity], kind: str) -> int:
         chat, archive = gardener.chat, gardener.archive
-        changed = {s for s in {*fidelity, *chat.fidelity} if fidelity.get(s) != chat.fidelity.get(s)}
+        before = dict(chat.fidelity)
+        fidelity = chat.levels(fidelity)
         chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
-        archive.event(chat.turn, kind, {"entry_ids": [chat.entries[s].id for s in sorted(changed)]})
+        changed = sorted(s for s in {*fidelity, *before} if fidelity.get(s) != before.get(s))
+        swaps = [
+            archive.swap_record(chat.entries[s].id, before.get(s), fidelity.get(s), kind) for s in changed
+        ]
+        archive.swaps_event(chat.turn, kind, swaps)
         return len(changed)
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
+from aider_gardener import care, model_asks
 from aider_gardener.archive import Archive
+from aider_gardener.candidates import Request
+from aider_gardener.care import Host, Restored
 from aider_gardener.chat import Chat
 from aider_gardener.compactions import Compactions, history_used
+from aider_gardener.entries import Why
 from aider_gardener.goals import Goal
+from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
-from aider_gardener.recall import Recalled, Request
+from aider_gardener.recall import Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
@@ -40,9 +46,12 @@ class Gardener:
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
+        self.asks = model_asks.Asks()
+        self.chat.hint = model_asks.HINT if settings.ask_for_originals else ""
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
+        self.host: Host | None = None
 
     def set_counter(self, count: TokenCounter) -> None:
         """Count with another model's tokenizer from now on."""
@@ -53,9 +62,11 @@ class Gardener:
     def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
         """Archive every message that is new in the host's lists; returns their entries."""
         with self._timed():
-            known_gone = set(self.chat.gone)
+            known_gone, floor = set(self.chat.gone), self.chat.floor
             added = self.chat.sync(done, cur, self._admit)
             self.archive.set_active(self.chat, known_gone)
+            if self.chat.floor != floor:
+                self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
             return added
 
     @contextmanager
@@ -87,6 +98,8 @@ class Gardener:
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
         self._turn_depth = max(0, self._turn_depth - 1)
+        if not self._turn_depth and self.frame.parts:
+            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.budget})
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
@@ -221,10 +234,42 @@ class Gardener:
                 unasked=True,
                 threshold=self.settings.recall_threshold,
                 standing=standing,
+                older=self.settings.recall_sessions,
             )
             return self.recollection.note(self.chat, request, self.count)
 
-    # Report and care
+    def answer(self, reply: str) -> tuple[str, list[str]]:
+        """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
+        with self._timed():
+            return model_asks.answer(self, reply)
+
+    def last_time(self) -> LastTime | None:
+        """A short account of the last chat in this project, within the recall budget; None without one."""
+        return last_time(self.archive, token_limit=self.recall_budget)
+
+    # Care for single entries; an id may be given by its beginning
+
+    def forget(self, entry_id: str) -> int:
+        """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
+        return care.forget(self, entry_id)
+
+    def forget_session(self) -> int:
+        """Delete for good what this chat added to the archive, and empty the chat; returns the entries."""
+        return care.forget_session(self)
+
+    def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
+        """Hold an entry whole in the chat, or with `pinned` false let it go."""
+        return care.pin(self, entry_id, pinned=pinned)
+
+    def restore(self, entry_id: str) -> Restored:
+        """Put an original back into the chat whole: in its place, or where it has none at the end."""
+        return care.restore(self, entry_id)
+
+    def why(self, entry_id: str) -> Why:
+        """What an entry is, how it stands, what was done to it when and why, what brings it back."""
+        return care.why(self, entry_id)
+
+    # Report
 
     def pressure(self) -> Pressure:
         """What the next prompt uses of window and budget, with what could be saved."""

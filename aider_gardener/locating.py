@@ -68,8 +68,11 @@ def cuts(entry_id: str, content: str, segments: tuple[Segment, ...]) -> tuple[tu
     return tuple((one.start, one.end) for one in chunk(entry_id, content, segments))
 
 
-def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[int]:
-    """The indexes of the passages, the likeliest to hold the answer first."""
+def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[tuple[int, float]]:
+    """The index of each passage and how likely it is to hold the answer, the likeliest first.
+
+    The figures have no unit; they compare the passages of one question.
+    """
     turns = best_by_turn(passages, scores)
     top = max(scores, default=0.0)
     last = max((passage.entry.turn for passage in passages), default=0) or 1
@@ -82,10 +85,11 @@ def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[int]:
         + AGE_WEIGHT * top * passage.entry.turn / last
         for passage, score, near in zip(passages, scores, beside, strict=True)
     ]
-    return sorted(
+    order = sorted(
         range(len(passages)),
         key=lambda at: (-likely[at], -passages[at].entry.turn, passages[at].entry.seq, passages[at].start),
     )
+    return [(at, likely[at]) for at in order]
 
 
 def neighbours(passages: Sequence[Passage], scores: Sequence[float]) -> list[float]:

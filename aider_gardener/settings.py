@@ -60,6 +60,20 @@ class Settings:
     recall_threshold: float = option(
         0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
     )
+    recall_sessions: bool = option(
+        False,
+        "Let recall bring in passages of older sessions of the project unasked too, with lower weight. What"
+        " was said to a local model never goes to a remote one that way.",
+    )
+    resume: bool = option(
+        False,
+        "Begin a chat with a short note on the last one in this project: prompts and their results, files"
+        " edited, open errors, pinned entries.",
+    )
+    ask_for_originals: bool = option(
+        False,
+        "Let the model ask for a whole original: a line of its reply that names an id is answered with it.",
+    )
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",

@@ -9,7 +9,7 @@ a piece with no members is a filler that keeps the roles alternating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -77,6 +77,22 @@ def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = 
     """The text of a note that shows the given renditions, in the order of the chat."""
     lines = [note_line(entry, text, (labels or {}).get(entry.seq, "")) for entry, text in parts]
     return "\n".join([NOTE_HEAD, *lines])
+
+
+def is_note(piece: Piece) -> bool:
+    """Whether the piece is a note."""
+    return piece.content.startswith(NOTE_HEAD)
+
+
+def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piece], list[Piece]]:
+    """Both lists with a line below the head of their first note; as they are when there is no hint."""
+    for pieces in (done, cur) if hint else ():
+        for at, piece in enumerate(pieces):
+            if is_note(piece):
+                text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
+                pieces[at] = replace(piece, content=text)
+                return done, cur
+    return done, cur
 
 
 def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:

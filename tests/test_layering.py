@@ -16,6 +16,9 @@ LAYERS = {
     "messages": WORDS,
     "errors": WORDS,
     "gardener": FACADE,
+    "care": FACADE,  # what the user decides about single entries
+    "stored_chat": FACADE,  # the facade over a chat that ended
+    "model_asks": FACADE,  # what a model that asks for originals is given
     "compactions": FACADE,  # the part of the facade that changes what is shown
     "maintenance": FACADE,
     "report": FACADE,  # words and figures about the facade

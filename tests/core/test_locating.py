@@ -19,7 +19,7 @@ def test_a_passage_without_a_word_of_the_question_comes_with_its_turn() -> None:
     answer = entry(2, "assistant", "MAX_PROBLEMS = 20", turn=2)
     far = entry(3, "assistant", "nothing to do with it", turn=9)
     passages = [passage(far), passage(answer), passage(asked)]
-    assert in_order(passages, [0.1, 0.0, 0.6]) == [2, 1, 0]
+    assert [at for at, _likely in in_order(passages, [0.1, 0.0, 0.6])] == [2, 1, 0]
 
 
 def test_what_follows_the_turn_that_fits_comes_before_what_stands_alone() -> None:
@@ -27,12 +27,12 @@ def test_what_follows_the_turn_that_fits_comes_before_what_stands_alone() -> Non
     output = entry(2, "user", "p99 61.3 ms", turn=5)
     other = entry(3, "user", "an older remark", turn=1)
     passages = [passage(other), passage(output), passage(fits)]
-    assert in_order(passages, [0.05, 0.0, 0.6]) == [2, 1, 0]
+    assert [at for at, _likely in in_order(passages, [0.05, 0.0, 0.6])] == [2, 1, 0]
 
 
 def test_of_two_alike_the_newer_comes_first() -> None:
     passages = [passage(entry(n, "user", f"the same words {n}", turn=n * 3)) for n in (1, 2)]
-    assert in_order(passages, [0.5, 0.5]) == [1, 0]
+    assert [at for at, _likely in in_order(passages, [0.5, 0.5])] == [1, 0]
 
 
 def test_a_turn_of_another_session_lends_nothing() -> None:
@@ -40,7 +40,7 @@ def test_a_turn_of_another_session_lends_nothing() -> None:
     here = entry(2, "user", "its figures", turn=3)
     elsewhere = replace(entry(3, "user", "other figures", turn=3), session="older")
     passages = [passage(elsewhere), passage(here), passage(fits)]
-    assert in_order(passages, [0.0, 0.0, 0.6]) == [2, 1, 0]
+    assert [at for at, _likely in in_order(passages, [0.0, 0.0, 0.6])] == [2, 1, 0]
 
 
 def test_company_is_what_no_search_found_of_the_best_turns() -> None:

@@ -1,4 +1,7 @@
-"""The gardener's commands in the chat: /context-pressure, /gardener, /recall."""
+"""The gardener's commands in the chat: /context-pressure, /gardener, /recall.
+
+Those about single entries are in `commands_entries`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from aider_gardener.errors import GardenerError
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
-OURS = frozenset({"/context-pressure", "/gardener", "/recall"})
+OURS = frozenset(
+    ["/context-pressure", "/gardener", "/recall", "/forget", "/pin", "/unpin", "/restore", "/why"]
+)
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 
 
@@ -134,7 +139,7 @@ def cmd_recall(self: Any, args: Any) -> None:
         return
     show_table(self, recalled_table(found, session=gardener.archive.session))
     if self.io.confirm_ask("Add this to the chat?", default="n"):
-        note = recall_note(found)
+        note = recall_note(found, session=gardener.archive.session)
         self.coder.cur_messages += [
             {"role": "user", "content": note},
             {"role": "assistant", "content": FILLER},

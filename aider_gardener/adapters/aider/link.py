@@ -9,13 +9,14 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.adapters.aider.provider import provider_of
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message, TokenCounter
 from aider_gardener.settings import Settings
@@ -86,6 +87,35 @@ def hold(gardener: Gardener, coder: Any) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more."""
     gardener.holder = weakref.ref(coder)
+    gardener.host = CoderHost(gardener)
+
+
+@dataclass(frozen=True)
+class CoderHost:
+    """The chat of a gardener as the coder holds it whose lists are the chat's now."""
+
+    gardener: Gardener
+
+    @property
+    def coder(self) -> Any:
+        return self.gardener.holder() if self.gardener.holder else None
+
+    def take_in(self) -> None:
+        if (coder := self.coder) is not None:
+            refresh(self.gardener, coder)
+            take_in(coder, self.gardener)
+
+    def show(self) -> None:
+        if (coder := self.coder) is not None:
+            show(coder, self.gardener)
+
+    def append(self, messages: Sequence[Message]) -> None:
+        if (coder := self.coder) is not None:
+            coder.cur_messages = [
+                *coder.cur_messages,
+                *({"role": message.role, "content": message.content} for message in messages),
+            ]
+            take_in(coder, self.gardener)
 
 
 def holds(gardener: Gardener, coder: Any) -> bool:
@@ -117,7 +147,9 @@ def gardener_of(coder: Any) -> Gardener | None:
     if ATTRIBUTE not in coder.__dict__:
         with guarded(coder):
             coder.__dict__[ATTRIBUTE] = None
-            coder.__dict__[ATTRIBUTE] = make_gardener(coder)
+            gardener = coder.__dict__[ATTRIBUTE] = make_gardener(coder)
+            if gardener is not None:
+                hold(gardener, coder)
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
@@ -184,7 +216,7 @@ def refresh(gardener: Gardener, coder: Any) -> None:
     model = coder.main_model
     if gardener.frame.model != model.name:
         gardener.set_counter(token_counter(model))
-        gardener.archive.provider = str(model.info.get("litellm_provider") or "")
+        gardener.archive.provider = provider_of(model)
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )

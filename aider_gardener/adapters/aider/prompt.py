@@ -44,7 +44,8 @@ def last_resort(coder: Any, gardener: Gardener) -> None:
         return
     saved = gardener.hide_done()
     link.show(coder, gardener)
-    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}]
+    pinned = coder.done_messages
+    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *pinned]
     link.take_in(coder, gardener)
     coder.io.tool_output(
         f"aider-gardener: {saved} older messages were summarised by the LLM (window above 95 %)."

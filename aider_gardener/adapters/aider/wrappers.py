@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import commands, link, prompt
+from aider_gardener.adapters.aider import asks, commands, commands_entries, link, prompt, resume
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.overflow import is_overflow
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
     " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
+)
+
+CLEARED = (
+    "aider-gardener: nothing of it comes back by itself; /recall WORDS still finds it, /forget session"
+    " deletes it for good."
 )
 
 
@@ -41,7 +46,9 @@ def create(original: Any) -> Any:
         gardener = link.gardener_of(from_coder) if from_coder is not None else None
         if gardener is None:
             coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
-            if from_coder is not None:  # off or stopped in this chat: the next coder does not begin anew
+            if from_coder is None:
+                resume.begin(coder)
+            else:  # off or stopped in this chat: the next coder does not begin anew
                 coder.__dict__[link.ATTRIBUTE] = None
             return coder
         is_sub = prompt.makes_sub_coder(from_coder, kwargs)
@@ -103,6 +110,27 @@ def send(original: Any) -> Any:
     return send
 
 
+def send_message(original: Any) -> Any:
+    @wraps(original)
+    def send_message(self: Any, inp: Any) -> Iterator[Any]:
+        yield from original(self, inp)
+        with link.guarded(self):
+            asks.answer(self)
+
+    return send_message
+
+
+def reply_completed(original: Any) -> Any:
+    @wraps(original)
+    def reply_completed(self: Any) -> Any:
+        answered = False
+        with link.guarded(self):
+            answered = asks.answer(self)
+        return True if answered else original(self)
+
+    return reply_completed
+
+
 def unless_gardened(original: Any) -> Any:
     @wraps(original)
     def unless_gardened(self: Any) -> Any:
@@ -143,7 +171,8 @@ def begin_turn(coder: Any) -> None:
 def end_turn(coder: Any) -> None:
     gardener = link.gardener_of(coder)
     if gardener is not None:
-        gardener.leave_turn()
+        with link.guarded(coder):
+            gardener.leave_turn()
     sync(coder)
 
 
@@ -179,7 +208,10 @@ def clear_history(original: Any) -> Any:
         gardener = link.gardener_of(self.coder)
         if gardener is not None:
             with link.guarded(self.coder):
+                had_entries = bool(gardener.chat.all_entries())
                 gardener.clear()
+                if had_entries:
+                    self.io.tool_output(CLEARED)
         return result
 
     return clear_history
@@ -214,16 +246,22 @@ def matching_commands(original: Any) -> Any:
     return matching_commands
 
 
-def cmd_context_pressure(_original: Any) -> Any:
-    return commands.cmd_context_pressure
+def added(function: Any) -> Any:
+    """For seams where nothing stands: what is put there."""
+    return lambda _original: function
 
 
-def cmd_gardener(_original: Any) -> Any:
-    return commands.cmd_gardener
-
-
-def cmd_recall(_original: Any) -> Any:
-    return commands.cmd_recall
+cmd_context_pressure = added(commands.cmd_context_pressure)
+cmd_gardener = added(commands.cmd_gardener)
+cmd_recall = added(commands.cmd_recall)
+cmd_forget = added(commands_entries.cmd_forget)
+cmd_pin = added(commands_entries.cmd_pin)
+cmd_unpin = added(commands_entries.cmd_unpin)
+cmd_restore = added(commands_entries.cmd_restore)
+cmd_why = added(commands_entries.cmd_why)
+completions_of_ids = added(commands_entries.completions_of_ids)
+completions_forget = added(commands_entries.completions_forget)
+completions_unpin = added(commands_entries.completions_unpin)
 
 
 def get_parser(original: Any) -> Any:

@@ -1,0 +1,50 @@
+"""Where a model's prompts go: litellm's name of the provider, and whether that is this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+from aider_gardener.past_sessions import AWAY, HERE, LOCAL_PROVIDERS
+
+BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
+FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
+BASE_KEYS = ("api_base", "base_url")
+
+
+def provider_of(model: Any) -> str:
+    """The provider of a model, marked where its address contradicts what its name says: `openai@here`
+    for a server on this machine, `ollama@away` for one elsewhere; "" when nothing tells."""
+    name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
+    if "/" not in str(model.name) and not model.info.get("litellm_provider"):
+        name = ""
+    address = address_of(model, name)
+    if not address:
+        return name
+    here = is_loopback(address)
+    if here and name not in LOCAL_PROVIDERS:
+        return name + HERE
+    return name + AWAY if not here and name in LOCAL_PROVIDERS else name
+
+
+def address_of(model: Any, provider: str) -> str:
+    """The address that was set for the model or its provider, "" where it is the provider's own."""
+    extra = getattr(model, "extra_params", None) or {}
+    given = [extra.get(key) for key in BASE_KEYS]
+    family = FAMILY_VARIABLES.get(provider, provider.upper().replace("-", "_"))
+    given += [os.environ.get(pattern.format(family)) for pattern in BASE_VARIABLES] if family else []
+    return next((str(address) for address in given if address), "")
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, with or without a scheme, is this machine."""
+    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return found.is_loopback or found.is_unspecified
