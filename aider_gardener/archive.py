@@ -28,7 +28,8 @@ class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder.
+    embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
+    form of an entry keeps, counted by kind of fact.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        self.kept: dict[int, dict[str, int]] = {}
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -83,7 +85,13 @@ class Archive:
             entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
         )
         self._renditions[stored.seq] = made
+        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
         return stored
+
+    def put_rendition(self, entry: Entry, made: Rendition) -> None:
+        """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
+        self.store.put_renditions(entry.id, [made])
+        self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
 
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""
@@ -93,6 +101,7 @@ class Archive:
         )
         line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
         made: dict[Fidelity, Rendition] = {}
+        self.kept[entry.seq] = dict(compressed.kept)
         if not compressed.lossless:
             made[Fidelity.COMPRESSED] = note_rendition(
                 entry, Fidelity.COMPRESSED, compressed.text, self.count

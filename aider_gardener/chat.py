@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
-from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, members, render
+from aider_gardener.view import FILLER, NOTE_HEAD, Levels, Piece, TextOf, align, members, render
 
 Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
@@ -25,7 +25,8 @@ class Chat:
     `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
     none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
     it. `notes` are all notes that ever stood, with what they show. `gone` are entries that the host
-    itself took out of its lists, `undone` replies whose edit the user has undone.
+    itself took out of its lists, `undone` replies whose edit the user has undone, `throttled` oversized
+    user messages whose compressed form stands in their own place.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class Chat:
     notes: dict[Message, dict[int, Fidelity]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     undone: set[int] = field(default_factory=set)
+    throttled: set[int] = field(default_factory=set)
     turn: int = 0
     floor: int = 0
     next_seq: int = 0
@@ -89,7 +91,7 @@ class Chat:
         self, message: Message, spare: dict[Message, list[int]], admit: Admit, added: list[Entry]
     ) -> Piece:
         """The piece of a message that is not in the layout: an original standing again, or a new one."""
-        if message.content.startswith(NOTE_HEAD):
+        if message.content.startswith(NOTE_HEAD) or self.notes.get(message):
             return self.take_back_note(message)
         if spare.get(message):
             seq = spare[message].pop()
@@ -165,10 +167,10 @@ class Chat:
 
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
-        undone = frozenset(self.undone)
+        levels = Levels(fidelity, frozenset(self.undone), frozenset(self.throttled))
         return (
-            render(self.sequence(self.done, is_done=True), fidelity, text_of, undone),
-            render(self.sequence(self.cur, is_done=False), fidelity, text_of, undone),
+            render(self.sequence(self.done, is_done=True), levels, text_of),
+            render(self.sequence(self.cur, is_done=False), levels, text_of),
         )
 
     def apply(self, fidelity: dict[int, Fidelity], done: list[Piece], cur: list[Piece]) -> None:
@@ -190,6 +192,6 @@ class Chat:
         other = copy(self)
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
-        other.undone = set(self.undone)
+        other.undone, other.throttled = set(self.undone), set(self.throttled)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

@@ -60,6 +60,13 @@ class Settings:
     recall_threshold: float = option(
         0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
     )
+    throttle_tokens: int = option(
+        0,
+        "Most tokens of one command's output, lint report or web page that enter the chat whole; a longer"
+        " one enters compressed, the whole goes to the archive. 0: 5 % of the window, but 1,024 to 4,000.",
+        low=0,
+        high=100_000_000,
+    )
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",

@@ -17,6 +17,7 @@ LAYERS = {
     "errors": WORDS,
     "gardener": FACADE,
     "compactions": FACADE,  # the part of the facade that changes what is shown
+    "throttle": FACADE,  # the same, for one oversized message
     "maintenance": FACADE,
     "report": FACADE,  # words and figures about the facade
     "terminal": FACADE,  # the same, drawn

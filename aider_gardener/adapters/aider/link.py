@@ -222,8 +222,12 @@ def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[s
 
 
 def take_in(coder: Any, gardener: Gardener) -> None:
-    """Archive what is new in the coder's lists."""
-    gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
+    added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    if cut := gardener.throttle(added):
+        show(coder, gardener)
+        for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
+            coder.io.tool_output(f"aider-gardener: {line}")
 
 
 def show(coder: Any, gardener: Gardener) -> None:

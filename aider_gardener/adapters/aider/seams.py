@@ -42,6 +42,8 @@ SEAMS = (
          "a cache breakpoint behind the history", "the same in aider"),
     Seam("aider.coders.base_coder", "Coder.send", "(self, messages, model=None, functions=None)", "send",
          "garden harder and try once more when the provider says the prompt is too long", "retry in aider"),
+    Seam("aider.coders.base_coder", "Coder.send_message", "(self, inp)", "send_message",
+         "a message that could not be sent leaves a legal chat and no made-up reply", "the same in aider"),
     Seam("aider.coders.base_coder", "Coder.summarize_start", "(self)", "unless_gardened",
          "no LLM summary, no thread", "a summariser interface"),
     Seam("aider.coders.base_coder", "Coder.summarize_end", "(self)", "unless_gardened",

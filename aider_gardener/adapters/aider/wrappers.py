@@ -12,7 +12,9 @@ from typing import Any
 
 from aider_gardener.adapters.aider import commands, link, prompt
 from aider_gardener.adapters.aider.options import add_options
-from aider_gardener.adapters.aider.overflow import is_overflow
+from aider_gardener.adapters.aider.sending import send, send_message
+
+__all__ = ["send", "send_message"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
@@ -88,19 +90,6 @@ def format_messages(original: Any) -> Any:
         return chunks
 
     return format_messages
-
-
-def send(original: Any) -> Any:
-    @wraps(original)
-    def send(self: Any, messages: Any, model: Any = None, functions: Any = None) -> Iterator[Any]:
-        try:
-            yield from original(self, messages, model=model, functions=functions)
-        except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-            if self.partial_response_content or not is_overflow(error) or not prompt.shrink(self, messages):
-                raise
-            yield from original(self, messages, model=model, functions=functions)
-
-    return send
 
 
 def unless_gardened(original: Any) -> Any:
