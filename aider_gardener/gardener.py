@@ -191,9 +191,10 @@ class Gardener:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
 
-    def hide_done(self) -> int:
-        """Hide every message of the done list; returns how many entries that are."""
-        hidden = [entry.seq for entry in self.chat.sequence(self.chat.done, is_done=True)]
+    def hide_finished(self) -> int:
+        """Hide every message but those that wait for an answer; returns how many entries that are."""
+        now = open_exchange(self.chat)
+        hidden = [entry.seq for entry in self.chat.all_entries() if entry.seq not in now]
         self.apply({**self.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
         return len(hidden)
 

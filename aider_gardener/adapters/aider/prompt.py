@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link, overflow
+from aider_gardener.adapters.aider import fallback, link, overflow
 from aider_gardener.messages import Fidelity, SourceKind
 from aider_gardener.pressure import Frame
 
@@ -27,30 +27,7 @@ def before(coder: Any) -> None:
     if gardener.tend() is not None:
         link.show(coder, gardener)
     if gardener.settings.llm_fallback and gardener.acts and gardener.is_hard():
-        last_resort(coder, gardener)
-
-
-def last_resort(coder: Any, gardener: Gardener) -> None:
-    """Above 95 % of the window, and only if the user allowed it: aider's own summary by an LLM.
-
-    The originals stay in the archive and can be recalled. If the summary fails the history stays.
-    """
-    from aider_gardener.view import FILLER
-
-    if not coder.done_messages:
-        return
-    try:
-        summary = coder.summarizer.summarize_all(coder.done_messages)
-    except ValueError as error:
-        coder.io.tool_warning(f"The summary failed ({error}); the history stays as it is.")
-        return
-    saved = gardener.hide_done()
-    link.show(coder, gardener)
-    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}]
-    link.take_in(coder, gardener)
-    coder.io.tool_output(
-        f"aider-gardener: {saved} older messages were summarised by the LLM (window above 95 %)."
-    )
+        fallback.last_resort(coder, gardener)
 
 
 def after(coder: Any, chunks: Any) -> Any:

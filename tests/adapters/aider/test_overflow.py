@@ -165,3 +165,61 @@ def test_switched_off_overflow_is_aiders_own(
     model.replies.append(rejection())
     driver.type("hello")
     assert driver.history[-1]["content"] == FAKE_REPLY
+
+
+RULE = "The port must stay 48213, never use 48214."
+
+
+def almost_full(driver: Driver) -> None:
+    """The next prompt would take more than 95 % of the window, whatever is compacted."""
+    gardener = driver.coder.gardener
+    gardener.is_hard = lambda: True
+
+
+def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    driver.ask(f"/ask which port? {RULE}")
+    talk(driver, 4)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    summarised = next(c for c in model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40])
+    assert RULE in summarised["messages"][1]["content"].split("# ASSISTANT")[0]
+    assert "I asked you about things." in model.last_prompt()
+    assert RULE in model.last_prompt()
+    assert "Answer 3." not in model.last_prompt()
+    assert_legal(driver)
+
+
+def test_a_summary_that_fails_leaves_the_history_whole(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    talk(driver, 3)
+    before = list(driver.history)
+
+    def fail(*_messages: Any) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", fail)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    assert driver.history[: len(before)] == before
+    assert "the history stays as it is" in driver.last_said
+
+
+def test_a_summary_longer_than_the_history_is_not_taken(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    talk(driver, 2)
+    before = list(driver.history)
+    long = [{"role": "user", "content": WORDS * 500}]
+    monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", lambda self, messages: long)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    assert driver.history[: len(before)] == before
