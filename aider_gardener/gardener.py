@@ -12,15 +12,15 @@ from aider_gardener.chat import Chat
 from aider_gardener.compactions import Compactions, history_used
 from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Applied, Draft, has_edit, open_exchange, piece_tokens
+from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.recall import Recalled, Request
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
-from aider_gardener.throttle import Throttled, throttle_open, throttle_outputs
-from aider_gardener.view import Piece, failed_edits, members
+from aider_gardener.usage import Usage
+from aider_gardener.view import Piece, failed_edits
 
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
@@ -40,6 +40,7 @@ class Gardener:
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
+        self.usage = Usage(archive.clock)
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -162,31 +163,6 @@ class Gardener:
         with self._timed():
             return self.compactions.shrink(self, room)
 
-    def throttle(self, added: Sequence[Entry]) -> list[Throttled]:
-        """Cut the oversized outputs among new entries. The lists to show afterwards are `pieces`."""
-        with self._timed():
-            return throttle_outputs(self, added) if self.acts and added else []
-
-    def throttle_open(self, most_tokens: int) -> list[Throttled]:
-        """Cut what waits for an answer, as it could not be sent otherwise, to at most so many tokens."""
-        return throttle_open(self, most_tokens) if self.acts else []
-
-    @property
-    def history_used(self) -> int:
-        """Tokens of everything of the past as it stands in the chat."""
-        return history_used(self)
-
-    @property
-    def open_tokens(self) -> int:
-        """Tokens of the messages that wait for an answer."""
-        now = open_exchange(self.chat)
-        return piece_tokens((piece for piece in self.chat.cur if now.intersection(piece.members)), self.count)
-
-    def last_id(self) -> str:
-        """The id of the last message of the chat, "" when there is none."""
-        shown = members([*self.chat.done, *self.chat.cur])
-        return self.chat.entries[shown[-1]].id if shown else ""
-
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
@@ -266,6 +242,7 @@ class Gardener:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
+        before["usage"] = self.usage.twin()
         with self.archive.trial():
             try:
                 yield

@@ -111,8 +111,18 @@ def short_form(
     return short if count(text) <= (1 - LEAST_SAVED_SHARE) * entry.tokens else None
 
 
+def open_tokens(gardener: Gardener) -> int:
+    """Tokens of the messages that wait for an answer."""
+    now = open_exchange(gardener.chat)
+    waiting = (piece for piece in gardener.chat.cur if now.intersection(piece.members))
+    return piece_tokens(waiting, gardener.count)
+
+
 def throttle_outputs(gardener: Gardener, added: Iterable[Entry]) -> list[Throttled]:
-    """Cut what is oversized among the outputs that have just entered; returns what was cut."""
+    """Cut what is oversized among the outputs that have just entered; returns what was cut. The lists
+    to show afterwards are the gardener's `pieces`."""
+    if not gardener.acts:
+        return []
     limit = limit_for(gardener.settings.throttle_tokens, gardener.frame.window)
     large = [entry for entry in added if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return throttle(gardener, large, lambda _entry: limit)

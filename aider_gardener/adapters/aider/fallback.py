@@ -23,6 +23,7 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
     What the user decided goes into its prompt, and what of it the summary lacks is added behind it. The
     originals stay in the archive. The history stays as it is when the summary fails or saves nothing.
     """
+    from aider_gardener.compactions import history_used
     from aider_gardener.view import FILLER
 
     waiting = len(coder.cur_messages)
@@ -43,7 +44,7 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
         return False
     summary = with_decisions(summary, kept)
     after = sum(gardener.count(str(message["content"])) for message in summary)
-    if after >= gardener.history_used:
+    if after >= history_used(gardener):
         coder.io.tool_warning("aider-gardener: the summary saved nothing; the history stays as it is.")
         return False
     hidden = gardener.hide_finished()

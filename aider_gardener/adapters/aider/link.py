@@ -169,9 +169,10 @@ def make_gardener(coder: Any) -> Gardener | None:
     return Gardener(settings, archive)
 
 
-def token_counter(model: Any) -> TokenCounter:
-    """Counts one text with the model's own tokenizer."""
-    return counter_of_name(model.name, model.tokenizer)
+def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
+    """Counts one text with the model's own tokenizer, times a factor that corrects it."""
+    plain = counter_of_name(model.name, model.tokenizer)
+    return plain if factor == 1.0 else lambda text: round(factor * plain(text))
 
 
 @lru_cache(maxsize=8)
@@ -183,7 +184,7 @@ def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     model = coder.main_model
     if gardener.frame.model != model.name:
-        gardener.set_counter(token_counter(model))
+        gardener.set_counter(token_counter(model, gardener.usage.factor(model.name)))
         gardener.archive.provider = str(model.info.get("litellm_provider") or "")
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
@@ -224,7 +225,11 @@ def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[s
 def take_in(coder: Any, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
     added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
-    if cut := gardener.throttle(added):
+    if not added:
+        return
+    from aider_gardener.throttle import throttle_outputs
+
+    if cut := throttle_outputs(gardener, added):
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             coder.io.tool_output(f"aider-gardener: {line}")

@@ -59,12 +59,14 @@ def recover(coder: Any, messages: list[dict[str, Any]], error: BaseException) ->
     gardener = link.active(coder)
     if gardener is None:
         return False
+    from aider_gardener.throttle import throttle_open
+
     recovered = False
     with link.guarded(coder):
         link.take_in(coder, gardener)
         learn_window(gardener, window_of(error))
         plan = gardener.shrink(room(gardener))
-        cut = gardener.throttle_open(most_for_open(gardener, shrunk=plan is not None))
+        cut = throttle_open(gardener, most_for_open(gardener, shrunk=plan is not None))
         if plan is None and not cut:
             return recovered
         link.show(coder, gardener)
@@ -100,7 +102,10 @@ def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
 
     What the window leaves beside all else; half of what they are if there is nothing else to give up.
     """
-    frame, now, past = gardener.frame, gardener.open_tokens, gardener.history_used
+    from aider_gardener.compactions import history_used
+    from aider_gardener.throttle import open_tokens
+
+    frame, now, past = gardener.frame, open_tokens(gardener), history_used(gardener)
     others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
     left = int(HARD_AT * frame.window) - others - past if frame.window else now
     return left if shrunk or left < now else now // 2
@@ -108,13 +113,14 @@ def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
 
 def fit_open(coder: Any, gardener: Gardener) -> bool:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    frame = gardener.frame
-    if not frame.window:
+    from aider_gardener.throttle import open_tokens, throttle_open
+
+    if not gardener.frame.window:
         return False
     most = most_for_open(gardener, shrunk=True)
-    if most >= gardener.open_tokens or most <= 0:
+    if most >= open_tokens(gardener) or most <= 0:
         return False
-    cut = gardener.throttle_open(most)
+    cut = throttle_open(gardener, most)
     tell(coder, cut)
     return bool(cut)
 
@@ -127,12 +133,15 @@ def tell(coder: Any, cut: Iterable[Throttled]) -> None:
 
 def give_up(coder: Any) -> None:
     """Nothing helps: one line for the user. What was to be sent is taken out by `settle`."""
+    from aider_gardener.compactions import history_used
+    from aider_gardener.throttle import open_tokens
+
     coder.partial_response_content = ""
     coder.__dict__[UNSENT] = True
     coder.num_exhausted_context_windows += 1
     gardener = coder.gardener
     frame = gardener.frame
-    parts = {**frame.parts, "history": gardener.history_used, "current": gardener.open_tokens}
+    parts = {**frame.parts, "history": history_used(gardener), "current": open_tokens(gardener)}
     largest = sorted(((tokens, name) for name, tokens in parts.items() if tokens), reverse=True)[:3]
     names = {"current": "your message", "files": "files in the chat", "map": "repository map"}
     shares = ", ".join(f"{names.get(name, name)} {tokens:,}" for tokens, name in largest)
@@ -166,7 +175,7 @@ def settle(coder: Any, gardener: Gardener) -> None:
         return
     link.take_in(coder, gardener)
     kept = coder.cur_messages[: len(kept)]
-    name = gardener.last_id()
+    name = gardener.chat.entries[gardener.chat.next_seq - 1].id
     coder.cur_messages = kept[:-1]
     link.take_in(coder, gardener)
     coder.io.tool_output(

@@ -117,7 +117,9 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
 def current(gardener: Gardener) -> int:
     """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
     one message push out the whole history, the message itself is cut."""
-    tokens = gardener.open_tokens
+    from aider_gardener.throttle import open_tokens
+
+    tokens = open_tokens(gardener)
     return min(tokens, gardener.frame.window // 2) if gardener.frame.window else tokens
 
 

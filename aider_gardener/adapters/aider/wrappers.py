@@ -12,9 +12,10 @@ from typing import Any
 
 from aider_gardener.adapters.aider import commands, link, prompt
 from aider_gardener.adapters.aider.options import add_options
+from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
 
-__all__ = ["send", "send_message"]
+__all__ = ["send", "send_message", "show_cost"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY, is_overflow, window_of
+from aider_gardener.compactions import history_used
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 
@@ -96,7 +97,7 @@ def test_the_window_that_a_rejection_states_holds_from_then_on(
     assert driver.history[-1]["content"] == "Here you are."
     gardener = driver.coder.gardener
     assert gardener.frame.window == 3_500
-    assert gardener.frame.tokens + gardener.history_used < 3_500
+    assert gardener.frame.tokens + history_used(gardener) < 3_500
     talk(driver, 4)
     assert gardener.count(model.last_prompt()) < 3_500
 
