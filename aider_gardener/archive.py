@@ -24,12 +24,20 @@ QUERY_SECONDS = 0.1
 """A turn waits no longer for its question's vector; a replay, which must be the same twice, waits."""
 
 
+def cut_line(line: str, chars: int) -> str:
+    """A line form with at most so many characters of text before the id at its end."""
+    text, bracket, name = line.rpartition(" [")
+    if not bracket or len(text) <= chars:
+        return line
+    return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
+
+
 class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
     embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
-    form of an entry keeps, counted by kind of fact.
+    form of an entry keeps, counted by kind of fact. `line_chars` cuts line forms shorter; 0: as they are.
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class Archive:
         self.count = count
         self.clock = clock
         self.provider = ""
+        self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.kept: dict[int, dict[str, int]] = {}
         if session:
@@ -100,6 +109,8 @@ class Archive:
             content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
         )
         line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        if self.line_chars:
+            line = cut_line(line, self.line_chars)
         made: dict[Fidelity, Rendition] = {}
         self.kept[entry.seq] = dict(compressed.kept)
         if not compressed.lossless:

@@ -56,6 +56,7 @@ class Compactions:
             focus=gardener.focus(),
             count=gardener.count,
             renditions=gardener.archive.renditions,
+            policy=gardener.policy,
         )
 
     def preview(self, gardener: Gardener) -> Plan | None:

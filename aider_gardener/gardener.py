@@ -10,6 +10,7 @@ from typing import Any
 from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
 from aider_gardener.compactions import Compactions, history_used
+from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
@@ -41,6 +42,8 @@ class Gardener:
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
         self.usage = Usage(archive.clock)
+        self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
+        archive.line_chars = settings.older_chars
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -114,6 +117,13 @@ class Gardener:
         Between turns a thread does it by itself; a replay, which has no time between turns, calls this.
         """
         return self.archive.backlog.drain() if self.archive.backlog else 0
+
+    def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
+        """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
+        it is enough, `summarise_after` after which its compressed form is. 0: never by itself."""
+        self.policy = self.policy.with_own(entry_id, context_ttl, summarise_after)
+        terms = {"context_ttl": context_ttl, "summarise_after": summarise_after}
+        self.archive.event(self.chat.turn, "expire", {"entry_id": entry_id, **terms})
 
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
