@@ -42,6 +42,7 @@ class Gardener:
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
         self.usage = Usage(archive.clock)
+        self.scores: dict[int, float] = {}
         self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
         archive.line_chars = settings.older_chars
         self._turn_depth = 0
@@ -87,6 +88,11 @@ class Gardener:
             return False
         self.chat.begin_turn()
         return True
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is going on."""
+        return self._turn_depth > 0
 
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""

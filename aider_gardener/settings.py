@@ -114,6 +114,13 @@ class Settings:
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
     )
 
+    refine: bool = option(
+        False,
+        "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"
+        " only if nothing was lost. Costs tokens.",
+    )
+    refine_model: str = option("", "The model that refines. Empty: aider's weak model.")
+
     given: dataclasses.InitVar[frozenset[str] | None] = None
     """Names of the settings that were given; None: those that differ from their defaults."""
 

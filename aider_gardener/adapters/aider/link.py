@@ -24,6 +24,7 @@ from aider_gardener.tokens import counter
 if TYPE_CHECKING:
     from aider_gardener.backlog import Backlog
     from aider_gardener.gardener import Gardener
+    from aider_gardener.maintenance import Upkeep
     from aider_gardener.store.base import Store
     from aider_gardener.view import Piece
 
@@ -43,6 +44,7 @@ class State:
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
+    upkeeps: list[Upkeep] = field(default_factory=list)
     background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -70,6 +72,9 @@ class State:
 
     def close(self) -> None:
         with self.lock:
+            for upkeep in self.upkeeps:
+                upkeep.stop()
+            self.upkeeps.clear()
             for backlog in self.backlogs.values():
                 backlog.stop()
             self.backlogs.clear()
@@ -166,7 +171,12 @@ def make_gardener(coder: Any) -> Gardener | None:
         clock=time.time,
         backlog=state.backlog(directory, session) if settings.embedder != "none" else None,
     )
-    return Gardener(settings, archive)
+    gardener = Gardener(settings, archive)
+    if state.background:
+        from aider_gardener.adapters.aider.upkeep import begin
+
+        state.upkeeps.append(begin(gardener))
+    return gardener
 
 
 def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
