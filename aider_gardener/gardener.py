@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from aider_gardener.archive import Archive
+from aider_gardener.autopilot import Autopilot
 from aider_gardener.chat import Chat
 from aider_gardener.compactions import Compactions, history_used
 from aider_gardener.expiry import Policy
@@ -42,6 +43,7 @@ class Gardener:
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
         self.usage = Usage(archive.clock)
+        self.autopilot = Autopilot()
         self.scores: dict[int, float] = {}
         self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
         archive.line_chars = settings.older_chars

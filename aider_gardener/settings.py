@@ -114,6 +114,12 @@ class Settings:
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
     )
 
+    status_line: bool = option(
+        False, "After each reply, one line: how full the window is and how often the history was compacted."
+    )
+    report: bool = option(
+        False, "At the end, one line: tokens sent and not sent, money saved, compactions, time taken."
+    )
     refine: bool = option(
         False,
         "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"

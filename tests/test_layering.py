@@ -19,6 +19,7 @@ LAYERS = {
     "compactions": FACADE,  # the part of the facade that changes what is shown
     "throttle": FACADE,  # the same, for one oversized message
     "maintenance": FACADE,
+    "autopilot": FACADE,  # figures about a chat over time
     "report": FACADE,  # words and figures about the facade
     "terminal": FACADE,  # the same, drawn
     "adapters": HOSTS,

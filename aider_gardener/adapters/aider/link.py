@@ -175,7 +175,7 @@ def make_gardener(coder: Any) -> Gardener | None:
     if state.background:
         from aider_gardener.adapters.aider.upkeep import begin
 
-        state.upkeeps.append(begin(gardener))
+        state.upkeeps.append(begin(gardener, coder.io))
     return gardener
 
 

@@ -32,15 +32,17 @@ def count_call(coder: Any, gardener: Gardener, messages: list[dict[str, Any]], c
     """Add a finished call to the chat's usage; correct the counter where the provider counts otherwise."""
     from aider_gardener.usage import Call, Prices
 
-    model = coder.main_model
+    model, said = coder.main_model, texts(messages)
     plain = link.token_counter(model)
-    estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in texts(messages))
+    estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in said)
     call = reported_call(completion)
     if call is None:
         reply = plain(coder.partial_response_content or "")
         gardener.usage.add(Call(estimated, reply, reported=False), Prices.of(model.info))
+        gardener.autopilot.sent(gardener, said)
         return
     gardener.usage.add(call, Prices.of(model.info))
+    gardener.autopilot.sent(gardener, said)
     if all(isinstance(message.get("content"), str) for message in messages):  # no images
         before = gardener.usage.factor(model.name)
         gardener.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)

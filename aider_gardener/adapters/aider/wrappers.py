@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import commands, link, prompt
+from aider_gardener.adapters.aider import commands, link, prompt, upkeep
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
@@ -135,6 +135,9 @@ def end_turn(coder: Any) -> None:
     if gardener is not None:
         gardener.leave_turn()
     sync(coder)
+    if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
+        with link.guarded(coder):
+            upkeep.turn_over(coder, gardener)
 
 
 def run_one(original: Any) -> Any:
