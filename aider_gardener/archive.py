@@ -27,11 +27,20 @@ QUERY_SECONDS = 0.1
 """A turn waits no longer for its question's vector; a replay, which must be the same twice, waits."""
 
 
+def cut_line(line: str, chars: int) -> str:
+    """A line form with at most so many characters of text before the id at its end."""
+    text, bracket, name = line.rpartition(" [")
+    if not bracket or len(text) <= chars:
+        return line
+    return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
+
+
 class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder.
+    embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
+    form of an entry keeps, counted by kind of fact. `line_chars` cuts line forms shorter; 0: as they are.
     """
 
     def __init__(
@@ -52,7 +61,9 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self.past = PastSessions(store, project, session)
+        self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        self.kept: dict[int, dict[str, int]] = {}
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -87,7 +98,13 @@ class Archive:
             entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
         )
         self._renditions[stored.seq] = made
+        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
         return stored
+
+    def put_rendition(self, entry: Entry, made: Rendition) -> None:
+        """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
+        self.store.put_renditions(entry.id, [made])
+        self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
 
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""
@@ -96,7 +113,10 @@ class Archive:
             content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
         )
         line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        if self.line_chars:
+            line = cut_line(line, self.line_chars)
         made: dict[Fidelity, Rendition] = {}
+        self.kept[entry.seq] = dict(compressed.kept)
         if not compressed.lossless:
             made[Fidelity.COMPRESSED] = note_rendition(
                 entry, Fidelity.COMPRESSED, compressed.text, self.count

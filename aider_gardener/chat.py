@@ -7,7 +7,18 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
-from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, is_note, members, render, with_hint
+from aider_gardener.view import (
+    FILLER,
+    NOTE_HEAD,
+    Levels,
+    Piece,
+    TextOf,
+    align,
+    is_note,
+    members,
+    render,
+    with_hint,
+)
 
 Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
@@ -25,7 +36,8 @@ class Chat:
     `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
     none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
     it. `notes` are all notes that ever stood, with what they show. `gone` are entries that the host
-    itself took out of its lists, `undone` replies whose edit the user has undone, `forgotten` entries that
+    itself took out of its lists, `undone` replies whose edit the user has undone, `throttled` oversized
+    user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
     note, below its head.
     """
@@ -39,6 +51,7 @@ class Chat:
     undone: set[int] = field(default_factory=set)
     forgotten: set[int] = field(default_factory=set)
     hint: str = ""
+    throttled: set[int] = field(default_factory=set)
     turn: int = 0
     floor: int = 0
     next_seq: int = 0
@@ -93,7 +106,7 @@ class Chat:
         self, message: Message, spare: dict[Message, list[int]], admit: Admit, added: list[Entry]
     ) -> Piece:
         """The piece of a message that is not in the layout: an original standing again, or a new one."""
-        if message.content.startswith(NOTE_HEAD):
+        if message.content.startswith(NOTE_HEAD) or self.notes.get(message):
             return self.take_back_note(message)
         if spare.get(message):
             seq = spare[message].pop()
@@ -169,10 +182,10 @@ class Chat:
 
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
-        undone, levels = frozenset(self.undone), self.levels(fidelity)
+        levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
         return with_hint(
-            render(self.sequence(self.done, is_done=True), levels, text_of, undone),
-            render(self.sequence(self.cur, is_done=False), levels, text_of, undone),
+            render(self.sequence(self.done, is_done=True), levels, text_of),
+            render(self.sequence(self.cur, is_done=False), levels, text_of),
             self.hint,
         )
 
@@ -223,5 +236,6 @@ class Chat:
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
         other.undone, other.forgotten = set(self.undone), set(self.forgotten)
+        other.throttled = set(self.throttled)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from copy import copy
@@ -55,6 +56,7 @@ class Compactions:
             focus=gardener.focus(),
             count=gardener.count,
             renditions=gardener.archive.renditions,
+            policy=gardener.policy,
         )
 
     def preview(self, gardener: Gardener) -> Plan | None:
@@ -86,9 +88,10 @@ class Compactions:
         seq, high, hard = self._planned
         return gardener.chat.next_seq != seq or goal.high < high or goal.hard < hard
 
-    def shrink(self, gardener: Gardener) -> Plan | None:
-        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
-        half = max(1, history_used(gardener) // 2)
+    def shrink(self, gardener: Gardener, room: int = 0) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
+        to `room` tokens if that is less (0: unknown)."""
+        half = max(1, min(history_used(gardener) // 2, room or sys.maxsize))
         goal = Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
         return self.tend(gardener, goal=goal)
 

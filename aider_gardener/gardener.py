@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from aider_gardener import care, model_asks
+from aider_gardener import model_asks
 from aider_gardener.archive import Archive
+from aider_gardener.autopilot import Autopilot
 from aider_gardener.candidates import Request
-from aider_gardener.care import Host, Restored
+from aider_gardener.care import Host
 from aider_gardener.chat import Chat
 from aider_gardener.compactions import Compactions, history_used
-from aider_gardener.entries import Why
+from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Applied, Draft, has_edit
+from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
@@ -26,13 +27,15 @@ from aider_gardener.recall import Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
+from aider_gardener.single import SingleEntries
+from aider_gardener.usage import Usage
 from aider_gardener.view import Piece, failed_edits
 
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
 
-class Gardener:
+class Gardener(SingleEntries):
     """Memory of one chat. Lists go in as messages and come out as the messages to show instead."""
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
@@ -48,6 +51,11 @@ class Gardener:
         self.recollection = Recollection(self.archive)
         self.asks = model_asks.Asks()
         self.chat.hint = model_asks.HINT if settings.ask_for_originals else ""
+        self.usage = Usage(archive.clock)
+        self.autopilot = Autopilot()
+        self.scores: dict[int, float] = {}
+        self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
+        archive.line_chars = settings.older_chars
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -95,6 +103,11 @@ class Gardener:
         self.chat.begin_turn()
         return True
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is going on."""
+        return self._turn_depth > 0
+
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
         self._turn_depth = max(0, self._turn_depth - 1)
@@ -126,6 +139,13 @@ class Gardener:
         Between turns a thread does it by itself; a replay, which has no time between turns, calls this.
         """
         return self.archive.backlog.drain() if self.archive.backlog else 0
+
+    def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
+        """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
+        it is enough, `summarise_after` after which its compressed form is. 0: never by itself."""
+        self.policy = self.policy.with_own(entry_id, context_ttl, summarise_after)
+        terms = {"context_ttl": context_ttl, "summarise_after": summarise_after}
+        self.archive.event(self.chat.turn, "expire", {"entry_id": entry_id, **terms})
 
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
@@ -167,20 +187,22 @@ class Gardener:
         with self._timed():
             return self.compactions.tend(self, cold=cold, goal=goal)
 
-    def shrink(self) -> Plan | None:
-        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
+    def shrink(self, room: int = 0) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
+        to `room` tokens if that is less (0: unknown)."""
         if not self.acts:
             return None
         with self._timed():
-            return self.compactions.shrink(self)
+            return self.compactions.shrink(self, room)
 
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
 
-    def hide_done(self) -> int:
-        """Hide every message of the done list; returns how many entries that are."""
-        hidden = [entry.seq for entry in self.chat.sequence(self.chat.done, is_done=True)]
+    def hide_finished(self) -> int:
+        """Hide every message but those that wait for an answer; returns how many entries that are."""
+        now = open_exchange(self.chat)
+        hidden = [entry.seq for entry in self.chat.all_entries() if entry.seq not in now]
         self.apply({**self.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
         return len(hidden)
 
@@ -247,28 +269,6 @@ class Gardener:
         """A short account of the last chat in this project, within the recall budget; None without one."""
         return last_time(self.archive, token_limit=self.recall_budget)
 
-    # Care for single entries; an id may be given by its beginning
-
-    def forget(self, entry_id: str) -> int:
-        """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
-        return care.forget(self, entry_id)
-
-    def forget_session(self) -> int:
-        """Delete for good what this chat added to the archive, and empty the chat; returns the entries."""
-        return care.forget_session(self)
-
-    def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
-        """Hold an entry whole in the chat, or with `pinned` false let it go."""
-        return care.pin(self, entry_id, pinned=pinned)
-
-    def restore(self, entry_id: str) -> Restored:
-        """Put an original back into the chat whole: in its place, or where it has none at the end."""
-        return care.restore(self, entry_id)
-
-    def why(self, entry_id: str) -> Why:
-        """What an entry is, how it stands, what was done to it when and why, what brings it back."""
-        return care.why(self, entry_id)
-
     # Report
 
     def pressure(self) -> Pressure:
@@ -284,6 +284,7 @@ class Gardener:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
+        before["usage"] = self.usage.twin()
         with self.archive.trial():
             try:
                 yield

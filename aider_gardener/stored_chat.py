@@ -15,7 +15,7 @@ from aider_gardener.pressure import Frame
 from aider_gardener.settings import Settings
 from aider_gardener.store.base import SessionInfo, Store
 from aider_gardener.tokens import default_counter
-from aider_gardener.view import as_they_are
+from aider_gardener.view import Piece
 
 
 def last_session(store: Store, project: str) -> SessionInfo:
@@ -45,7 +45,7 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings) -> Gardener
     chat.gone = set(chat.entries) - {entry.seq for entry in present}
     chat.turn, chat.floor = info.turns, floor
     chat.next_seq = max(chat.entries, default=-1) + 1
-    chat.done = as_they_are(present)
+    chat.done = [Piece(entry.role, entry.content, (entry.seq,)) for entry in present]
     fidelity = {e.seq: levels[e.id] for e in present if e.id in levels and can_show(archive, e, levels[e.id])}
     chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
     return gardener

@@ -102,6 +102,17 @@ def status_table(status: Mapping[str, Any]) -> Table:
     return grid("", ["gardener", ""], rows)
 
 
+def status_tables(status: Mapping[str, Any]) -> Group:
+    """The status with its parts below it, each under its name."""
+    plain = {name: value for name, value in status.items() if not isinstance(value, Mapping)}
+    parts: list[Table | Text] = [status_table(plain)]
+    for name, value in status.items():
+        if isinstance(value, Mapping):
+            known = {key: row for key, row in value.items() if row is not None}
+            parts += [Text(""), Text(name.replace("_", " ").capitalize()), status_table(known)]
+    return Group(*parts)
+
+
 def recalled_table(found: Sequence[Recalled], *, session: str = "") -> Table:
     """Recalled passages with where they come from; other sessions are marked."""
     table = Table(show_header=False, pad_edge=False, show_edge=False)

@@ -25,6 +25,7 @@ from aider_gardener.tokens import counter
 if TYPE_CHECKING:
     from aider_gardener.backlog import Backlog
     from aider_gardener.gardener import Gardener
+    from aider_gardener.maintenance import Upkeep
     from aider_gardener.store.base import Store
     from aider_gardener.view import Piece
 
@@ -44,6 +45,7 @@ class State:
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
+    upkeeps: list[Upkeep] = field(default_factory=list)
     background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -71,6 +73,9 @@ class State:
 
     def close(self) -> None:
         with self.lock:
+            for upkeep in self.upkeeps:
+                upkeep.stop()
+            self.upkeeps.clear()
             for backlog in self.backlogs.values():
                 backlog.stop()
             self.backlogs.clear()
@@ -198,12 +203,18 @@ def make_gardener(coder: Any) -> Gardener | None:
         clock=time.time,
         backlog=state.backlog(directory, session) if settings.embedder != "none" else None,
     )
-    return Gardener(settings, archive)
+    gardener = Gardener(settings, archive)
+    if state.background:
+        from aider_gardener.adapters.aider.upkeep import begin
+
+        state.upkeeps.append(begin(gardener, coder.io))
+    return gardener
 
 
-def token_counter(model: Any) -> TokenCounter:
-    """Counts one text with the model's own tokenizer."""
-    return counter_of_name(model.name, model.tokenizer)
+def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
+    """Counts one text with the model's own tokenizer, times a factor that corrects it."""
+    plain = counter_of_name(model.name, model.tokenizer)
+    return plain if factor == 1.0 else lambda text: round(factor * plain(text))
 
 
 @lru_cache(maxsize=8)
@@ -215,7 +226,7 @@ def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     model = coder.main_model
     if gardener.frame.model != model.name:
-        gardener.set_counter(token_counter(model))
+        gardener.set_counter(token_counter(model, gardener.usage.factor(model.name)))
         gardener.archive.provider = provider_of(model)
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
@@ -254,8 +265,16 @@ def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[s
 
 
 def take_in(coder: Any, gardener: Gardener) -> None:
-    """Archive what is new in the coder's lists."""
-    gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
+    added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    if not added:
+        return
+    from aider_gardener.throttle import throttle_outputs
+
+    if cut := throttle_outputs(gardener, added):
+        show(coder, gardener)
+        for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
+            coder.io.tool_output(f"aider-gardener: {line}")
 
 
 def show(coder: Any, gardener: Gardener) -> None:

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import asks, commands, commands_entries, link, prompt, resume
+from aider_gardener.adapters.aider import asks, commands, commands_entries, link, prompt, resume, upkeep
 from aider_gardener.adapters.aider.options import add_options
-from aider_gardener.adapters.aider.overflow import is_overflow
+from aider_gardener.adapters.aider.responses import show_cost
+from aider_gardener.adapters.aider.sending import send, send_message
+
+__all__ = ["send", "send_message", "show_cost"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
@@ -97,29 +100,6 @@ def format_messages(original: Any) -> Any:
     return format_messages
 
 
-def send(original: Any) -> Any:
-    @wraps(original)
-    def send(self: Any, messages: Any, model: Any = None, functions: Any = None) -> Iterator[Any]:
-        try:
-            yield from original(self, messages, model=model, functions=functions)
-        except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-            if self.partial_response_content or not is_overflow(error) or not prompt.shrink(self, messages):
-                raise
-            yield from original(self, messages, model=model, functions=functions)
-
-    return send
-
-
-def send_message(original: Any) -> Any:
-    @wraps(original)
-    def send_message(self: Any, inp: Any) -> Iterator[Any]:
-        yield from original(self, inp)
-        with link.guarded(self):
-            asks.answer(self)
-
-    return send_message
-
-
 def reply_completed(original: Any) -> Any:
     @wraps(original)
     def reply_completed(self: Any) -> Any:
@@ -174,6 +154,9 @@ def end_turn(coder: Any) -> None:
         with link.guarded(coder):
             gardener.leave_turn()
     sync(coder)
+    if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
+        with link.guarded(coder):
+            upkeep.turn_over(coder, gardener)
 
 
 def run_one(original: Any) -> Any:
