@@ -6,10 +6,12 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aider_gardener.errors import UsageError
 from aider_gardener.goals import Goal, marks
+from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
 
@@ -40,7 +42,7 @@ class Compactions:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return marks(
             gardener.frame,
-            high=gardener.budget - gardener.recall_budget,
+            high=max(1, gardener.budget - gardener.recall_budget - gardener.map_budget),
             low_mark=gardener.settings.low_mark,
             compacted=bool(gardener.chat.fidelity),
             hold=self._hold,
@@ -49,7 +51,9 @@ class Compactions:
 
     def draft(self, gardener: Gardener, goal: Goal) -> Draft | None:
         """The plan that meets the goal, with its view; None when nothing is due. Changes nothing."""
-        return draft(
+        settings = gardener.settings
+        make = partial(roll, keep_turns=settings.incremental_turns) if settings.incremental else draft
+        return make(
             gardener.chat,
             goal,
             focus=gardener.focus(),

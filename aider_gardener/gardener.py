@@ -5,12 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from aider_gardener.archive import Archive
 from aider_gardener.chat import Chat
+from aider_gardener.chatmap import ChatMap, past, room_for
 from aider_gardener.compactions import Compactions, history_used
+from aider_gardener.constraints import Constraint, standing
+from aider_gardener.decisions import Decision, decided
 from aider_gardener.goals import Goal
+from aider_gardener.incremental import summary
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
@@ -40,6 +45,7 @@ class Gardener:
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
+        self.chat_map = ChatMap()
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -135,6 +141,12 @@ class Gardener:
         """The part of the history budget that recalled text may use in one prompt, in tokens."""
         return int(self.budget * self.settings.recall_share)
 
+    @property
+    def map_budget(self) -> int:
+        """The part of the history budget that is kept for the note before the history, in tokens."""
+        room = room_for(self.settings, self.budget)
+        return room.facts + room.summary + self.chat_map.note.rule_tokens
+
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return self.compactions.goal(self, cold=cold)
@@ -224,6 +236,33 @@ class Gardener:
             )
             return self.recollection.note(self.chat, request, self.count)
 
+    # What is settled
+
+    def map_note(self, around: Callable[[], str]) -> str:
+        """Rules, summary and chat map as one note before the history; "" while all stands in full.
+
+        It stays the same until the view changes. `around` gives the text of the prompt beside the
+        history: what stands there is not named. At HARD pressure there is no note.
+        """
+        if not self.acts or self.is_hard():
+            return ""
+        with self._timed():
+            room = room_for(self.settings, self.budget, self.chat_map.note, self.plans_applied)
+            tell = partial(self._summary, room.summary)
+            return self.chat_map.renew(self.chat, room, around=around, summary=tell, count=self.count)
+
+    def _summary(self, token_limit: int) -> str:
+        renditions = self.archive.renditions
+        return summary(self.chat, token_limit=token_limit, renditions=renditions, count=self.count)
+
+    def constraints(self) -> list[Constraint]:
+        """The rules that the user set in this chat and that still hold, oldest first."""
+        return standing(past(self.chat))
+
+    def decisions(self) -> list[Decision]:
+        """What was decided or rejected in this chat, oldest first."""
+        return decided(past(self.chat))
+
     # Report and care
 
     def pressure(self) -> Pressure:
@@ -239,6 +278,7 @@ class Gardener:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
+        before |= {"chat_map": self.chat_map.twin()}
         with self.archive.trial():
             try:
                 yield

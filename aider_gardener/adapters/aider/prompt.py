@@ -62,6 +62,7 @@ def after(coder: Any, chunks: Any) -> Any:
         link.show(coder, gardener)
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
+    place_map(gardener, chunks)
     place_recall(coder, gardener, chunks)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
@@ -78,13 +79,29 @@ def prefix_changed(coder: Any, chunks: Any) -> bool:
     return changed
 
 
+def place_map(gardener: Gardener, chunks: Any) -> None:
+    """Put the note on what is settled before the history, behind what is compacted at its beginning."""
+    from aider_gardener.view import FILLER, NOTE_HEAD
+
+    beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
+    note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
+    if not note:
+        return
+    part = "done" if chunks.done else "cur"
+    messages = getattr(chunks, part)
+    compacted = len(messages) > 1 and text_of(messages[0]).startswith(NOTE_HEAD)
+    at = 2 if compacted and messages[1]["content"] == FILLER else 0
+    pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
+    setattr(chunks, part, [*messages[:at], *pair, *messages[at:]])
+
+
 def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
     """Put what is recalled for the user's question just before the last user message."""
     at = next((i for i in reversed(range(len(chunks.cur))) if chunks.cur[i]["role"] == "user"), None)
     if at is None:
         return
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
-    note = gardener.recall_note(question_of(coder), standing)
+    note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.chat_map.note.text}")
     if note:
         from aider_gardener.view import FILLER
 
@@ -122,6 +139,8 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
         "map": tokens(chunks.repo),
         "files": tokens([*chunks.readonly_files, *chunks.chat_files]),
     }
+    if gardener.chat_map.note.tokens:
+        parts["chat map"] = gardener.chat_map.note.tokens
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
