@@ -22,7 +22,7 @@ OTHER_WEIGHT = 0.4
 """What one use counts: said by the user, by the model, or anything else (output, pages)."""
 EDIT_WEIGHT = 0.3
 """What a use inside an edit counts: the files that are sent hold it too."""
-HALF_LIFE_TURNS = 10.0
+HALF_LIFE_TURNS = 40.0
 
 NAME = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b")
 NUMBER = re.compile(r"\d[\d.,:_-]*")
@@ -55,7 +55,7 @@ class Name:
     uses: int = 0
 
     def score(self, turn: int) -> float:
-        """Rank by reuse and recency: the weight of its uses on a log scale, halved every 10 turns of rest."""
+        """Rank by reuse and recency: the weight of its uses on a log scale, halved every 40 turns of rest."""
         rest = max(0, turn - self.last_turn)
         return math.log2(1.0 + self.weight) * math.pow(0.5, rest / HALF_LIFE_TURNS)
 

@@ -10,6 +10,9 @@ import re
 
 MASK = "\x00"
 """Stands for each character of a quotation or of inline code: what is quoted orders nothing."""
+QUOTED = re.compile(
+    r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)"
+)
 
 OPENERS = (
     r"please|pls|plz|and|but|so|then|also|just|again|ok(?:ay)?|yes|yep|nope|good|great|fine|thanks|hey|hi"
@@ -143,6 +146,9 @@ RULES = tuple(
 )
 
 NO_RULE = re.compile(
+    r"^\W*(?:and |but |so |hm+,? )?(?:why|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do"
+    r"|did|about)"
+    r"|does|did|was|were|is (?:it|this|that|there))\b|"
     r"\balways forget|\bdon'?t (?:(?:you|we|they|i)\b|know|think|worry|mind\b|care|see|get it|understand"
     r"|believe|bother|remember"
     r"|have|seem|work|recall)"
@@ -172,7 +178,8 @@ NO_RULE = re.compile(
     r"|está|puedo)\b"
     r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
     r"|\bn['’]est pas\b"
-    r"|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须|で(?:すか|しょうか)|ますか",
+    r"|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
+    r"|で(?:すか|しょうか)|ますか",
     re.IGNORECASE,
 )
 """Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
@@ -221,3 +228,8 @@ RULE_WORDS = frozenset(
     " could".split()
 )
 """Words that say how, not what: they are no part of a rule's subject."""
+
+
+def masked(sentence: str) -> str:
+    """The sentence with each character of its quotations as MASK and plain apostrophes."""
+    return QUOTED.sub(lambda match: MASK * len(match.group()), sentence).replace("’", "'")

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.compress.prose_sentences import Unit, content_words, units
-from aider_gardener.constraint_words import ANNOUNCES, ASKED_POLITELY, LIFTS, MASK, NO_RULE, RULE_WORDS, RULES
+from aider_gardener.constraint_words import (
+    ANNOUNCES,
+    ASKED_POLITELY,
+    LIFTS,
+    NO_RULE,
+    RULE_WORDS,
+    RULES,
+    masked,
+)
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.segment.fences import find_blocks
 from aider_gardener.segment.host import WEB_HEAD
@@ -26,9 +34,6 @@ LONG_TYPED_CHARS, EDGE_CHARS = 6_000, 2_500
 REPEATS, CONTRADICTS = 0.6, 0.5
 """A later rule replaces one whose subject it repeats to this share, or turns round to more than that."""
 
-QUOTED = re.compile(
-    r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)"
-)
 QUOTED_LINE = re.compile(r"^[ \t]{0,3}>.*$", re.M)
 PAGE = re.compile(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
 LEAD = re.compile(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
@@ -92,12 +97,12 @@ def is_rule(sentence: str) -> bool:
     """Whether a sentence sets a rule for what comes, rather than reports, asks or doubts."""
     if not is_spoken(sentence):
         return False
-    masked = QUOTED.sub(lambda match: MASK * len(match.group()), sentence).replace("’", "'")
-    if masked.rstrip(" \"')").endswith(("?", "？")) and not ASKED_POLITELY.search(masked):
-        return False
-    if ASKED_POLITELY.search(masked):
+    said = masked(sentence)
+    if ASKED_POLITELY.search(said):
         return True
-    return not NO_RULE.search(masked) and any(pattern.search(masked) for pattern in RULES)
+    if said.rstrip(" \"')").endswith(("?", "？")):
+        return False
+    return not NO_RULE.search(said) and any(pattern.search(said) for pattern in RULES)
 
 
 def is_spoken(sentence: str) -> bool:
