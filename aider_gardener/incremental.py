@@ -40,7 +40,7 @@ REASON = "turns left the last {turns} that stay whole"
 
 def spare_turns(keep: int) -> int:
     """How many turns more than `keep` may stand whole before they are compiled: a batch, for the cache."""
-    return max(2, keep // 2)
+    return max(2, keep)
 
 
 def roll(
@@ -89,8 +89,8 @@ def tightened(
 
 
 def leaving(chat: Chat, keep_turns: int) -> list[Entry]:
-    """The entries shown that belong to turns before the last `keep_turns`."""
-    first_kept = chat.turn - keep_turns + 1
+    """The entries shown that belong to turns before the last `keep_turns`, the present one not counted."""
+    first_kept = chat.turn - keep_turns
     closed = open_exchange(chat)
     return [
         entry
@@ -103,8 +103,9 @@ def leaving(chat: Chat, keep_turns: int) -> list[Entry]:
 
 
 def whole_turns(chat: Chat) -> int:
-    """How many turns still show something in full."""
-    return len({entry.turn for entry in chat.all_entries() if entry.seq not in chat.fidelity})
+    """How many turns before the present one still show something in full."""
+    shown = {entry.turn for entry in chat.all_entries() if entry.seq not in chat.fidelity}
+    return len(shown - {chat.turn})
 
 
 def summary(chat: Chat, *, token_limit: int, renditions: RenditionsOf, count: TokenCounter) -> str:
