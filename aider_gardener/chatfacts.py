@@ -41,6 +41,7 @@ FAILED = re.compile(
     re.M,
 )
 ERROR_CHARS = 110
+FAULTS_REMEMBERED = 100
 
 
 @dataclass
@@ -159,4 +160,7 @@ def note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> No
         if is_run and same and not fault.solved and fault.text not in found:
             fault.solved = entry.turn
     for text in found:
+        faults.pop(text, None)
         faults[text] = Fault(text, entry.turn, 0, command)
+    while len(faults) > FAULTS_REMEMBERED:
+        del faults[next(iter(faults))]
