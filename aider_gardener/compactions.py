@@ -7,12 +7,16 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aider_gardener.errors import UsageError
 from aider_gardener.goals import Goal, marks
+from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.netprice import CACHE_SECONDS, Market, net_price
 from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.pressure import Level, level
 
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
@@ -26,6 +30,7 @@ class Compactions:
         self._before: list[dict[int, Fidelity]] = []
         self._hold = 0
         self._planned = (-1, 0, 0)
+        self._prompts = self._kept = 0
 
     def twin(self) -> Compactions:
         """A copy that changes on its own."""
@@ -41,7 +46,7 @@ class Compactions:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return marks(
             gardener.frame,
-            high=gardener.budget - gardener.recall_budget,
+            high=max(1, gardener.budget - gardener.recall_budget - gardener.map_budget),
             low_mark=gardener.settings.low_mark,
             compacted=bool(gardener.chat.fidelity),
             hold=self._hold,
@@ -50,7 +55,9 @@ class Compactions:
 
     def draft(self, gardener: Gardener, goal: Goal) -> Draft | None:
         """The plan that meets the goal, with its view; None when nothing is due. Changes nothing."""
-        return draft(
+        settings = gardener.settings
+        make = partial(roll, keep_turns=settings.incremental_turns) if settings.incremental else draft
+        return make(
             gardener.chat,
             goal,
             focus=gardener.focus(),
@@ -70,7 +77,7 @@ class Compactions:
             return None
         began = time.perf_counter()
         made = self.draft(gardener, goal or self.goal(gardener, cold=cold))
-        if made is None:
+        if made is None or (goal is None and not self.pays(gardener, made.plan, cold=cold)):
             return None
         self._hold = 0
         due = self.goal(gardener)
@@ -81,6 +88,32 @@ class Compactions:
         gardener.archive.plan_event(chat.turn, made.plan)
         self.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
         return made.plan
+
+    def pays(self, gardener: Gardener, plan: Plan, *, cold: bool) -> bool:
+        """Whether the plan saves more on the turns to come than the cached prefix it breaks now costs; a
+        plan that does not waits, unless the window gets tight."""
+        frame = gardener.frame
+        if level(frame.tokens + plan.tokens_before, frame.window) is not Level.OK:
+            return True
+        market = self.market(gardener, cold=cold)
+        behind = frame.parts.get("files", 0)
+        return net_price(plan, market, turn=gardener.chat.turn, behind=behind).pays
+
+    def market(self, gardener: Gardener, *, cold: bool) -> Market:
+        """What a token costs now: the model's prices, and the chance that the cache holds the prefix: what
+        the provider says of the last calls, else how often what stands before the history stayed the same."""
+        usage = gardener.usage
+        share = usage.cache_read_share
+        warm = share if share is not None else self._kept / max(1, self._prompts)
+        if cold or usage.idle_seconds >= CACHE_SECONDS:
+            warm = 0.0
+        prices = usage.prices
+        return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
+
+    def note_prefix(self, *, kept: bool) -> None:
+        """Count a prompt, and whether what stands before the history was as in the one before."""
+        self._prompts += 1
+        self._kept += kept
 
     def _may_be_due(self, gardener: Gardener) -> bool:
         """No two compactions without new content or a smaller limit between."""

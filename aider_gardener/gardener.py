@@ -14,10 +14,10 @@ from aider_gardener.autopilot import Autopilot
 from aider_gardener.candidates import Request
 from aider_gardener.care import Host
 from aider_gardener.chat import Chat
+from aider_gardener.chatmap import ChatMap, room_for
 from aider_gardener.compactions import Compactions, history_used
 from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
-from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
@@ -27,6 +27,7 @@ from aider_gardener.recall import Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
+from aider_gardener.settled import Settled
 from aider_gardener.single import SingleEntries
 from aider_gardener.usage import Usage
 from aider_gardener.view import Piece, failed_edits
@@ -35,7 +36,7 @@ FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
 
-class Gardener(SingleEntries):
+class Gardener(SingleEntries, Settled):
     """Memory of one chat. Lists go in as messages and come out as the messages to show instead."""
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
@@ -56,6 +57,7 @@ class Gardener(SingleEntries):
         self.scores: dict[int, float] = {}
         self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
         archive.line_chars = settings.older_chars
+        self.chat_map = ChatMap()
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
@@ -69,7 +71,7 @@ class Gardener(SingleEntries):
 
     def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
         """Archive every message that is new in the host's lists; returns their entries."""
-        with self._timed():
+        with self.timed():
             known_gone, floor = set(self.chat.gone), self.chat.floor
             added = self.chat.sync(done, cur, self._admit)
             self.archive.set_active(self.chat, known_gone)
@@ -78,7 +80,7 @@ class Gardener(SingleEntries):
             return added
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
+    def timed(self) -> Iterator[None]:
         """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
         began = time.perf_counter()
         backlog = self.archive.backlog
@@ -168,6 +170,12 @@ class Gardener(SingleEntries):
         """The part of the history budget that recalled text may use in one prompt, in tokens."""
         return int(self.budget * self.settings.recall_share)
 
+    @property
+    def map_budget(self) -> int:
+        """The part of the history budget that is kept for the note before the history, in tokens."""
+        room = room_for(self.settings, self.budget)
+        return room.facts + room.summary + self.chat_map.note.rule_tokens
+
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return self.compactions.goal(self, cold=cold)
@@ -184,7 +192,7 @@ class Gardener(SingleEntries):
         """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
         if not self.acts:
             return None
-        with self._timed():
+        with self.timed():
             return self.compactions.tend(self, cold=cold, goal=goal)
 
     def shrink(self, room: int = 0) -> Plan | None:
@@ -192,7 +200,7 @@ class Gardener(SingleEntries):
         to `room` tokens if that is less (0: unknown)."""
         if not self.acts:
             return None
-        with self._timed():
+        with self.timed():
             return self.compactions.shrink(self, room)
 
     def is_hard(self) -> bool:
@@ -248,7 +256,7 @@ class Gardener(SingleEntries):
         budget = self.recall_budget
         if not self.acts or budget <= 0 or not question.strip():
             return ""
-        with self._timed():
+        with self.timed():
             request = Request(
                 question,
                 token_limit=int(budget * recall_part(question)) - MARGIN_TOKENS,
@@ -259,15 +267,6 @@ class Gardener(SingleEntries):
                 older=self.settings.recall_sessions,
             )
             return self.recollection.note(self.chat, request, self.count)
-
-    def answer(self, reply: str) -> tuple[str, list[str]]:
-        """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
-        with self._timed():
-            return model_asks.answer(self, reply)
-
-    def last_time(self) -> LastTime | None:
-        """A short account of the last chat in this project, within the recall budget; None without one."""
-        return last_time(self.archive, token_limit=self.recall_budget)
 
     # Report
 
@@ -285,6 +284,7 @@ class Gardener(SingleEntries):
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
         before["usage"] = self.usage.twin()
+        before |= {"chat_map": self.chat_map.twin()}
         with self.archive.trial():
             try:
                 yield

@@ -114,6 +114,28 @@ class Settings:
         "Turns after which an entry's compressed form is enough, by class, written like context_ttl."
         " Empty: never by age alone.",
     )
+    rules_share: float = option(
+        0.05,
+        "Share of the history budget for the rules that you set in typed words (don't, never, must, always,"
+        " use X not Y): they stay in the prompt when their messages no longer do. 0: off.",
+        low=0,
+        high=0.5,
+    )
+    chat_map: float = option(
+        0.0,
+        "Share of the history budget for the chat map: decisions, errors, names and numbers that no longer"
+        " stand in the prompt. 0: off.",
+        low=0,
+        high=0.5,
+    )
+    incremental: bool = option(
+        False,
+        "Keep the last turns whole and compile all older ones into a rolling summary of fixed size, so that"
+        " prompts stay flat however long the session is.",
+    )
+    incremental_turns: int = option(
+        6, "How many turns stay whole with --gardener-incremental.", low=1, high=1_000
+    )
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",

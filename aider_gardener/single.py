@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from aider_gardener import care
+from aider_gardener import care, model_asks
 from aider_gardener.care import Restored
 from aider_gardener.entries import Why
+from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry
 
 if TYPE_CHECKING:
@@ -35,3 +36,14 @@ class SingleEntries:
     def why(self, entry_id: str) -> Why:
         """What an entry is, how it stands, what was done to it when and why, what brings it back."""
         return care.why(cast("Gardener", self), entry_id)
+
+    def answer(self, reply: str) -> tuple[str, list[str]]:
+        """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
+        gardener = cast("Gardener", self)
+        with gardener.timed():
+            return model_asks.answer(gardener, reply)
+
+    def last_time(self) -> LastTime | None:
+        """A short account of the last chat in this project, within the recall budget; None without one."""
+        gardener = cast("Gardener", self)
+        return last_time(gardener.archive, token_limit=gardener.recall_budget)

@@ -18,6 +18,7 @@ LAYERS = {
     "gardener": FACADE,
     "care": FACADE,  # what the user decides about single entries
     "single": FACADE,
+    "settled": FACADE,
     "stored_chat": FACADE,  # the facade over a chat that ended
     "model_asks": FACADE,  # what a model that asks for originals is given
     "compactions": FACADE,  # the part of the facade that changes what is shown

@@ -224,10 +224,13 @@ def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
 
 def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
+    from aider_gardener.usage import Prices
+
     model = coder.main_model
     if gardener.frame.model != model.name:
         gardener.set_counter(token_counter(model, gardener.usage.factor(model.name)))
         gardener.archive.provider = provider_of(model)
+        gardener.usage.prices = Prices.of(model.info)
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import fallback, link, overflow
 from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.netprice import CACHE_SECONDS
 from aider_gardener.pressure import Frame
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def after(coder: Any, chunks: Any) -> Any:
         link.show(coder, gardener)
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
+    place_map(gardener, chunks)
     place_recall(coder, gardener, chunks)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
@@ -54,13 +57,32 @@ def reminder_of(coder: Any, chunks: Any) -> list[dict[str, Any]]:
 
 
 def prefix_changed(coder: Any, chunks: Any) -> bool:
-    """Whether what stands before the history differs from the last prompt, so that the cache is cold."""
-    prefix = hash(
-        tuple(text_of(m) for m in [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo])
-    )
-    changed = coder.gardener.prefix_key not in (None, prefix)
-    coder.gardener.prefix_key = prefix
-    return changed
+    """Whether the provider's cache holds nothing of the history: the model or what stands before it
+    differs from the last prompt, or that was long ago."""
+    gardener = coder.gardener
+    before = [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
+    prefix = hash((coder.main_model.name, *(text_of(m) for m in before)))
+    changed = gardener.prefix_key not in (None, prefix)
+    gardener.prefix_key = prefix
+    gardener.compactions.note_prefix(kept=not changed)
+    idle = gardener.usage.idle_seconds
+    return changed or CACHE_SECONDS <= idle < math.inf
+
+
+def place_map(gardener: Gardener, chunks: Any) -> None:
+    """Put the note on what is settled before the history, behind what is compacted at its beginning."""
+    from aider_gardener.view import FILLER, NOTE_HEAD
+
+    beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
+    note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
+    if not note:
+        return
+    part = "done" if chunks.done else "cur"
+    messages = getattr(chunks, part)
+    compacted = len(messages) > 1 and text_of(messages[0]).startswith(NOTE_HEAD)
+    at = 2 if compacted and messages[1]["content"] == FILLER else 0
+    pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
+    setattr(chunks, part, [*messages[:at], *pair, *messages[at:]])
 
 
 def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
@@ -69,7 +91,7 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
     if at is None:
         return
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
-    note = gardener.recall_note(question_of(coder), standing)
+    note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.chat_map.note.text}")
     if note:
         from aider_gardener.view import FILLER
 
@@ -108,6 +130,8 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
         "files": tokens([*chunks.readonly_files, *chunks.chat_files]),
         "current": current(gardener),
     }
+    if gardener.chat_map.note.tokens:
+        parts["chat map"] = gardener.chat_map.note.tokens
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
