@@ -9,18 +9,16 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.provider import provider_of
+from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Message, TokenCounter
+from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import counter
 
 if TYPE_CHECKING:
     from aider_gardener.backlog import Backlog
@@ -211,17 +209,6 @@ def make_gardener(coder: Any) -> Gardener | None:
     return gardener
 
 
-def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
-    """Counts one text with the model's own tokenizer, times a factor that corrects it."""
-    plain = counter_of_name(model.name, model.tokenizer)
-    return plain if factor == 1.0 else lambda text: round(factor * plain(text))
-
-
-@lru_cache(maxsize=8)
-def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
-    return counter(lambda text: len(tokenizer(text)))
-
-
 def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     from aider_gardener.usage import Prices
@@ -235,18 +222,6 @@ def refresh(gardener: Gardener, coder: Any) -> None:
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )
     gardener.history_limit = user_limit(coder)
-
-
-def user_limit(coder: Any) -> int:
-    """aider's --max-chat-history-tokens if the user gave one, else 0."""
-    args = getattr(coder.commands, "args", None)
-    given = getattr(args, "max_chat_history_tokens", None)
-    if given:
-        return int(given)
-    summarizer = coder.summarizer
-    defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
-    limit = int(summarizer.max_tokens)
-    return 0 if limit in defaults else limit
 
 
 def to_messages(messages: list[dict[str, Any]]) -> list[Message]:

@@ -1,13 +1,17 @@
-"""Where a model's prompts go: litellm's name of the provider, and whether that is this machine."""
+"""A coder's model: where its prompts go, how its tokens are counted, what the user allows the history."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from aider_gardener.messages import TokenCounter
 from aider_gardener.past_sessions import AWAY, HERE, LOCAL_PROVIDERS
+from aider_gardener.tokens import counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
 FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
@@ -48,3 +52,26 @@ def is_loopback(address: str) -> bool:
     except ValueError:
         return False
     return found.is_loopback or found.is_unspecified
+
+
+def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
+    """Counts one text with the model's own tokenizer, times a factor that corrects it."""
+    plain = counter_of_name(model.name, model.tokenizer)
+    return plain if factor == 1.0 else lambda text: round(factor * plain(text))
+
+
+@lru_cache(maxsize=8)
+def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
+    return counter(lambda text: len(tokenizer(text)))
+
+
+def user_limit(coder: Any) -> int:
+    """aider's --max-chat-history-tokens if the user gave one, else 0."""
+    args = getattr(coder.commands, "args", None)
+    given = getattr(args, "max_chat_history_tokens", None)
+    if given:
+        return int(given)
+    summarizer = coder.summarizer
+    defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
+    limit = int(summarizer.max_tokens)
+    return 0 if limit in defaults else limit

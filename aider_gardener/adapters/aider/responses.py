@@ -6,6 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.provider import token_counter
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def count_call(coder: Any, gardener: Gardener, messages: list[dict[str, Any]], c
     from aider_gardener.usage import Call, Prices
 
     model, said = coder.main_model, texts(messages)
-    plain = link.token_counter(model)
+    plain = token_counter(model)
     estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in said)
     call = reported_call(completion)
     if call is None:
@@ -48,7 +49,7 @@ def count_call(coder: Any, gardener: Gardener, messages: list[dict[str, Any]], c
         gardener.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)
         after = gardener.usage.factor(model.name)
         if after != before and gardener.frame.model == model.name:
-            gardener.set_counter(link.token_counter(model, after))
+            gardener.set_counter(token_counter(model, after))
 
 
 def texts(messages: list[dict[str, Any]]) -> list[str]:
