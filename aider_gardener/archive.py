@@ -20,9 +20,6 @@ from aider_gardener.tokens import approximate
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
 
-QUERY_SECONDS = 0.1
-"""A turn waits no longer for its question's vector; a replay, which must be the same twice, waits."""
-
 
 class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
@@ -49,6 +46,7 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        self._told = store.notice
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -123,11 +121,20 @@ class Archive:
         """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
         if self.backlog is None:
             return []
-        vector = self.backlog.query_vector(question, QUERY_SECONDS if self.backlog.background else None)
+        vector = self.backlog.query_vector(
+            question, self.backlog.question_seconds if self.backlog.background else None
+        )
         if vector is None:
             return []
         name = self.backlog.embedder_name
         return self.store.search_vectors(vector, embedder=name, limit=limit, session=session, min_seq=min_seq)
+
+    def take_notice(self) -> str:
+        """What the user should know, in one line, once: of the store since it was opened, or the backlog."""
+        if self.store.notice != self._told:
+            self._told = self.store.notice
+            return self._told
+        return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:
         """Count an access of each entry now."""

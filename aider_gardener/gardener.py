@@ -115,7 +115,7 @@ class Gardener:
 
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
-        return self.archive.backlog.take_notice() if self.archive.backlog else ""
+        return self.archive.take_notice()
 
     # Budget and plan
 

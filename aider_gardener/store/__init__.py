@@ -9,6 +9,7 @@ from pathlib import Path
 from aider_gardener.store.base import (
     Chunk,
     Event,
+    Holding,
     PendingPassage,
     SessionInfo,
     Store,
@@ -22,6 +23,7 @@ from aider_gardener.store.location import store_directory
 __all__ = [
     "Chunk",
     "Event",
+    "Holding",
     "PendingPassage",
     "SessionInfo",
     "Store",

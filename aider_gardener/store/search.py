@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from aider_gardener.messages import ContentClass
+from aider_gardener.providers import AT_HOME, LOCAL_PROVIDERS
 from aider_gardener.store import schema, words
 from aider_gardener.store.base import TextHit
 
@@ -17,8 +18,14 @@ SMALL_INDEX_CHUNKS = 2_000
 FEWEST_TERMS = 2
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
+SCRUB_PAGES = 1_000
+"""Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 GLOSS_KNOWN_CHARS = 100_000
 FILL_BATCH = 200
+
+
+FIRST_PROVIDER = """(SELECT f.provider FROM occurrences f WHERE f.original = o.number AND f.provider != ''
+                      ORDER BY f.number LIMIT 1)"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,7 @@ class Filter:
     exclude_sessions: Collection[str] = ()
     classes: Collection[ContentClass] | None = None
     min_seq: int | None = None
+    remote_only: bool = False
 
 
 def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: bool) -> list[TextHit]:
@@ -39,12 +47,13 @@ def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: 
         return []
     conditions, values = filter_sql(wanted)
     sql = f"""
-        SELECT o.id, c.start, c."end", -word_index.rank
+        SELECT o.id, c.start, c."end", -word_index.rank, {FIRST_PROVIDER}
         FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
         CROSS JOIN originals o ON o.number = c.original
         WHERE word_index MATCH ? {"".join(f" AND {condition}" for condition in conditions)}
         ORDER BY word_index.rank, word_index.rowid DESC LIMIT ?"""
-    return [TextHit(*row) for row in db.execute(sql, (match, *values, limit))]
+    rows: list[Any] = db.execute(sql, (match, *values, limit)).fetchall()
+    return [TextHit(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
 
 
 def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
@@ -99,7 +108,8 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
     if wanted.classes is not None:
         conditions.append(f"o.cls IN ({_marks(wanted.classes)})")
         values.extend(cls.value for cls in wanted.classes)
-    if wanted.session is None and not wanted.exclude_sessions and wanted.min_seq is None:
+    is_placed = wanted.session is not None or wanted.min_seq is not None
+    if not (is_placed or wanted.exclude_sessions or wanted.remote_only):
         return conditions, values
     inner = "EXISTS (SELECT 1 FROM occurrences n WHERE n.original = o.number"
     if wanted.session is not None:
@@ -112,6 +122,9 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         excluded = f"SELECT number FROM sessions WHERE id IN ({_marks(wanted.exclude_sessions)})"
         inner += f" AND n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
+    if wanted.remote_only:
+        inner += f" AND n.provider NOT IN ({_marks(LOCAL_PROVIDERS)}) AND n.provider NOT LIKE '%' || ?"
+        values.extend([*LOCAL_PROVIDERS, AT_HOME])
     return [*conditions, inner + ")"], values
 
 
@@ -148,9 +161,9 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     return len(waiting)
 
 
-def backlog(db: apsw.Connection) -> int:
-    """How many chunks wait to be indexed."""
-    return int(db.execute("SELECT count(*) FROM chunks WHERE indexed = 0").get)
+def has_backlog(db: apsw.Connection) -> bool:
+    """Whether any chunk waits to be indexed."""
+    return db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get is not None
 
 
 def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
@@ -177,9 +190,16 @@ def remove(db: apsw.Connection, numbers: Collection[int]) -> None:
     db.executemany("DELETE FROM word_index WHERE rowid = ?", [(number,) for number in numbers])
 
 
-def scrub(db: apsw.Connection) -> None:
-    """Rewrite the index without what was removed, so that no removed word stays in the file."""
-    db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+def begin_scrub(db: apsw.Connection) -> None:
+    """Begin to rewrite the index without what was removed, so that no removed word stays in the file."""
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (-SCRUB_PAGES,))
+
+
+def scrub(db: apsw.Connection) -> bool:
+    """Go on with it for a moment; False when it is done."""
+    before = db.total_changes()
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (SCRUB_PAGES,))
+    return db.total_changes() - before >= 2
 
 
 def rebuild(db: apsw.Connection) -> None:

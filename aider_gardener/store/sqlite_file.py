@@ -105,6 +105,17 @@ class Database:
                 with self._explained():
                     self._undo()
 
+    @property
+    def is_open(self) -> bool:
+        return self._connection is not None
+
+    def go_on_in_memory(self) -> None:
+        """Leave the file as it is and go on with an empty archive in memory."""
+        with self._lock:
+            self.close()
+            self.path = None
+            self.connect()
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
@@ -255,6 +266,8 @@ def _check_owner(db: apsw.Connection, path: Path | None) -> None:
 def _configure(db: apsw.Connection, path: Path | None) -> None:
     """Durable writes, deleted bytes overwritten, write-ahead log where processes share memory."""
     db.pragma("secure_delete", True)
+    if path is not None and schema.is_empty(db):
+        db.pragma("auto_vacuum", 2)  # incremental: what `gardener store gc` frees can leave the file
     db.pragma("cache_size", -CACHE_KIB)
     db.pragma("temp_store", "memory")
     if path is None:

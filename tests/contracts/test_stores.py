@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,27 @@ def test_search_filters(store: Store) -> None:
     assert found_ids(store, "alpha", classes=[]) == []
     put(store, "alpha three", session="s1", seq=7)
     assert three.id in found_ids(store, "alpha", session="s1", min_seq=7)
+
+
+def test_hits_know_the_provider_they_were_first_sent_to(store: Store) -> None:
+    sent = {"ollama": "alpha at home", "openai": "alpha away", "openai@local": "alpha own server", "": "alpha unsent"}
+    ids = {}
+    for seq, (provider, text) in enumerate(sent.items()):
+        new = replace(entry(text, seq=seq), provider=provider)
+        ids[provider] = store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
+    assert {hit.entry_id: hit.provider for hit in store.search_text("alpha")} == {v: k for k, v in ids.items()}
+    assert set(found_ids(store, "alpha", remote_only=True)) == {ids["openai"], ids[""]}
+    embedder = LetterCounts()
+    passages = store.vectors_pending(9, "letters")
+    store.put_vectors(list(zip(passages, embedder.embed([p.text for p in passages]), strict=True)), "letters")
+    vector = embedder.embed(["alpha"])[0]
+    assert {h.entry_id: h.provider for h in store.search_vectors(vector, embedder="letters")} == {v: k for k, v in ids.items()}
+    near = store.search_vectors(vector, embedder="letters", remote_only=True)
+    assert {hit.entry_id for hit in near} == {ids["openai"], ids[""]}
+    again = replace(entry("alpha at home", seq=50), provider="openai")
+    store.add(again, chunks=[])
+    assert ids["ollama"] in found_ids(store, "alpha", remote_only=True)
+    assert {hit.provider for hit in store.search_text("home")} == {"ollama"}
 
 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:

@@ -56,14 +56,22 @@ class State:
                 self.stores[key] = open_store(directory)
             return self.stores[key]
 
-    def backlog(self, directory: Path | None, session: str) -> Backlog:
+    def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
         from aider_gardener.backlog import Backlog
+        from aider_gardener.embedders import loading
+        from aider_gardener.pruning import keep_to_policy
 
         with self.lock:
             key = str(directory)
             if key not in self.backlogs:
-                self.backlogs[key] = Backlog(self.store(directory), background=self.background)
+                store = self.store(directory)
+                self.backlogs[key] = Backlog(
+                    store,
+                    load=loading(settings.embedder),
+                    background=self.background,
+                    upkeep=lambda: keep_to_policy(store, settings),
+                )
                 self.backlogs[key].resume()
             self.backlogs[key].session = session
             return self.backlogs[key]
@@ -164,7 +172,7 @@ def make_gardener(coder: Any) -> Gardener | None:
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=state.backlog(directory, session) if settings.embedder != "none" else None,
+        backlog=state.backlog(directory, session, settings),
     )
     return Gardener(settings, archive)
 
@@ -184,11 +192,22 @@ def refresh(gardener: Gardener, coder: Any) -> None:
     model = coder.main_model
     if gardener.frame.model != model.name:
         gardener.set_counter(token_counter(model))
-        gardener.archive.provider = str(model.info.get("litellm_provider") or "")
+        gardener.archive.provider = provider_of(model)
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )
     gardener.history_limit = user_limit(coder)
+
+
+def provider_of(model: Any) -> str:
+    """The provider of aider's model, and whether it is one of the user's own machines."""
+    from aider_gardener.providers import provider_name
+
+    known = str(model.info.get("litellm_provider") or "")
+    extra = model.extra_params if isinstance(getattr(model, "extra_params", None), dict) else {}
+    family = (known or model.name.partition("/")[0]).upper().replace("-", "_")
+    address = extra.get("api_base") or extra.get("base_url") or os.environ.get(f"{family}_API_BASE", "")
+    return provider_name(model.name, provider=known, address=str(address))
 
 
 def user_limit(coder: Any) -> int:
