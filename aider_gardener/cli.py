@@ -67,15 +67,24 @@ def open_archive(directory: Path | None) -> Store:
     Raises UsageError when there is none yet.
     """
     from aider_gardener.settings import Settings
-    from aider_gardener.store import open_store, store_directory
+    from aider_gardener.store import open_store
 
-    found = directory or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
-    if not (found / "gardener.db").is_file():
-        raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
-    store = open_store(found)
+    found = archive_directory(directory)
+    store = open_store(found, key_source=Settings.from_env().store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
     return store
+
+
+def archive_directory(given: Path | None) -> Path:
+    """The directory of the archive. Raises UsageError when there is none in it yet."""
+    from aider_gardener.settings import Settings
+    from aider_gardener.store import store_directory
+
+    found = given or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
+    if not (found / "gardener.db").is_file():
+        raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
+    return found
 
 
 def repository_root(start: Path) -> Path | None:

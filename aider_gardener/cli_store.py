@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.cli import directory_option, json_option, open_archive, put
+from aider_gardener.cli import archive_directory, directory_option, json_option, open_archive, put
 
 if TYPE_CHECKING:
     from aider_gardener.retention import Policy
@@ -107,6 +107,43 @@ def store_gc(
         "entries": [each.record() for each in due],
     }
     put(value, as_json, lambda: gc_report(value, policy))
+
+
+@store.command("encrypt")
+@click.option(
+    "--key",
+    "source",
+    metavar="keyring|env|file:PATH",
+    help="Where the key is, or is put when there is none yet.  [default: the setting store_key]",
+)
+@directory_option
+def store_encrypt(source: str | None, directory: Path | None) -> None:
+    """Encrypt the archive, index and vectors included."""
+    from aider_gardener.errors import UsageError
+    from aider_gardener.settings import Settings
+    from aider_gardener.store.rekey import encrypt
+
+    settings = Settings.from_env(store_key=source)
+    if not settings.store_key:
+        raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
+    found = archive_directory(directory)
+    readable = encrypt(found, settings.store_key)
+    click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
+    click.echo("without it nobody can read the archive.")
+    if readable:
+        click.echo(f"Not encrypted, delete them if you can: {', '.join(readable)}")
+
+
+@store.command("decrypt")
+@directory_option
+def store_decrypt(directory: Path | None) -> None:
+    """Take the encryption off the archive."""
+    from aider_gardener.settings import Settings
+    from aider_gardener.store.rekey import decrypt
+
+    found = archive_directory(directory)
+    decrypt(found, Settings.from_env().store_key)
+    click.echo(f"The archive in {found} is no longer encrypted.")
 
 
 def gc_report(value: dict[str, Any], policy: Policy) -> Any:

@@ -86,6 +86,13 @@ class Settings:
         low=0,
         high=10_000_000,
     )
+    store_key: str = option(
+        "",
+        "Where the key of an encrypted archive is: keyring (the system's), env (the variable"
+        " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
+        " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
+        choices=("", "keyring", "env", "file:PATH"),
+    )
     llm_fallback: bool = option(
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
     )
@@ -123,7 +130,7 @@ def check_field(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise UsageError unless `value` is legal for the field."""
     choices, low, high = (field.metadata[key] for key in ("choices", "low", "high"))
     if choices and not any(is_choice(value, choice) for choice in choices):
-        raise UsageError(f"{field.name} must be one of {', '.join(choices)}, not {value!r}")
+        raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if high and (not is_number or not low <= value <= high):
         raise UsageError(f"{field.name} must be a number from {low:g} to {high:g}, not {value!r}")

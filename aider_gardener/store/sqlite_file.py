@@ -12,7 +12,7 @@ from typing import TypeVar
 import apsw
 
 from aider_gardener.errors import StoreError
-from aider_gardener.store import location, schema
+from aider_gardener.store import encryption, location, rekey, schema
 
 Result = TypeVar("Result")
 Step = Callable[[apsw.Connection], Result]
@@ -38,8 +38,10 @@ class Database:
     returns true the step is run once more.
     """
 
-    def __init__(self, path: Path | None, *, connect: bool = True) -> None:
+    def __init__(self, path: Path | None, *, connect: bool = True, key_source: str = "") -> None:
         self.path = path
+        self.key_source = key_source
+        self.key = ""
         self.repair: Callable[[apsw.Error], bool] | None = None
         self._lock = threading.RLock()
         self._depth = 0
@@ -54,16 +56,26 @@ class Database:
         if self.path is not None:
             location.prepare_file(self.path)
             self._identity = identity(self.path)
+            self.key = encryption.key_for(self.path, self.key_source)
         db = _open(self.path)
         try:
+            encryption.unlock(db, self.key)
             _check_owner(db, self.path)
             _configure(db, self.path)
             schema.migrate(db)
             _probe(db)
+        except apsw.NotADBError:
+            db.close()
+            if self.path and self.key and encryption.read_marker(self.path.parent) is None:
+                text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
+                raise encryption.Locked(text) from None
+            raise
         except BaseException:
             db.close()
             raise
         self._connection = db
+        if self.path is not None:
+            rekey.clear_part(self.path)
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -113,7 +125,7 @@ class Database:
         """Leave the file as it is and go on with an empty archive in memory."""
         with self._lock:
             self.close()
-            self.path = None
+            self.path, self.key = None, ""
             self.connect()
 
     def close(self) -> None:

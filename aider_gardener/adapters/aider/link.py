@@ -46,14 +46,14 @@ class State:
     background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def store(self, directory: Path | None) -> Store:
+    def store(self, directory: Path | None, key_source: str = "") -> Store:
         """The archive of a directory, opened once."""
         with self.lock:
             key = str(directory)
             if key not in self.stores:
                 from aider_gardener.store import open_store
 
-                self.stores[key] = open_store(directory)
+                self.stores[key] = open_store(directory, key_source=key_source)
             return self.stores[key]
 
     def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
@@ -162,7 +162,7 @@ def make_gardener(coder: Any) -> Gardener | None:
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
     directory = settings.store_path or store_directory(root)
-    store = state.store(directory)
+    store = state.store(directory, settings.store_key)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
     session = secrets.token_hex(8)
