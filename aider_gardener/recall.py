@@ -118,15 +118,14 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> list[Passage]:
     own = {entry.id: entry for entry in chat.entries.values()}
     closed = excluded(chat) if request.unasked else frozenset(chat.entries[s].id for s in open_exchange(chat))
     contexts = contexts_of(chat)
-    entries: dict[str, tuple[Entry | None, str]] = {}
+    wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
+    stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
     found: list[Passage] = []
-    for entry_id, start, end in dict.fromkeys([*spans, *near]):
-        if entry_id in closed:
+    for entry_id, start, end in wanted:
+        if entry_id not in stored:
             continue
-        if entry_id not in entries:
-            entries[entry_id] = own.get(entry_id) or store.get(entry_id), store.original(entry_id) or ""
-        entry, text = entries[entry_id]
-        if entry is None or entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
+        entry, text = own.get(entry_id) or stored[entry_id], stored[entry_id].content
+        if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
             continue
         context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)

@@ -88,6 +88,10 @@ class Store(Protocol):
         """The entry with its stored content, as it last occurred, or None."""
         ...
 
+    def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
+        ...
+
     def original(self, entry_id: str) -> str | None:
         """The stored content alone, or None."""
         ...

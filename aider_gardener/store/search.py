@@ -15,7 +15,10 @@ from aider_gardener.store.base import TextHit
 
 SMALL_INDEX_CHUNKS = 2_000
 """Below this every word is asked for; above, the rarest until they match about so many chunks."""
-FEWEST_TERMS = 2
+COMMON_TERMS = 2
+NEWEST_CHUNKS = 20_000
+"""So many words that are too common for that are asked for among so many of the newest chunks, where the
+rarer ones find little."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
 SCRUB_PAGES = 1_000
@@ -42,10 +45,29 @@ class Filter:
 def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: bool) -> list[TextHit]:
     """The best chunks for a text, best first."""
     asked = words.query_words(query)
-    match = expression(affordable(db, asked) if any_word else asked, any_word=any_word)
-    if not match or limit <= 0:
+    if not asked or limit <= 0:
         return []
+    if not any_word:
+        return _matching(db, expression(asked, any_word=False), limit, wanted)
+    rare, common = affordable(db, asked)
+    found = _matching(db, expression(rare, any_word=True), limit, wanted) if rare else []
+    if len(found) < limit and common:
+        both = expression([*rare, *common], any_word=True)
+        newest = _matching(db, both, limit, wanted, among_newest=NEWEST_CHUNKS)
+        if not rare and not newest:
+            newest = _matching(db, both, limit, wanted)
+        found = _merged(found, newest)[:limit]
+    return found
+
+
+def _matching(
+    db: apsw.Connection, match: str, limit: int, wanted: Filter, *, among_newest: int = 0
+) -> list[TextHit]:
+    """The best chunks for an FTS5 expression, of all or among the newest ones only."""
     conditions, values = filter_sql(wanted)
+    if among_newest:
+        conditions = ["word_index.rowid > (SELECT max(number) FROM chunks) - ?", *conditions]
+        values = [among_newest, *values]
     sql = f"""
         SELECT o.id, c.start, c."end", -word_index.rank, {FIRST_PROVIDER}
         FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
@@ -54,6 +76,16 @@ def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: 
         ORDER BY word_index.rank, word_index.rowid DESC LIMIT ?"""
     rows: list[Any] = db.execute(sql, (match, *values, limit)).fetchall()
     return [TextHit(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+
+
+def _merged(one: list[TextHit], other: list[TextHit]) -> list[TextHit]:
+    """The hits of two queries over the same index, the better score of each, best first."""
+    best: dict[tuple[str, int, int], TextHit] = {}
+    for hit in (*one, *other):
+        held = best.get((hit.entry_id, hit.start, hit.end))
+        if held is None or hit.score > held.score:
+            best[hit.entry_id, hit.start, hit.end] = hit
+    return sorted(best.values(), key=lambda hit: -hit.score)
 
 
 def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
@@ -69,24 +101,29 @@ def _term(word: words.Word) -> str:
     return f'({whole} OR stems : "{word.stem}")' if word.stem else f"({whole})"
 
 
-def affordable(db: apsw.Connection, asked: list[words.Word]) -> list[words.Word]:
-    """The rarest words, and of these the stems, that together match a bounded number of chunks.
+def affordable(
+    db: apsw.Connection, asked: list[words.Word]
+) -> tuple[list[words.Word], list[words.Word]]:
+    """The rarest words, and of these the stems, that together match a bounded number of chunks; and the
+    next ones, which are too common to be looked for everywhere.
 
     A word in more than half of all chunks weighs nothing in BM25, and scoring costs per match: in
     a large archive the common words of a question would cost most and tell least.
     """
     total = db.execute("SELECT coalesce(max(number), 0) FROM chunks").get
     if total <= SMALL_INDEX_CHUNKS:
-        return asked
+        return asked, []
     left = SMALL_INDEX_CHUNKS
-    kept: list[words.Word] = []
+    rare: list[words.Word] = []
     counted = [(_matches(db, expression([words.Word(word.text)], any_word=True)), word) for word in asked]
-    for count, word in sorted(counted, key=lambda pair: pair[0]):
-        if count > left and len(kept) >= FEWEST_TERMS:
+    counted.sort(key=lambda pair: pair[0])
+    for count, word in counted:
+        if count > left:
             break
         left -= count
-        kept.append(word)
-    return [_with_stem_if(db, word, left) for word in kept]
+        rare.append(word)
+    common = [words.Word(word.text) for _, word in counted[len(rare) : len(rare) + COMMON_TERMS]]
+    return [_with_stem_if(db, word, left) for word in rare], common
 
 
 def _with_stem_if(db: apsw.Connection, word: words.Word, left: int) -> words.Word:

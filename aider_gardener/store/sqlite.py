@@ -78,6 +78,11 @@ class SqliteStore(SqliteBase):
     def get(self, entry_id: str) -> Entry | None:
         return self._waiting.get(entry_id) or self._db.read(lambda db: sqlite_entries.get(db, entry_id))
 
+    def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        wanted, nothing = list(ids), dict[str, Entry]()
+        stored = self._read_or(nothing, lambda db: sqlite_entries.get_many(db, wanted))
+        return stored | {each: entry for each in wanted if (entry := self._waiting.get(each))}
+
     def original(self, entry_id: str) -> str | None:
         waiting = self._waiting.get(entry_id)
         return waiting.content if waiting else self._db.read(lambda db: sqlite_entries.original(db, entry_id))

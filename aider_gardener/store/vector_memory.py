@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 GROWTH = 1.25
 GONE = -1
 """Stands in place of the original and the chunk of a vector that was deleted."""
-WASTE = 0.3
+WASTE, WASTED_ROWS = 0.3, 1_000
+"""Where more than this share, and more than so many rows, are gone, the vectors are read anew."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Held:
 
     @property
     def is_wasteful(self) -> bool:
-        return self.dead > max(1_000, WASTE * self.count)
+        return self.dead > max(WASTED_ROWS, WASTE * self.count)
 
     def unread(self, db: apsw.Connection, embedder: int, limit: int) -> list[Any]:
         """The next rows (number, chunk, original, blob), at most `limit`, -1 for all."""

@@ -57,6 +57,17 @@ def index_words(text: str) -> list[Word]:
     return found
 
 
+def keys(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The distinct words of a text and their distinct stems."""
+    words, stems = set(), set()
+    for run in RUN.findall(text):
+        for word in _run_words(run):
+            words.add(word.text)
+            stems.add(word.stem)
+    stems.discard("")
+    return frozenset(words), frozenset(stems)
+
+
 def query_words(text: str) -> list[Word]:
     """The distinct words to ask for, at most `QUERY_WORDS`, in the order they stand in the text.
 
