@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 Step = Callable[[apsw.Connection], Result]
 
 BUSY_MILLISECONDS = 10_000
+NETWORK_BUSY_MILLISECONDS = 30_000
+"""Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
@@ -74,6 +76,7 @@ class Database:
             db.close()
             raise
         self._connection = db
+        self.set_patience()
         if self.path is not None:
             rekey.clear_part(self.path)
 
@@ -134,9 +137,12 @@ class Database:
                 self._connection.close()
                 self._connection = None
 
-    def set_patience(self, milliseconds: int = BUSY_MILLISECONDS) -> None:
-        """How long a lock of another process is waited for."""
+    def set_patience(self, milliseconds: int = 0) -> None:
+        """How long a lock of another process is waited for; 0 is as long as is usual for the place."""
         with self._lock:
+            if not milliseconds:
+                has_log = self.path is None or self.live.pragma("journal_mode") == "wal"
+                milliseconds = BUSY_MILLISECONDS if has_log else NETWORK_BUSY_MILLISECONDS
             self.live.set_busy_timeout(milliseconds)
 
     def is_replaced(self) -> bool:
@@ -223,7 +229,7 @@ def explain(error: apsw.Error, path: Path | None) -> str:
 
 EXPLANATIONS: tuple[tuple[type[BaseException], str], ...] = (
     (apsw.FullError, "{path} cannot grow: the disk is full; free some space"),
-    (apsw.BusyError, "{path} has been locked by another process for 10 seconds; try again"),
+    (apsw.BusyError, "{path} has been locked by another process for too long; try again"),
     (apsw.LockedError, "{path} is locked; try again"),
     (apsw.ReadOnlyError, "{path} cannot be written; check the permissions of the file and its directory"),
     (apsw.CantOpenError, "{path} cannot be opened; check the permissions of the file and its directory"),
@@ -284,9 +290,9 @@ def _configure(db: apsw.Connection, path: Path | None) -> None:
     db.pragma("temp_store", "memory")
     if path is None:
         return
-    wanted = "delete" if location.is_network_path(path.parent) else "wal"
+    wanted = "truncate" if location.is_network_path(path.parent) else "wal"
     if db.pragma("journal_mode", wanted) != wanted:
-        db.pragma("journal_mode", "delete")
+        db.pragma("journal_mode", "truncate")
     db.pragma("synchronous", "full")
     db.pragma("journal_size_limit", 8 * 1024 * 1024)
 
