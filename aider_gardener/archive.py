@@ -47,6 +47,7 @@ class Archive:
         self.provider = ""
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self._told = store.notice
+        self._generation = store.generation
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -82,6 +83,16 @@ class Archive:
         )
         self._renditions[stored.seq] = made
         return stored
+
+    def add_again(self, entries: Iterable[Entry]) -> None:
+        """After damage the archive may have been begun anew without some of what this chat still knows."""
+        if self.store.generation == self._generation:
+            return
+        self._generation = self.store.generation
+        self.store.open_session(self.session, project=self.project, started_at=self.clock())
+        for entry in list(entries):
+            chunks = chunk(entry.id, entry.content, entry.segments)
+            self.store.add(entry, chunks=chunks, renditions=list(self._renditions.get(entry.seq, {}).values()))
 
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""

@@ -55,6 +55,7 @@ class Gardener:
             known_gone = set(self.chat.gone)
             added = self.chat.sync(done, cur, self._admit)
             self.archive.set_active(self.chat, known_gone)
+            self.archive.add_again(self.chat.entries.values())
             return added
 
     @contextmanager

@@ -63,6 +63,12 @@ class Store(Protocol):
         """One line for the user when something was set aside or is unavailable, else ""."""
         ...
 
+    @property
+    def generation(self) -> int:
+        """Counts how often the archive was begun anew since it was opened, because of damage: what a chat
+        knows of its own should be added again then."""
+        ...
+
     def open_session(
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:

@@ -27,6 +27,7 @@ class SqliteBase:
         self, database: Database, *, clock: Callable[[], float] = time.time, notice: str = ""
     ) -> None:
         self.notice = notice
+        self.generation = 0
         self._db = database
         self._clock = clock
         self._secrets: dict[str, None] = {}
@@ -111,6 +112,7 @@ class SqliteBase:
         if path is None:
             return False
         self._db.close()
+        self.generation += 1
         try:
             if self._db.is_replaced():
                 self._db.connect()
