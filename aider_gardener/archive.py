@@ -92,7 +92,8 @@ class Archive:
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
         for entry in list(entries):
             chunks = chunk(entry.id, entry.content, entry.segments)
-            self.store.add(entry, chunks=chunks, renditions=list(self._renditions.get(entry.seq, {}).values()))
+            made = self._renditions.get(entry.seq, {})
+            self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""

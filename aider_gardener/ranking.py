@@ -79,7 +79,7 @@ def shared(words: Sequence[Word], found: frozenset[str], stems: frozenset[str]) 
     for word in words:
         if word.text in found:
             points[word.text] = 1.0
-        elif word.stem and word.stem in stems:
+        elif word.stem and (word.stem in stems or word.stem in found):
             points[word.text] = STEM_WEIGHT
     return points
 

@@ -95,10 +95,10 @@ def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
 
 def _term(word: words.Word) -> str:
     if not word.text:
-        return f'(stems : "{word.stem}")'
+        return f'({{words stems}} : "{word.stem}")'
     quoted = f'"{word.text}"' + (" *" if words.is_single_unspaced(word.text) else "")
     whole = f"{{words gloss}} : {quoted}"
-    return f'({whole} OR stems : "{word.stem}")' if word.stem else f"({whole})"
+    return f'({whole} OR {{words stems}} : "{word.stem}")' if word.stem else f"({whole})"
 
 
 def affordable(

@@ -108,7 +108,7 @@ def test_a_full_disk(chat: Session, tmp_path: Path) -> None:
     chat.play(6)
     assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
     assert len(chat.said()) == 24 and chat.gardener.plans_applied
-    assert len([e for e in chat.store.session_entries("s")]) == 24, "what waits is known"
+    assert len(chat.store.session_entries("s")) == 24, "what waits is known"
     chat.store._db.live.pragma("max_page_count", 1_000_000)
     chat.play(2)
     assert "stored what waited" in chat.notices[-1] and len(chat.notices) == 2 and before < 24
