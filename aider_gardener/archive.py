@@ -23,9 +23,6 @@ from aider_gardener.tokens import approximate
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
 
-QUERY_SECONDS = 0.1
-"""A turn waits no longer for its question's vector; a replay, which must be the same twice, waits."""
-
 
 def cut_line(line: str, chars: int) -> str:
     """A line form with at most so many characters of text before the id at its end."""
@@ -64,6 +61,8 @@ class Archive:
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.kept: dict[int, dict[str, int]] = {}
+        self._told = store.notice
+        self._generation = store.generation
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -105,6 +104,16 @@ class Archive:
         """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
         self.store.put_renditions(entry.id, [made])
         self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
+    def add_again(self, entries: Iterable[Entry]) -> None:
+        """After damage the archive may have been begun anew without some of what this chat still knows."""
+        if self.store.generation == self._generation:
+            return
+        self._generation = self.store.generation
+        self.store.open_session(self.session, project=self.project, started_at=self.clock())
+        for entry in list(entries):
+            chunks = chunk(entry.id, entry.content, entry.segments)
+            made = self._renditions.get(entry.seq, {})
+            self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""
@@ -155,7 +164,9 @@ class Archive:
         """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
         if self.backlog is None:
             return []
-        vector = self.backlog.query_vector(question, QUERY_SECONDS if self.backlog.background else None)
+        vector = self.backlog.query_vector(
+            question, self.backlog.question_seconds if self.backlog.background else None
+        )
         if vector is None:
             return []
         name = self.backlog.embedder_name
@@ -167,6 +178,13 @@ class Archive:
             exclude_sessions=exclude_sessions,
             min_seq=min_seq,
         )
+
+    def take_notice(self) -> str:
+        """What the user should know, in one line, once: of the store since it was opened, or the backlog."""
+        if self.store.notice != self._told:
+            self._told = self.store.notice
+            return self._told
+        return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:
         """Count an access of each entry now."""

@@ -1,8 +1,10 @@
-"""The embedding backlog: stored passages get their vectors between turns, never on the way of one."""
+"""What is done between turns, never on the way of one: the index of very long originals, the upkeep that
+the user's policy asks for, and the vectors of stored passages."""
 
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 import time
 import weakref
@@ -23,18 +25,25 @@ WRITE = 16
 IDLE_SECONDS = 600.0
 """The model's memory is given back after so long without work or a question."""
 STOP_SECONDS = 1.0
+QUESTION_SECONDS = 0.1
+"""So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
+INDEX_AT_ONCE = 100
+"""Passages of very long originals indexed in one transaction."""
 STORE_FAILURES = 3
 """So often in a row the archive may refuse before the backlog is given up for this process."""
+
+log = logging.getLogger("aider_gardener")
 
 Load = Callable[[], tuple[Embedder | None, str]]
 
 
 class Backlog:
-    """Embeds a store's passages on one daemon thread, between `resume` and `pause`.
+    """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
-    It begins paused. `session` is embedded first. Trouble of any kind ends it with one `notice`: the
-    archive is searched by full text alone then. With `background` false there is no thread and only
-    `drain` works passages off: two runs over the same store do the same.
+    It begins paused. `session` is embedded first. Trouble of any kind ends embedding with one `notice`:
+    the archive is searched by full text alone then. `load` None embeds nothing, by the user's choice.
+    `upkeep` runs once, at the first rest; what it returns is a notice. With `background` false there is
+    no thread and only `drain` works passages off: two runs over the same store do the same.
     """
 
     def __init__(
@@ -42,14 +51,16 @@ class Backlog:
         store: Store,
         *,
         session: str | None = None,
-        load: Load = load_embedder,
+        load: Load | None = load_embedder,
         background: bool = True,
         idle_seconds: float = IDLE_SECONDS,
+        upkeep: Callable[[], str] | None = None,
     ) -> None:
         self.store = store
         self.session = session
-        self.off = False
+        self.off = load is None
         self._load = load
+        self._upkeep = upkeep
         self.background = background
         self._idle_seconds = idle_seconds
         self._embedder: Embedder | None = None
@@ -88,7 +99,13 @@ class Backlog:
                 self._start()
             self._wake.notify_all()
 
-    def query_vector(self, text: str, timeout_seconds: float | None = 0.1) -> Vector | None:
+    @property
+    def question_seconds(self) -> float:
+        """How long a turn waits for its question's vector; a replay, which must be the same twice, waits
+        as long as it takes."""
+        return float(getattr(self._embedder, "question_seconds", QUESTION_SECONDS))
+
+    def query_vector(self, text: str, timeout_seconds: float | None = QUESTION_SECONDS) -> Vector | None:
         """The vector of a question, or None: at once when the model is not loaded (it is then loaded
         in the background for the next one), and when embedding takes longer than the time given.
         None waits as long as it takes."""
@@ -121,6 +138,8 @@ class Backlog:
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
         be; returns how many passages got a vector. 0 without an embedder. Raises StoreError."""
+        while self.store.work_off():
+            pass
         embedder = self._ready()
         count = 0
         while embedder is not None and (limit is None or count < limit):
@@ -145,7 +164,7 @@ class Backlog:
 
     def _start(self) -> None:
         """Start the thread at first need. The caller holds `_wake`."""
-        if self.background and self._thread is None and not (self._stopped or self.off):
+        if self.background and self._thread is None and not self._stopped:
             # Loading the model imports this, which fails (noisily) once the interpreter is ending.
             import concurrent.futures.thread  # noqa: F401  # reason: imported for its exit hook
 
@@ -163,7 +182,7 @@ class Backlog:
     def _wait_for_work(self) -> bool:
         """Sleep until there is something to do; False when it is over. Unloads the model when idle."""
         with self._wake:
-            while not (self._stopped or self.off):
+            while not self._stopped:
                 if self._asked or (self._work and not self._pauses):
                     return True
                 idle = time.monotonic() - self._used_at
@@ -177,7 +196,8 @@ class Backlog:
         return False
 
     def _work_on(self) -> None:
-        """Load the model if need be, then embed what is pending until a pause comes."""
+        """Index what waits, load the model if need be, then embed what is pending until a pause comes."""
+        self._look_after()
         embedder = self._ready()
         with self._wake:
             self._asked = False
@@ -196,14 +216,27 @@ class Backlog:
         except StoreError as error:
             self._store_failed(error)
 
+    def _look_after(self) -> None:
+        """What needs no model: the index of very long originals, and the upkeep, once."""
+        try:
+            while not (self._stopped or self._pauses) and self.store.work_off(INDEX_AT_ONCE):
+                pass
+            if self._upkeep is not None and not (self._stopped or self._pauses):
+                upkeep, self._upkeep = self._upkeep, None
+                self._notice = upkeep() or self._notice
+        except StoreError as error:
+            log.info("upkeep of the archive is put off: %s", error)
+
     def _embed(self, embedder: Embedder, passages: list[PendingPassage]) -> None:
         made: list[tuple[PendingPassage, Vector]] = []
-        for passage in passages:
+        step = int(getattr(embedder, "texts_at_once", 1))
+        for at in range(0, len(passages), step):
             if not self._may_go_on():
                 break
-            made.append((passage, embedder.embed([passage.text])[0]))
+            some = passages[at : at + step]
+            made += zip(some, embedder.embed([passage.text for passage in some]), strict=True)
             self._used_at = time.monotonic()
-            if len(made) == WRITE:
+            if len(made) >= WRITE:
                 self.store.put_vectors(made, embedder.name)
                 made = []
         self.store.put_vectors(made, embedder.name)
@@ -214,7 +247,7 @@ class Backlog:
     def _ready(self) -> Embedder | None:
         """The loaded embedder, or None and off for good."""
         with self._loading:
-            if self.off:
+            if self.off or self._load is None:
                 return None
             if self._embedder is None:
                 found, reason = self._load()

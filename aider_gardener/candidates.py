@@ -56,15 +56,14 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
         near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
     closed = closed_ids(chat, request)
     contexts = contexts_of(chat)
-    entries: dict[str, tuple[Entry | None, str]] = {}
+    wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
+    stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
     found: list[Passage] = []
-    for entry_id, start, end in dict.fromkeys([*spans, *near]):
-        if entry_id in closed:
+    for entry_id, start, end in wanted:
+        if entry_id not in stored:
             continue
-        if entry_id not in entries:
-            entries[entry_id] = own.get(entry_id) or store.get(entry_id), store.original(entry_id) or ""
-        entry, text = entries[entry_id]
-        if entry is None or not speaks(entry):
+        entry, text = own.get(entry_id) or stored[entry_id], stored[entry_id].content
+        if not speaks(entry):
             continue
         if session and entry.session != session and not archive.past.allows(entry, archive.provider):
             continue

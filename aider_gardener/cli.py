@@ -31,6 +31,7 @@ LAZY = {
     "forget": ("aider_gardener.cli_entries", "forget"),
     "pin": ("aider_gardener.cli_entries", "pin"),
     "unpin": ("aider_gardener.cli_entries", "unpin"),
+    "store": ("aider_gardener.cli_store", "store"),
 }
 """Commands whose modules are imported only when they are called for."""
 
@@ -74,15 +75,24 @@ def open_archive(directory: Path | None) -> Store:
     Raises UsageError when there is none yet.
     """
     from aider_gardener.settings import Settings
-    from aider_gardener.store import open_store, store_directory
+    from aider_gardener.store import open_store
 
-    found = directory or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
-    if not (found / "gardener.db").is_file():
-        raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
-    store = open_store(found)
+    found = archive_directory(directory)
+    store = open_store(found, key_source=Settings.from_env().store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
     return store
+
+
+def archive_directory(given: Path | None) -> Path:
+    """The directory of the archive. Raises UsageError when there is none in it yet."""
+    from aider_gardener.settings import Settings
+    from aider_gardener.store import store_directory
+
+    found = given or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
+    if not (found / "gardener.db").is_file():
+        raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
+    return found
 
 
 def repository_root(start: Path) -> Path | None:
@@ -188,53 +198,6 @@ def doctor(as_json: bool) -> None:
     )
     if any(not check.ok for check in checks):
         sys.exit(1)
-
-
-@main.group()
-def store() -> None:
-    """Look after the archive of a project."""
-
-
-@store.command("stats")
-@directory_option
-@json_option
-def store_stats(directory: Path | None, as_json: bool) -> None:
-    """Counts, tokens and bytes, by class."""
-    from aider_gardener.offline import store_stats_record
-    from aider_gardener.terminal import stats_table
-
-    value = store_stats_record(open_archive(directory))
-    put(value, as_json, lambda: stats_table(value))
-
-
-@store.command("verify")
-@directory_option
-@json_option
-def store_verify(directory: Path | None, as_json: bool) -> None:
-    """Check the file and every original against its hash; exit 1 when something is wrong."""
-    problems = open_archive(directory).verify()
-    if as_json:
-        click.echo(json.dumps(problems))
-    else:
-        click.echo("\n".join(problems) if problems else "The archive is sound.")
-    if problems:
-        sys.exit(1)
-
-
-@store.command("export")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@directory_option
-def store_export(file: Path, directory: Path | None) -> None:
-    """Write everything as JSON lines, readable by the owner only."""
-    click.echo(f"{open_archive(directory).export(file):,} lines written to {file}")
-
-
-@store.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@directory_option
-def store_import(file: Path, directory: Path | None) -> None:
-    """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{open_archive(directory).import_(file):,} lines read from {file}")
 
 
 if __name__ == "__main__":

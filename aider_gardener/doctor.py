@@ -78,7 +78,7 @@ def archive(root: Path | None) -> tuple[bool, str]:
     directory = Settings.from_env().store_path or store_directory(root)
     if not (directory / "gardener.db").is_file():
         return True, f"none yet (will be made in {directory})"
-    store = open_store(directory)
+    store = open_store(directory, key_source=Settings.from_env().store_key)
     try:
         problems = store.verify() if store.persistent else [store.notice]
     finally:

@@ -77,6 +77,7 @@ class Gardener(SingleEntries, Settled):
             self.archive.set_active(self.chat, known_gone)
             if self.chat.floor != floor:
                 self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
+            self.archive.add_again(self.chat.entries.values())
             return added
 
     @contextmanager
@@ -151,7 +152,7 @@ class Gardener(SingleEntries, Settled):
 
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
-        return self.archive.backlog.take_notice() if self.archive.backlog else ""
+        return self.archive.take_notice()
 
     # Budget and plan
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aider_gardener.messages import Entry
+from aider_gardener.providers import LOCAL_PROVIDERS, is_local
 from aider_gardener.store.base import SessionInfo, Store
-
-HERE, AWAY = "@here", "@away"
-"""Behind a provider's name where the address it is reached at says something else than the name."""
-LOCAL_PROVIDERS = frozenset(
-    "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
-)
-"""Providers that run on the user's own machines unless an address says otherwise."""
-
-
-def is_here(provider: str) -> bool:
-    """Whether what is sent to this provider stays on the user's machine."""
-    return provider.endswith(HERE) or provider in LOCAL_PROVIDERS
 
 
 def may_go(first_sent_to: str, provider: str) -> bool:
@@ -26,8 +15,8 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     A chat held with a local model never goes to a remote one.
     """
     name = first_sent_to.partition("@")[0]
-    kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
-    return is_here(provider) or not kept_here
+    kept_here = not name or name in LOCAL_PROVIDERS or is_local(first_sent_to)
+    return is_local(provider) or not kept_here
 
 
 def clear_floor(store: Store, session: str) -> int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.messages import Entry
-from aider_gardener.store.words import Word, index_words
+from aider_gardener.store.words import Word, keys
 
 STEM_WEIGHT = 0.75
 """What a match of the stem alone counts beside one of the word."""
@@ -62,14 +62,15 @@ class Passage:
 def terms(text: str) -> Terms:
     """The terms of a text, cached: the same passages are candidates again and again."""
     lines = [plain(line) for line in LINE_END.split(text) if line.strip()]
-    words, stems = plain(text)
+    # No word goes on from one line to the next, so together they hold all there are.
+    words = frozenset().union(*(line[0] for line in lines))
+    stems = frozenset().union(*(line[1] for line in lines))
     return Terms(words, stems, tuple(lines) if len(lines) > 1 else ())
 
 
 @lru_cache(maxsize=8_192)
 def plain(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    found = index_words(text)
-    return frozenset(word.text for word in found), frozenset(word.stem for word in found if word.stem)
+    return keys(text)
 
 
 def shared(words: Sequence[Word], found: frozenset[str], stems: frozenset[str]) -> dict[str, float]:
@@ -78,7 +79,7 @@ def shared(words: Sequence[Word], found: frozenset[str], stems: frozenset[str]) 
     for word in words:
         if word.text in found:
             points[word.text] = 1.0
-        elif word.stem and word.stem in stems:
+        elif word.stem and (word.stem in stems or word.stem in found):
             points[word.text] = STEM_WEIGHT
     return points
 

@@ -143,8 +143,31 @@ class Settings:
     embedder: str = option(
         "minilm",
         "minilm: recall by meaning too, with a small model that comes with the installation and runs on this"
-        " machine. none: by words alone.",
-        choices=("minilm", "none"),
+        " machine. none: by words alone. fastembed:MODEL: with a model of fastembed's registry that is on"
+        " this machine, such as a multilingual one. litellm:MODEL: with a provider's model through litellm,"
+        " which sends every passage (secrets taken out) and every question over the network.",
+        choices=("minilm", "none", "fastembed:MODEL", "litellm:MODEL"),
+    )
+    retention: str = option(
+        "off",
+        "off: nothing leaves the archive by itself. prune: once a session what was never used and has lost"
+        " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
+        " session.",
+        choices=("off", "prune"),
+    )
+    store_limit: int = option(
+        0,
+        "Megabytes that the archive may take. With retention prune the oldest of the least important go"
+        " first; with retention off a line says that it is larger. 0: no limit.",
+        low=0,
+        high=10_000_000,
+    )
+    store_key: str = option(
+        "",
+        "Where the key of an encrypted archive is: keyring (the system's), env (the variable"
+        " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
+        " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
+        choices=("", "keyring", "env", "file:PATH"),
     )
     llm_fallback: bool = option(
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
@@ -214,11 +237,19 @@ def variable(field_name: str) -> str:
 def check_field(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise UsageError unless `value` is legal for the field."""
     choices, low, high = (field.metadata[key] for key in ("choices", "low", "high"))
-    if choices and value not in choices:
-        raise UsageError(f"{field.name} must be one of {', '.join(choices)}, not {value!r}")
+    if choices and not any(is_choice(value, choice) for choice in choices):
+        raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if high and (not is_number or not low <= value <= high):
         raise UsageError(f"{field.name} must be a number from {low:g} to {high:g}, not {value!r}")
+
+
+def is_choice(value: Any, choice: str) -> bool:
+    """Whether a value is a choice; a word in capitals behind a colon stands for any text."""
+    prefix, colon, open_part = choice.partition(":")
+    if not (colon and open_part.isupper() and isinstance(value, str)):
+        return bool(value == choice)
+    return value.startswith(prefix + colon) and len(value) > len(prefix + colon)
 
 
 def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:

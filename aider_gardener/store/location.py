@@ -17,12 +17,15 @@ FILE_NAME = "gardener.db"
 IGNORE_NAME = ".gitignore"
 
 NETWORK_FILE_SYSTEMS = frozenset(
-    "9p afpfs afs ceph cifs davfs drvfs fuse.glusterfs fuse.grpcfuse fuse.osxfs fuse.rclone fuse.s3fs "
-    "fuse.sshfs fuse.vmhgfs-fuse glusterfs gpfs grpcfuse lustre ncpfs nfs nfs4 osxfs prl_fs smb2 smb3 "
+    "9p afpfs afs beegfs ceph cifs davfs drvfs fuse.glusterfs fuse.grpcfuse fuse.osxfs fuse.rclone fuse.s3fs "
+    "fuse.sshfs fuse.vmhgfs-fuse glusterfs gpfs grpcfuse lustre ncpfs nfs nfs4 ocfs2 osxfs prl_fs smb2 smb3 "
     "smbfs v9fs vboxsf virtiofs vmhgfs webdav".split()
 )
 """File systems without memory shared by all who open a file: write-ahead logging is unsafe there."""
 
+LOCAL_FUSE = frozenset(
+    f"fuse.{name}" for name in "bindfs cryfs encfs gocryptfs lxcfs mergerfs ntfs-3g securefs".split()
+)
 WINDOWS_REMOTE_DRIVE = 4
 
 
@@ -122,7 +125,13 @@ def is_network_path(path: Path) -> bool:
             kinds = linux_mounts(Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape"))
     except (OSError, subprocess.SubprocessError, ValueError):
         return False
-    return file_system(path, kinds) in NETWORK_FILE_SYSTEMS
+    return is_network_file_system(file_system(path, kinds))
+
+
+def is_network_file_system(kind: str) -> bool:
+    """Whether a kind of file system is a network's; of the FUSE ones all that are not known to be local."""
+    kind = kind.lower()
+    return kind in NETWORK_FILE_SYSTEMS or (kind.startswith("fuse.") and kind not in LOCAL_FUSE)
 
 
 def file_system(path: Path, mounts: dict[str, str]) -> str:

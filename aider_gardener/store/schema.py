@@ -70,8 +70,21 @@ VECTORS = (
     "ALTER TABLE chunks ADD COLUMN embedded INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX chunks_unembedded ON chunks (number) WHERE embedded = 0 AND fidelity = ''",
 )
-"""`vectors.number` only grows, so that what is new can be told; `embedders.removed` counts deletions.
+"""`vectors.number` only grows, so that what is new can be told.
 `chunks.embedded` is 1 once a chunk has a vector of any embedder."""
+
+UPKEEP = (
+    "ALTER TABLE originals ADD COLUMN confidence REAL NOT NULL DEFAULT 1.0",
+    "ALTER TABLE embedders DROP COLUMN removed",
+    """CREATE TABLE holders (
+        session TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL,
+        at REAL NOT NULL, PRIMARY KEY (session, host, pid)) WITHOUT ROWID""",
+    """CREATE TABLE removed_vectors (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, number INTEGER NOT NULL)""",
+    "CREATE TABLE codes (number INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL)",
+)
+"""`holders` are the processes that hold a session open; `removed_vectors` tells copies in memory what was
+deleted; `codes` has the signs of each vector's numbers, one bit each, under the vector's number."""
 
 Migration = Callable[["apsw.Connection"], None]
 
@@ -84,7 +97,15 @@ def _statements(statements: Sequence[str]) -> Migration:
     return run
 
 
-MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST), _statements(VECTORS))
+def _upkeep(db: apsw.Connection) -> None:
+    _statements(UPKEEP)(db)
+    if db.execute("SELECT count(*) FROM vectors").get:
+        from aider_gardener.store.codes import fill
+
+        fill(db)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST), _statements(VECTORS), _upkeep)
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append."""
 
 VERSION = len(MIGRATIONS)

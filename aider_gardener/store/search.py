@@ -9,16 +9,26 @@ from typing import Any
 import apsw
 
 from aider_gardener.messages import ContentClass
+from aider_gardener.providers import AT_HOME, LOCAL_PROVIDERS
 from aider_gardener.store import schema, words
 from aider_gardener.store.base import TextHit
 
 SMALL_INDEX_CHUNKS = 2_000
 """Below this every word is asked for; above, the rarest until they match about so many chunks."""
-FEWEST_TERMS = 2
+COMMON_TERMS = 2
+NEWEST_CHUNKS = 20_000
+"""So many words that are too common for that are asked for among so many of the newest chunks, where the
+rarer ones find little."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
+SCRUB_PAGES = 1_000
+"""Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 GLOSS_KNOWN_CHARS = 100_000
 FILL_BATCH = 200
+
+
+FIRST_PROVIDER = """(SELECT f.provider FROM occurrences f WHERE f.original = o.number AND f.provider != ''
+                      ORDER BY f.number LIMIT 1)"""
 
 
 @dataclass(frozen=True)
@@ -29,22 +39,53 @@ class Filter:
     exclude_sessions: Collection[str] = ()
     classes: Collection[ContentClass] | None = None
     min_seq: int | None = None
+    remote_only: bool = False
 
 
 def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: bool) -> list[TextHit]:
     """The best chunks for a text, best first."""
     asked = words.query_words(query)
-    match = expression(affordable(db, asked) if any_word else asked, any_word=any_word)
-    if not match or limit <= 0:
+    if not asked or limit <= 0:
         return []
+    if not any_word:
+        return _matching(db, expression(asked, any_word=False), limit, wanted)
+    rare, common = affordable(db, asked)
+    found = _matching(db, expression(rare, any_word=True), limit, wanted) if rare else []
+    if len(found) < limit and common:
+        both = expression([*rare, *common], any_word=True)
+        newest = _matching(db, both, limit, wanted, among_newest=NEWEST_CHUNKS)
+        if not rare and not newest:
+            newest = _matching(db, both, limit, wanted)
+        found = _merged(found, newest)[:limit]
+    return found
+
+
+def _matching(
+    db: apsw.Connection, match: str, limit: int, wanted: Filter, *, among_newest: int = 0
+) -> list[TextHit]:
+    """The best chunks for an FTS5 expression, of all or among the newest ones only."""
     conditions, values = filter_sql(wanted)
+    if among_newest:
+        conditions = ["word_index.rowid > (SELECT max(number) FROM chunks) - ?", *conditions]
+        values = [among_newest, *values]
     sql = f"""
-        SELECT o.id, c.start, c."end", -word_index.rank
+        SELECT o.id, c.start, c."end", -word_index.rank, {FIRST_PROVIDER}
         FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
         CROSS JOIN originals o ON o.number = c.original
         WHERE word_index MATCH ? {"".join(f" AND {condition}" for condition in conditions)}
         ORDER BY word_index.rank, word_index.rowid DESC LIMIT ?"""
-    return [TextHit(*row) for row in db.execute(sql, (match, *values, limit))]
+    rows: list[Any] = db.execute(sql, (match, *values, limit)).fetchall()
+    return [TextHit(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+
+
+def _merged(one: list[TextHit], other: list[TextHit]) -> list[TextHit]:
+    """The hits of two queries over the same index, the better score of each, best first."""
+    best: dict[tuple[str, int, int], TextHit] = {}
+    for hit in (*one, *other):
+        held = best.get((hit.entry_id, hit.start, hit.end))
+        if held is None or hit.score > held.score:
+            best[hit.entry_id, hit.start, hit.end] = hit
+    return sorted(best.values(), key=lambda hit: -hit.score)
 
 
 def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
@@ -54,30 +95,35 @@ def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
 
 def _term(word: words.Word) -> str:
     if not word.text:
-        return f'(stems : "{word.stem}")'
+        return f'({{words stems}} : "{word.stem}")'
     quoted = f'"{word.text}"' + (" *" if words.is_single_unspaced(word.text) else "")
     whole = f"{{words gloss}} : {quoted}"
-    return f'({whole} OR stems : "{word.stem}")' if word.stem else f"({whole})"
+    return f'({whole} OR {{words stems}} : "{word.stem}")' if word.stem else f"({whole})"
 
 
-def affordable(db: apsw.Connection, asked: list[words.Word]) -> list[words.Word]:
-    """The rarest words, and of these the stems, that together match a bounded number of chunks.
+def affordable(
+    db: apsw.Connection, asked: list[words.Word]
+) -> tuple[list[words.Word], list[words.Word]]:
+    """The rarest words, and of these the stems, that together match a bounded number of chunks; and the
+    next ones, which are too common to be looked for everywhere.
 
     A word in more than half of all chunks weighs nothing in BM25, and scoring costs per match: in
     a large archive the common words of a question would cost most and tell least.
     """
     total = db.execute("SELECT coalesce(max(number), 0) FROM chunks").get
     if total <= SMALL_INDEX_CHUNKS:
-        return asked
+        return asked, []
     left = SMALL_INDEX_CHUNKS
-    kept: list[words.Word] = []
+    rare: list[words.Word] = []
     counted = [(_matches(db, expression([words.Word(word.text)], any_word=True)), word) for word in asked]
-    for count, word in sorted(counted, key=lambda pair: pair[0]):
-        if count > left and len(kept) >= FEWEST_TERMS:
+    counted.sort(key=lambda pair: pair[0])
+    for count, word in counted:
+        if count > left:
             break
         left -= count
-        kept.append(word)
-    return [_with_stem_if(db, word, left) for word in kept]
+        rare.append(word)
+    common = [words.Word(word.text) for _, word in counted[len(rare) : len(rare) + COMMON_TERMS]]
+    return [_with_stem_if(db, word, left) for word in rare], common
 
 
 def _with_stem_if(db: apsw.Connection, word: words.Word, left: int) -> words.Word:
@@ -99,7 +145,8 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
     if wanted.classes is not None:
         conditions.append(f"o.cls IN ({_marks(wanted.classes)})")
         values.extend(cls.value for cls in wanted.classes)
-    if wanted.session is None and not wanted.exclude_sessions and wanted.min_seq is None:
+    is_placed = wanted.session is not None or wanted.min_seq is not None
+    if not (is_placed or wanted.exclude_sessions or wanted.remote_only):
         return conditions, values
     inner = "EXISTS (SELECT 1 FROM occurrences n WHERE n.original = o.number"
     if wanted.session is not None:
@@ -112,6 +159,9 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         excluded = f"SELECT number FROM sessions WHERE id IN ({_marks(wanted.exclude_sessions)})"
         inner += f" AND n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
+    if wanted.remote_only:
+        inner += f" AND n.provider NOT IN ({_marks(LOCAL_PROVIDERS)}) AND n.provider NOT LIKE '%' || ?"
+        values.extend([*LOCAL_PROVIDERS, AT_HOME])
     return [*conditions, inner + ")"], values
 
 
@@ -148,9 +198,9 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     return len(waiting)
 
 
-def backlog(db: apsw.Connection) -> int:
-    """How many chunks wait to be indexed."""
-    return int(db.execute("SELECT count(*) FROM chunks WHERE indexed = 0").get)
+def has_backlog(db: apsw.Connection) -> bool:
+    """Whether any chunk waits to be indexed."""
+    return db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get is not None
 
 
 def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
@@ -177,9 +227,16 @@ def remove(db: apsw.Connection, numbers: Collection[int]) -> None:
     db.executemany("DELETE FROM word_index WHERE rowid = ?", [(number,) for number in numbers])
 
 
-def scrub(db: apsw.Connection) -> None:
-    """Rewrite the index without what was removed, so that no removed word stays in the file."""
-    db.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+def begin_scrub(db: apsw.Connection) -> None:
+    """Begin to rewrite the index without what was removed, so that no removed word stays in the file."""
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (-SCRUB_PAGES,))
+
+
+def scrub(db: apsw.Connection) -> bool:
+    """Go on with it for a moment; False when it is done."""
+    before = db.total_changes()
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (SCRUB_PAGES,))
+    return db.total_changes() - before >= 2
 
 
 def rebuild(db: apsw.Connection) -> None:

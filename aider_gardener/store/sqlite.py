@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,39 +17,28 @@ from aider_gardener.store import (
     sqlite_entries,
     sqlite_events,
     sqlite_forget,
-    sqlite_repair,
+    sqlite_retention,
     sqlite_transfer,
     sqlite_vectors,
 )
 from aider_gardener.store.base import Chunk, Event, PendingPassage, SessionInfo, StoreStats, TextHit
-from aider_gardener.store.redact import Redacted, is_telling, redact
+from aider_gardener.store.sqlite_base import SqliteBase
 from aider_gardener.store.sqlite_entries import Draft
-from aider_gardener.store.sqlite_file import Database, Unavailable, is_index_damage
-from aider_gardener.store.sqlite_waiting import PATIENCE_MILLISECONDS, Waiting
-from aider_gardener.store.values import VectorHit
+from aider_gardener.store.sqlite_file import Unavailable
+from aider_gardener.store.sqlite_waiting import PATIENCE_MILLISECONDS, Later
+from aider_gardener.store.values import Holding, VectorHit
 
 if TYPE_CHECKING:
     from aider_gardener.store.base import Vector
 
-KNOWN_SECRETS = 500
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 500
+FORGOTTEN_AT_ONCE = 200
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 
 
-class SqliteStore:
+class SqliteStore(SqliteBase):
     """See `Store` for what each method promises."""
-
-    def __init__(
-        self, database: Database, *, clock: Callable[[], float] = time.time, notice: str = ""
-    ) -> None:
-        self.notice = notice
-        self._db = database
-        self._clock = clock
-        self._secrets: dict[str, None] = {}
-        self._waiting = Waiting()
-        self._vectors = sqlite_vectors.VectorCache()
-        database.repair = self._repair
 
     @property
     def persistent(self) -> bool:
@@ -59,18 +47,20 @@ class SqliteStore:
     def open_session(
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:
-        self._db.write(
-            lambda db: sqlite_events.open_session(db, session_id, project, started_at, provider, model)
-        )
+        def step(db: apsw.Connection) -> None:
+            sqlite_events.open_session(db, session_id, project, started_at, provider, model)
+            sqlite_retention.hold(db, session_id, self._clock())
+
+        self._write_or_wait(Later(step))
+        self._holds = True
 
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
-        if not entry.created_at:
-            entry = replace(entry, created_at=self._clock())
+        entry = self._dated(entry)
         body = self._redact(entry.content)
         draft = sqlite_entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
         draft = sqlite_entries.with_renditions(draft, self._redacted_renditions(renditions))
 
-        def step(db: apsw.Connection) -> tuple[Entry, list[Draft]]:
+        def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
             written = self._waiting.write(db)
             search.work_off(db, BACKLOG_PER_ADD)
             return sqlite_entries.add(db, draft), written
@@ -80,12 +70,18 @@ class SqliteStore:
         except Unavailable as error:
             if self._db.in_trial:
                 raise
-            return self._wait(draft, entry, error)
+            self._wait(draft, error)
+            return entry
         self._caught_up(written)
         return stored
 
     def get(self, entry_id: str) -> Entry | None:
         return self._waiting.get(entry_id) or self._db.read(lambda db: sqlite_entries.get(db, entry_id))
+
+    def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        wanted, nothing = list(ids), dict[str, Entry]()
+        stored = self._read_or(nothing, lambda db: sqlite_entries.get_many(db, wanted))
+        return stored | {each: entry for each in wanted if (entry := self._waiting.get(each))}
 
     def original(self, entry_id: str) -> str | None:
         waiting = self._waiting.get(entry_id)
@@ -103,7 +99,7 @@ class SqliteStore:
                 raise StoreError(f"there is no entry {entry_id}")
             sqlite_entries.put_renditions(db, number, kept)
 
-        self._db.write(step)
+        self._write_or_wait(Later(step))
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
         stored = self._db.read(lambda db: sqlite_entries.renditions(db, entry_id))
@@ -129,16 +125,13 @@ class SqliteStore:
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
         any_word: bool = True,
+        remote_only: bool = False,
     ) -> list[TextHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
-        return self._db.read(lambda db: search.find(db, query, limit, wanted, any_word))
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, remote_only)
+        return self._read_or([], lambda db: search.find(db, query, limit, wanted, any_word))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
-        """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
-
-        For between turns; each `add` does a little too.
-        """
-        if not self._db.read(search.backlog):
+        if not self._db.read(search.has_backlog):
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
@@ -160,9 +153,10 @@ class SqliteStore:
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        remote_only: bool = False,
     ) -> list[VectorHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
-        return self._db.read(lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, remote_only)
+        return self._read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:
         while self._db.read(lambda db: self._vectors.grow(db, embedder, sqlite_vectors.SLICE_ROWS)):
@@ -171,49 +165,84 @@ class SqliteStore:
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
-        self._db.write(lambda db: sqlite_events.touch(db, wanted, at))
+        self._write_or_wait(Later(lambda db: sqlite_events.touch(db, wanted, at)))
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        self._db.write(lambda db: sqlite_events.pin(db, entry_id, pinned))
+        self._write_or_wait(Later(lambda db: sqlite_events.pin(db, entry_id, pinned)))
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
         wanted = list(ids)
-        self._db.write(lambda db: sqlite_events.set_active(db, wanted, active))
+        self._write_or_wait(Later(lambda db: sqlite_events.set_active(db, wanted, active)))
 
     def forget(self, ids: Sequence[str]) -> int:
         wanted = list(ids)
-        return self._waiting.forget(wanted) + self._forget(lambda db: sqlite_forget.forget(db, wanted))
+        count = self._waiting.forget(wanted)
+        for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
+            some = wanted[at : at + FORGOTTEN_AT_ONCE]
+            count += self._forget(partial(sqlite_forget.forget, ids=some))
+        self._scrub()
+        return count
 
     def forget_session(self, session_id: str) -> int:
-        return self._forget(lambda db: sqlite_forget.forget_session(db, session_id))
+        count = self._forget(lambda db: sqlite_forget.forget_session(db, session_id))
+        self._scrub()
+        return count
 
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
         clean = {str(key): self._clean(value) for key, value in data.items()}
-        self._db.write(lambda db: sqlite_events.record_event(db, session_id, turn, kind, clean, at))
+        self._write_or_wait(
+            Later(
+                lambda db: sqlite_events.record_event(db, session_id, turn, kind, clean, at),
+                event=Event(0, session_id, turn, kind, clean, at),
+            )
+        )
 
     def events(
         self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
     ) -> list[Event]:
-        return self._db.read(lambda db: sqlite_events.events(db, session_id, kind, entry_id))
+        stored = self._db.read(lambda db: sqlite_events.events(db, session_id, kind, entry_id))
+        return stored + self._waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
         clean = self._redact(value).text
-        self._db.write(lambda db: sqlite_events.set_state(db, session_id, key, clean))
+        self._write_or_wait(
+            Later(
+                lambda db: sqlite_events.set_state(db, session_id, key, clean),
+                state=(session_id, key, clean),
+            )
+        )
 
     def get_state(self, session_id: str, key: str) -> str | None:
+        waiting = self._waiting.state(session_id, key)
+        if waiting is not None:
+            return waiting
         return self._db.read(lambda db: sqlite_events.get_state(db, session_id, key))
+
+    def holdings(self) -> list[Holding]:
+        return self._db.read(sqlite_retention.holdings)
+
+    def size_bytes(self) -> int:
+        return self._db.read(sqlite_retention.size_bytes)
+
+    def live_sessions(self) -> frozenset[str]:
+        return self._db.read(lambda db: sqlite_retention.live_sessions(db, self._clock()))
+
+    def compact(self) -> None:
+        self._db.outside(sqlite_retention.compact)
+        if not self._db.outside(sqlite_forget.empty_log):
+            self.notice = LOG_IN_USE
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
         secrets = dict(self._secrets)
         with self._db.trial():
-            matrix = self._vectors.matrix
+            held = self._vectors.held
             try:
                 yield
             finally:
-                self._secrets, self._vectors.matrix = secrets, matrix
+                self._secrets, self._vectors.held = secrets, held
 
     def stats(self) -> StoreStats:
         return self._db.read(lambda db: sqlite_events.stats(db, self._db.path))
@@ -234,67 +263,28 @@ class SqliteStore:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def close(self) -> None:
-        if self._waiting:
+        if self._db.is_open and (self._waiting or self._holds):
+            if not self._waiting:
+                self._db.set_patience(PATIENCE_MILLISECONDS)
             with contextlib.suppress(StoreError):
-                self._waiting.settle(self._db.write(self._waiting.write))
+                self._waiting.settle(self._db.write(self._let_go))
         self._db.close()
 
-    def _wait(self, draft: Draft, entry: Entry, error: StoreError) -> Entry:
-        """Keep an entry in memory until the file can be written again."""
-        self._waiting.drafts.append(draft)
-        self._db.set_patience(PATIENCE_MILLISECONDS)
-        self.notice = f"{error}; until then messages wait in memory"
-        return entry
-
-    def _caught_up(self, written: list[Draft]) -> None:
-        if written:
-            self._waiting.settle(written)
-            self._db.set_patience()
-            self.notice = f"{self._db.path} can be written again; stored what waited: {len(written)}"
+    def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
+        """The last write: what waits, and that this process holds no session open any more."""
+        written = self._waiting.write(db)
+        sqlite_retention.let_go(db)
+        return written
 
     def _forget(self, step: Callable[[apsw.Connection], int]) -> int:
         if self._db.in_trial:
             raise StoreError("nothing can be forgotten within a trial")
-        forgotten = self._db.write(step)
+        return self._db.write(step)
+
+    def _scrub(self) -> None:
+        """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._secrets.clear()
+        while self._db.write(search.scrub):
+            pass
         if not self._db.outside(sqlite_forget.empty_log):
             self.notice = LOG_IN_USE
-        return forgotten
-
-    def _redact(self, text: str) -> Redacted:
-        """Redact a text; secrets seen in this process are known, wherever they stand later."""
-        found = redact(text, self._secrets)
-        for span in found.spans:
-            secret = text[span.start : span.end]
-            if is_telling(secret) and len(self._secrets) < KNOWN_SECRETS:
-                self._secrets[secret] = None
-        return found
-
-    def _redacted_renditions(
-        self, renditions: Iterable[Rendition]
-    ) -> tuple[tuple[Rendition, str | None], ...]:
-        return tuple(sqlite_entries.hashed(each, self._redact(each.text).text) for each in renditions)
-
-    def _clean(self, value: object) -> object:
-        if isinstance(value, str):
-            return self._redact(value).text
-        if isinstance(value, Mapping):
-            return {str(key): self._clean(each) for key, each in value.items()}
-        return [self._clean(each) for each in value] if isinstance(value, (list, tuple)) else value
-
-    def _repair(self, error: apsw.Error) -> bool:
-        """Make a damaged archive usable: a new index, or a new file with what can still be read."""
-        path = self._db.path
-        self._vectors.matrix = None
-        if is_index_damage(error):
-            self._db.write(search.rebuild)
-            self.notice = f"the index of {path or 'the archive'} was damaged; it was built anew"
-            return True
-        if path is None:
-            return False
-        self._db.close()
-        if self._db.is_replaced():
-            self._db.connect()
-            return True
-        self.notice = sqlite_repair.begin_anew(self._db, path, self._clock())
-        return True

@@ -171,6 +171,14 @@ def get(db: apsw.Connection, stored_id: str) -> Entry | None:
     return _entry(rows[0]) if rows else None
 
 
+def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
+    """The entries of these ids that are there, each at its latest occurrence."""
+    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
+              AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
+    rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
+    return {row[0]: _entry(row) for row in rows}
+
+
 def original(db: apsw.Connection, stored_id: str) -> str | None:
     body = db.execute(
         "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?", (stored_id,)

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from aider_gardener.retention import CONFIDENCE_FLOOR, CONFIDENCE_GAIN, CONFIDENCE_LOSS_PER_HOUR
 from aider_gardener.store import schema, search
 from aider_gardener.store.base import Event, SessionInfo, StoreStats
 
@@ -38,9 +39,12 @@ def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
 
 
 def touch(db: apsw.Connection, ids: Iterable[str], at: float) -> None:
+    """Count an access; confidence decays up to it and gains by it (see `retention`)."""
+    hours = "max(0.0, ?1 - accessed_at) / 3600.0"
+    decayed = f"max({CONFIDENCE_FLOOR}, confidence - {CONFIDENCE_LOSS_PER_HOUR} * {hours})"
     db.executemany(
-        "UPDATE originals SET accessed_at = max(accessed_at, ?), access_count = access_count + 1 "
-        "WHERE id = ?",
+        f"""UPDATE originals SET confidence = min(1.0, {decayed} + {CONFIDENCE_GAIN}),
+            accessed_at = max(accessed_at, ?1), access_count = access_count + 1 WHERE id = ?2""",
         [(at, stored_id) for stored_id in dict.fromkeys(ids)],
     )
 
@@ -63,11 +67,11 @@ def record_event(
     number = db.last_insert_rowid()
     db.executemany(
         "INSERT OR IGNORE INTO event_entries (entry, event) VALUES (?, ?)",
-        [(stored_id, number) for stored_id in _entries_of(data)],
+        [(stored_id, number) for stored_id in entries_of(data)],
     )
 
 
-def _entries_of(data: Mapping[str, object]) -> list[str]:
+def entries_of(data: Mapping[str, object]) -> list[str]:
     """The ids an event is about: its keys `entry_id` and `entry_ids`."""
     one, many = data.get("entry_id"), data.get("entry_ids")
     found = [one] if isinstance(one, str) else []

@@ -12,12 +12,14 @@ from typing import TypeVar
 import apsw
 
 from aider_gardener.errors import StoreError
-from aider_gardener.store import location, schema
+from aider_gardener.store import encryption, location, rekey, schema
 
 Result = TypeVar("Result")
 Step = Callable[[apsw.Connection], Result]
 
 BUSY_MILLISECONDS = 10_000
+NETWORK_BUSY_MILLISECONDS = 30_000
+"""Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
@@ -38,8 +40,10 @@ class Database:
     returns true the step is run once more.
     """
 
-    def __init__(self, path: Path | None, *, connect: bool = True) -> None:
+    def __init__(self, path: Path | None, *, connect: bool = True, key_source: str = "") -> None:
         self.path = path
+        self.key_source = key_source
+        self.key = ""
         self.repair: Callable[[apsw.Error], bool] | None = None
         self._lock = threading.RLock()
         self._depth = 0
@@ -54,16 +58,27 @@ class Database:
         if self.path is not None:
             location.prepare_file(self.path)
             self._identity = identity(self.path)
+            self.key = encryption.key_for(self.path, self.key_source)
         db = _open(self.path)
         try:
+            encryption.unlock(db, self.key)
             _check_owner(db, self.path)
             _configure(db, self.path)
             schema.migrate(db)
             _probe(db)
+        except apsw.NotADBError:
+            db.close()
+            if self.path and self.key and encryption.read_marker(self.path.parent) is None:
+                text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
+                raise encryption.Locked(text) from None
+            raise
         except BaseException:
             db.close()
             raise
         self._connection = db
+        self.set_patience()
+        if self.path is not None:
+            rekey.clear_part(self.path)
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -105,15 +120,29 @@ class Database:
                 with self._explained():
                     self._undo()
 
+    @property
+    def is_open(self) -> bool:
+        return self._connection is not None
+
+    def go_on_in_memory(self) -> None:
+        """Leave the file as it is and go on with an empty archive in memory."""
+        with self._lock:
+            self.close()
+            self.path, self.key = None, ""
+            self.connect()
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
-    def set_patience(self, milliseconds: int = BUSY_MILLISECONDS) -> None:
-        """How long a lock of another process is waited for."""
+    def set_patience(self, milliseconds: int = 0) -> None:
+        """How long a lock of another process is waited for; 0 is as long as is usual for the place."""
         with self._lock:
+            if not milliseconds:
+                has_log = self.path is None or self.live.pragma("journal_mode") == "wal"
+                milliseconds = BUSY_MILLISECONDS if has_log else NETWORK_BUSY_MILLISECONDS
             self.live.set_busy_timeout(milliseconds)
 
     def is_replaced(self) -> bool:
@@ -200,7 +229,7 @@ def explain(error: apsw.Error, path: Path | None) -> str:
 
 EXPLANATIONS: tuple[tuple[type[BaseException], str], ...] = (
     (apsw.FullError, "{path} cannot grow: the disk is full; free some space"),
-    (apsw.BusyError, "{path} has been locked by another process for 10 seconds; try again"),
+    (apsw.BusyError, "{path} has been locked by another process for too long; try again"),
     (apsw.LockedError, "{path} is locked; try again"),
     (apsw.ReadOnlyError, "{path} cannot be written; check the permissions of the file and its directory"),
     (apsw.CantOpenError, "{path} cannot be opened; check the permissions of the file and its directory"),
@@ -255,13 +284,15 @@ def _check_owner(db: apsw.Connection, path: Path | None) -> None:
 def _configure(db: apsw.Connection, path: Path | None) -> None:
     """Durable writes, deleted bytes overwritten, write-ahead log where processes share memory."""
     db.pragma("secure_delete", True)
+    if path is not None and schema.is_empty(db):
+        db.pragma("auto_vacuum", 2)  # incremental: what `gardener store gc` frees can leave the file
     db.pragma("cache_size", -CACHE_KIB)
     db.pragma("temp_store", "memory")
     if path is None:
         return
-    wanted = "delete" if location.is_network_path(path.parent) else "wal"
+    wanted = "truncate" if location.is_network_path(path.parent) else "wal"
     if db.pragma("journal_mode", wanted) != wanted:
-        db.pragma("journal_mode", "delete")
+        db.pragma("journal_mode", "truncate")
     db.pragma("synchronous", "full")
     db.pragma("journal_size_limit", 8 * 1024 * 1024)
 

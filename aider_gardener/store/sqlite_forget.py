@@ -16,7 +16,10 @@ CHECKPOINT_PAUSE_SECONDS = 0.1
 
 
 def forget(db: apsw.Connection, ids: Iterable[str]) -> int:
-    """Delete entries with all that was derived from them; returns how many there were."""
+    """Delete entries with all that was derived from them; returns how many there were.
+
+    Their words leave the index with `search.scrub`, which the caller repeats until it is done.
+    """
     numbers = []
     for stored_id in dict.fromkeys(ids):
         number = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
@@ -24,7 +27,7 @@ def forget(db: apsw.Connection, ids: Iterable[str]) -> int:
             _forget_entry(db, number, stored_id)
             numbers.append(number)
     if numbers:
-        search.scrub(db)
+        search.begin_scrub(db)
     return len(numbers)
 
 

@@ -12,7 +12,7 @@ import apsw
 
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
-from aider_gardener.store import search
+from aider_gardener.store import encryption, search
 from aider_gardener.store.sqlite_file import Database, explain
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
@@ -30,7 +30,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
     try:
         aside = set_aside(path, now)
         database.connect()
-        saved = database.write(lambda db: salvage(db, aside))
+        saved = database.write(lambda db: salvage(db, aside, database.key))
     except (OSError, apsw.Error) as error:
         reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
         raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
@@ -51,7 +51,7 @@ def set_aside(path: Path, now: float) -> Path:
     return name
 
 
-def salvage(db: apsw.Connection, damaged: Path) -> int:
+def salvage(db: apsw.Connection, damaged: Path, key: str = "") -> int:
     """Copy every row of a damaged file that can be read into an empty one; returns the entries saved.
 
     An original whose text is missing or not the one that was stored is left behind, and with it
@@ -61,6 +61,7 @@ def salvage(db: apsw.Connection, damaged: Path) -> int:
         old = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.Error:
         return 0
+    encryption.unlock(old, key)
     try:
         for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
             _copy(old, db, table)

@@ -1,44 +1,63 @@
-"""Entries that could not be written for the moment: kept in memory, written before the next one."""
+"""What could not be written for the moment: kept in memory, in order, written before the next write."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 import apsw
 
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition
-from aider_gardener.store import sqlite_entries
+from aider_gardener.store import sqlite_entries, sqlite_events
+from aider_gardener.store.base import Event
 from aider_gardener.store.sqlite_entries import Draft
 
 PATIENCE_MILLISECONDS = 250
-"""While entries wait, a lock is waited for no longer than this: the first wait was long enough."""
+"""While something waits, a lock is waited for no longer than this: the first wait was long enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """A write that is no entry; `state` (session, key, value) and `event` can be read while it waits."""
+
+    step: Callable[[apsw.Connection], object]
+    state: tuple[str, str, str] | None = None
+    event: Event | None = None
 
 
 class Waiting:
-    """Drafts in the order they came. All texts are redacted already."""
+    """Drafts of entries and other writes in the order they came. All texts are redacted already."""
 
     def __init__(self) -> None:
-        self.drafts: list[Draft] = []
+        self.items: list[Draft | Later] = []
 
     def __len__(self) -> int:
-        return len(self.drafts)
+        return len(self.items)
 
-    def write(self, db: apsw.Connection) -> list[Draft]:
-        """Store all of them; the caller passes them to `settle` once its transaction is on disk."""
-        written = list(self.drafts)
-        for waiting in written:
-            sqlite_entries.add(db, waiting)
+    @property
+    def drafts(self) -> list[Draft]:
+        return [each for each in self.items if isinstance(each, Draft)]
+
+    def write(self, db: apsw.Connection) -> list[Draft | Later]:
+        """Write all of it; the caller passes the list to `settle` once its transaction is on disk."""
+        written = list(self.items)
+        for each in written:
+            if isinstance(each, Draft):
+                sqlite_entries.add(db, each)
+            else:
+                _write_later(db, each)
         return written
 
-    def settle(self, written: list[Draft]) -> None:
+    def settle(self, written: list[Draft | Later]) -> None:
         """Drop what was written; what another thread added meanwhile stays."""
-        self.drafts[:] = [each for each in self.drafts if not any(each is done for done in written)]
+        self.items[:] = [each for each in self.items if not any(each is done for done in written)]
 
     def forget(self, ids: Collection[str]) -> int:
-        """Drop entries by id; returns how many there were."""
-        gone = {each.entry.id for each in self.drafts if each.entry.id in ids}
-        self.drafts[:] = [each for each in self.drafts if each.entry.id not in gone]
+        """Drop entries by id, and the events about them; returns how many entries there were."""
+        wanted = set(ids)
+        gone = {each.entry.id for each in self.drafts if each.entry.id in wanted}
+        self.items[:] = [each for each in self.items if not _is_about(each, wanted)]
         return len(gone)
 
     def get(self, entry_id: str) -> Entry | None:
@@ -56,6 +75,36 @@ class Waiting:
         """The entries of a session that wait, with a higher seq."""
         mine = (each for each in self.drafts if each.entry.session == session)
         return [stored(each) for each in mine if each.entry.seq > after_seq]
+
+    def state(self, session: str, key: str) -> str | None:
+        """The value that waits under a key, or None."""
+        waiting = (each.state for each in reversed(self.items) if isinstance(each, Later) and each.state)
+        return next((value for own, name, value in waiting if (own, name) == (session, key)), None)
+
+    def events(self, session: str | None, kind: str | None, entry_id: str | None) -> list[Event]:
+        """The events that wait and match."""
+        waiting = (each.event for each in self.items if isinstance(each, Later) and each.event)
+        return [
+            event
+            for event in waiting
+            if session in (None, event.session)
+            and kind in (None, event.kind)
+            and (entry_id is None or entry_id in sqlite_events.entries_of(event.data))
+        ]
+
+
+def _is_about(waiting: Draft | Later, ids: set[str]) -> bool:
+    if isinstance(waiting, Draft):
+        return waiting.entry.id in ids
+    return waiting.event is not None and not ids.isdisjoint(sqlite_events.entries_of(waiting.event.data))
+
+
+def _write_later(db: apsw.Connection, waiting: Later) -> None:
+    """What has become impossible meanwhile (its entry was forgotten) must not hold up the rest."""
+    try:
+        waiting.step(db)
+    except StoreError:
+        return
 
 
 def stored(waiting: Draft) -> Entry:

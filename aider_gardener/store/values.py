@@ -20,26 +20,29 @@ class TextHit:
     """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
 
     `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
-    with each other, not with those of another query.
+    with each other, not with those of another query. `provider` is the one that the entry was first sent to.
     """
 
     entry_id: str
     start: int
     end: int
     score: float
+    provider: str = ""
 
 
 @dataclass(frozen=True)
 class VectorHit:
     """A chunk near a vector. `similarity` is the scalar product of the two, 1 for the same direction.
 
-    `start` and `end` are a span of the text that `original()` returns.
+    `start` and `end` are a span of the text that `original()` returns; `provider` is the one that the
+    entry was first sent to.
     """
 
     entry_id: str
     start: int
     end: int
     similarity: float
+    provider: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,3 +105,24 @@ class StoreStats:
     by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     path: str = ""
     schema: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What retention needs to know of an original: size in bytes and tokens, use, and where it stands.
+
+    `used_at` is the last access, or the last time it was said where it was never looked up; `uses` counts
+    the accesses. `confidence` is that of the last access, before it decays. Times are seconds since the
+    epoch.
+    """
+
+    entry_id: str
+    cls: str
+    tokens: int
+    bytes: int
+    said_at: float
+    used_at: float
+    uses: int
+    confidence: float
+    pinned: bool
+    sessions: tuple[str, ...]

@@ -22,6 +22,12 @@ UNSPACED = re.compile(
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 ACCENTS = re.compile("[\u0300-\u036f]")
+PLAIN_LETTERS = str.maketrans(
+    dict(zip("łŁøØđĐıðÐħĦ", "lLoOdDidDhH", strict=True))
+    | {"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "þ": "th", "Þ": "Th"}
+)
+"""Letters that Unicode does not take apart into a plain one and an accent."""
+ARABIC_ARTICLE = "\u0627\u0644"
 WHOLE_CHARS = 64
 """Longer wholes (encoded data, long URLs) are indexed by their parts only."""
 PART_CHARS = 64
@@ -57,12 +63,24 @@ def index_words(text: str) -> list[Word]:
     return found
 
 
+def keys(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The distinct words of a text and their distinct stems."""
+    words, stems = set(), set()
+    for run in RUN.findall(text):
+        for word in _run_words(run):
+            words.add(word.text)
+            stems.add(word.stem)
+    stems.discard("")
+    return frozenset(words), frozenset(stems)
+
+
 def query_words(text: str) -> list[Word]:
     """The distinct words to ask for, at most `QUERY_WORDS`, in the order they stand in the text.
 
-    Very common English words are left out unless there is nothing else.
+    Very common English words are left out unless there is nothing else. A word of three letters is its
+    own stem here: "run" is to find "running".
     """
-    seen = {word.text: word for word in index_words(text)}
+    seen = {word.text: _with_short_stem(word) for word in index_words(text)}
     telling = [word for word in seen.values() if word.text not in STOP_WORDS] or list(seen.values())
     if len(telling) <= QUERY_WORDS:
         return telling
@@ -80,6 +98,7 @@ def stem(word: str) -> str:
     if len(word) < 4 or not word.isalpha() or UNSPACED.match(word):
         return ""
     if not word.isascii():
+        word = word.removeprefix(ARABIC_ARTICLE) if len(word) > 4 else word
         return word[:5]
     for ending, kept in ENGLISH_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
@@ -93,6 +112,11 @@ def stem(word: str) -> str:
 def is_single_unspaced(word: str) -> bool:
     """Whether a word is one character of a script without spaces: it is asked for as a prefix."""
     return len(word) == 1 and UNSPACED.match(word) is not None
+
+
+def _with_short_stem(word: Word) -> Word:
+    is_short = len(word.text) == 3 and word.text.isascii() and word.text.isalpha()
+    return Word(word.text, word.text) if is_short and not word.stem else word
 
 
 def _telling(word: Word) -> tuple[bool, int]:
@@ -169,4 +193,5 @@ def _cased_parts(component: str) -> list[str]:
 
 
 def _without_accents(text: str) -> str:
-    return unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
+    plain = ACCENTS.sub("", unicodedata.normalize("NFKD", text)).translate(PLAIN_LETTERS)
+    return unicodedata.normalize("NFC", plain)

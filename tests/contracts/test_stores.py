@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,27 @@ def test_words_of_a_rendition_find_its_entry(store: Store) -> None:
         ("version 2.1.220 of the library", "2.1.220"),
         ("the migrations were configured", "migration configuration"),
         ("ошибка соединения с базой", "ошибку соединение"),
+        ("ошибка соединения с базой", "соединении"),
+        ("データベースへの接続がタイムアウトしました", "タイムアウト"),
+        ("ﾃﾞｰﾀﾍﾞｰｽ接続", "データベース"),
+        ("ユーザー認証に失敗", "認証 失敗"),
+        ("把timeout改成30秒，在config.py里", "30秒"),
+        ("把timeout改成30秒，在config.py里", "config.py"),
+        ("連接超時錯誤", "超時"),
+        ("서버에서 오류가 발생했습니다", "오류"),
+        ("ฐานข้อมูลล้มเหลว", "ข้อมูล"),
+        ("डेटाबेस कनेक्शन विफल", "कनेक्शन"),
+        ("الخوادم لا تستجيب", "خوادم"),
+        ("τα αρχεία λείπουν", "αρχείο"),
+        ("połączenie zostało odrzucone", "polaczenie"),
+        ("œuvre et cœur", "coeur"),
+        ("İstanbul sunucusu yanıt vermiyor", "istanbul yanit"),
+        ("kết nối bị từ chối", "ket noi"),
+        ("la conexión fue rechazada", "conexiones"),
+        ("les requêtes échouent", "requete"),
+        ("running tests", "run"),
+        ("we run it daily", "running"),
+        ("ＦＵＬＬＷＩＤＴＨ　ｔｅｘｔ", "fullwidth"),
         ("die Fehlermeldungen kamen spät", "Fehlermeldung"),
     ],
 )
@@ -219,6 +241,27 @@ def test_search_filters(store: Store) -> None:
     assert found_ids(store, "alpha", classes=[]) == []
     put(store, "alpha three", session="s1", seq=7)
     assert three.id in found_ids(store, "alpha", session="s1", min_seq=7)
+
+
+def test_hits_know_the_provider_they_were_first_sent_to(store: Store) -> None:
+    sent = {"ollama": "alpha at home", "openai": "alpha away", "openai@local": "alpha own server", "": "alpha unsent"}
+    ids = {}
+    for seq, (provider, text) in enumerate(sent.items()):
+        new = replace(entry(text, seq=seq), provider=provider)
+        ids[provider] = store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
+    assert {hit.entry_id: hit.provider for hit in store.search_text("alpha")} == {v: k for k, v in ids.items()}
+    assert set(found_ids(store, "alpha", remote_only=True)) == {ids["openai"], ids[""]}
+    embedder = LetterCounts()
+    passages = store.vectors_pending(9, "letters")
+    store.put_vectors(list(zip(passages, embedder.embed([p.text for p in passages]), strict=True)), "letters")
+    vector = embedder.embed(["alpha"])[0]
+    assert {h.entry_id: h.provider for h in store.search_vectors(vector, embedder="letters")} == {v: k for k, v in ids.items()}
+    near = store.search_vectors(vector, embedder="letters", remote_only=True)
+    assert {hit.entry_id for hit in near} == {ids["openai"], ids[""]}
+    again = replace(entry("alpha at home", seq=50), provider="openai")
+    store.add(again, chunks=[])
+    assert ids["ollama"] in found_ids(store, "alpha", remote_only=True)
+    assert {hit.provider for hit in store.search_text("home")} == {"ollama"}
 
 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:

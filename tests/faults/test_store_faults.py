@@ -278,14 +278,20 @@ def test_messages_wait_for_a_lock_that_stays(tmp_path: Path, locker: apsw.Connec
     assert "locked by another process" in store.notice and "\n" not in store.notice
     assert store.original(waiting.id) == "not now" and store.stats().entries == 0
     assert [e.content for e in store.session_entries("s1")] == ["not now"]
-    with pytest.raises(StoreError, match="locked by another process"):
-        store.set_state("s1", "k", "v")
+    store.set_state("s1", "k", "v")
+    store.record_event("s1", 1, "swap", {"entry_id": waiting.id}, 5.0)
+    store.touch([waiting.id], 9.0)
+    store.pin(waiting.id, True)
+    assert store.get_state("s1", "k") == "v" and [e.kind for e in store.events("s1")] == ["swap"]
     locker.execute("ROLLBACK")
     put(store, "now", seq=1)
     assert "stored what waited: 1" in store.notice
     store.close()
     again = open_store(tmp_path)
     assert [e.content for e in again.session_entries("s1")] == ["not now", "now"]
+    assert again.get_state("s1", "k") == "v" and [e.kind for e in again.events("s1")] == ["swap"]
+    got = again.get(waiting.id)
+    assert got is not None and (got.pinned, got.access_count) == (True, 1)
     again.close()
 
 

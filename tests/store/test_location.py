@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 from aider_gardener.errors import StoreError
 from aider_gardener.store import open_store, store_directory
-from aider_gardener.store.location import file_system, linux_mounts, mac_mounts, prepare_directory
+from aider_gardener.store.location import (
+    file_system,
+    is_network_file_system,
+    is_network_path,
+    linux_mounts,
+    mac_mounts,
+    prepare_directory,
+)
 
 MOUNTINFO = """\
 22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/root rw
@@ -61,6 +69,23 @@ def test_a_linked_parent_is_fine(tmp_path: Path) -> None:
     store = open_store(store_directory(tmp_path / "link"))
     assert store.persistent and (tmp_path / "real" / ".aider.gardener" / "gardener.db").exists()
     store.close()
+
+
+@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.unheard-of", "NFS", "virtiofs"])
+def test_networks_are_told(kind: str) -> None:
+    assert is_network_file_system(kind)
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "apfs", "tmpfs", "overlay", "zfs", "fuseblk", "fuse.gocryptfs", ""])
+def test_local_ones_are_not_called_networks(kind: str) -> None:
+    assert not is_network_file_system(kind)
+
+
+def test_windows_shares_are_told_by_their_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aider_gardener.store.location.sys.platform", "win32")
+    monkeypatch.setattr("os.path.realpath", lambda path: "\\\\server\\share\\project")
+    monkeypatch.setattr("os.path.splitdrive", ntpath.splitdrive)
+    assert is_network_path(Path("x"))
 
 
 def test_file_systems_are_told_by_the_nearest_mount() -> None:

@@ -16,7 +16,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
 from aider_gardener.store import Chunk, Store, open_store, schema, sqlite_entries, text_hash
 from aider_gardener.store.sqlite import SqliteStore
-from aider_gardener.store.sqlite_file import Database
+from aider_gardener.store.sqlite_file import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
@@ -181,8 +181,60 @@ def test_network_file_systems_get_a_rollback_journal(tmp_path: Path, monkeypatch
     store = open_store(tmp_path)
     stored = put(store, "over the wire")
     assert isinstance(store, SqliteStore)
-    assert store._db.live.pragma("journal_mode") == "delete"
+    assert store._db.live.pragma("journal_mode") == "truncate"
+    assert not list(tmp_path.glob("*-wal")) and not list(tmp_path.glob("*-shm"))
     assert store.forget([stored.id]) == 1 and b"wire" not in bytes_of(tmp_path)
+    store.close()
+
+
+def test_an_archive_that_was_moved_to_a_network_leaves_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path)
+    stored = put(store, "written at home")
+    store.close()
+    monkeypatch.setattr("aider_gardener.store.location.is_network_path", lambda path: True)
+    moved = open_store(tmp_path)
+    assert moved.notice == "" and moved.original(stored.id) == "written at home" and not list(tmp_path.glob("*-wal"))
+    waited: list[int] = []
+    assert isinstance(moved, SqliteStore)
+    monkeypatch.setattr(type(moved._db), "live", property(lambda db: Waits(db._connection, waited)))
+    moved._db.set_patience()
+    assert waited == [NETWORK_BUSY_MILLISECONDS] and NETWORK_BUSY_MILLISECONDS > BUSY_MILLISECONDS
+    monkeypatch.undo()
+    moved.close()
+    again = open_store(tmp_path)
+    assert isinstance(again, SqliteStore) and again._db.live.pragma("journal_mode") == "wal"
+    again.close()
+
+
+class Waits:
+    """A connection that writes down how long it is told to wait."""
+
+    def __init__(self, connection: apsw.Connection, waited: list[int]) -> None:
+        self.pragma, self.set_busy_timeout = connection.pragma, waited.append
+
+
+def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from aider_gardener.store import location\n"
+        "location.is_network_path = lambda path: True\n"
+        "from aider_gardener.messages import *\n"
+        "from aider_gardener.store import Chunk, open_store\n"
+        "store = open_store(pathlib.Path(sys.argv[1]))\n"
+        "assert store.persistent, store.notice\n"
+        "for n in range(12):\n"
+        "    text = f'{sys.argv[2]} says {n}'\n"
+        "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
+        "    store.add(new, chunks=[Chunk(new.id, 0, len(text))])\n"
+        "    assert store.search_text(text)\n"
+        "assert store.notice == '', store.notice\n"
+        "store.close()\n"
+    )
+    children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in ("one", "two", "three")]
+    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
+    store = open_store(tmp_path)
+    assert [len(store.session_entries(name)) for name in ("one", "two", "three")] == [12, 12, 12]
+    assert store.verify() == []
     store.close()
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, content_hash, entry_id
 from aider_gardener.store import Chunk, Store, open_store, schema
 from aider_gardener.store.base import PendingPassage
 from aider_gardener.store.sqlite import SqliteStore
@@ -134,17 +134,28 @@ def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
 
 
 def test_an_archive_of_the_version_before_gets_its_table(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    put(store, "aaaa bbb", seq=0)
-    store.close()
+    embedder = LetterCounts()
     db = apsw.Connection(str(tmp_path / "gardener.db"))
-    for statement in ("DROP INDEX chunks_unembedded", "ALTER TABLE chunks DROP COLUMN embedded", "DROP TABLE vectors", "DROP TABLE embedders"):
-        db.execute(statement)
-    db.pragma("user_version", 1)
+    schema.migrate(db, schema.MIGRATIONS[:2])
+    old_hash = bytes.fromhex(content_hash("user", "aaaa bbb"))
+    for statement, values in (
+        ("INSERT INTO sessions VALUES (1, 's1', 'p', 1.0, 'openai', 'm')", ()),
+        ("INSERT INTO originals VALUES (1, 'gold', ?, 'user', 'prose', '[]', '[]', 2, 0, 1, 1.0, 0)", (old_hash,)),
+        ("INSERT INTO bodies VALUES (1, ?)", (b"aaaa bbb",)),
+        ("INSERT INTO occurrences VALUES (1, 1, 0, 1, 1, 'typed', '', 'openai', 1.0)", ()),
+        ("INSERT INTO chunks VALUES (1, 1, 0, 8, '', 1, 1)", ()),
+        ("INSERT INTO embedders VALUES (1, 'letters', 32, 0)", ()),
+        ("INSERT INTO vectors VALUES (1, 1, 1, ?)", (embedder.embed(["aaaa bbb"])[0].astype("<f2").tobytes(),)),
+    ):
+        db.execute(statement, values)
     db.close()
     again = open_store(tmp_path)
     assert again.persistent and again.notice == "" and again.stats().schema == schema.VERSION
-    assert embed_all(again, LetterCounts()) == 1
+    put(again, "cccc ddd", seq=1)
+    assert embed_all(again, embedder) == 1 and nearest(again, embedder, "a") == ["aaaa bbb"]
+    assert isinstance(again, SqliteStore)
+    assert again._db.read(lambda db: db.execute("SELECT count(*) FROM codes").get) == 2
+    assert again.verify() == []
     again.close()
 
 

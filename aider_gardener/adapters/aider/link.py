@@ -47,24 +47,32 @@ class State:
     background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def store(self, directory: Path | None) -> Store:
+    def store(self, directory: Path | None, key_source: str = "") -> Store:
         """The archive of a directory, opened once."""
         with self.lock:
             key = str(directory)
             if key not in self.stores:
                 from aider_gardener.store import open_store
 
-                self.stores[key] = open_store(directory)
+                self.stores[key] = open_store(directory, key_source=key_source)
             return self.stores[key]
 
-    def backlog(self, directory: Path | None, session: str) -> Backlog:
+    def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
         from aider_gardener.backlog import Backlog
+        from aider_gardener.embedders import loading
+        from aider_gardener.pruning import keep_to_policy
 
         with self.lock:
             key = str(directory)
             if key not in self.backlogs:
-                self.backlogs[key] = Backlog(self.store(directory), background=self.background)
+                store = self.store(directory)
+                self.backlogs[key] = Backlog(
+                    store,
+                    load=loading(settings.embedder),
+                    background=self.background,
+                    upkeep=lambda: keep_to_policy(store, settings),
+                )
                 self.backlogs[key].resume()
             self.backlogs[key].session = session
             return self.backlogs[key]
@@ -189,7 +197,7 @@ def make_gardener(coder: Any) -> Gardener | None:
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
     directory = settings.store_path or store_directory(root)
-    store = state.store(directory)
+    store = state.store(directory, settings.store_key)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
     session = secrets.token_hex(8)
@@ -199,7 +207,7 @@ def make_gardener(coder: Any) -> Gardener | None:
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=state.backlog(directory, session) if settings.embedder != "none" else None,
+        backlog=state.backlog(directory, session, settings),
     )
     gardener = Gardener(settings, archive)
     if state.background:

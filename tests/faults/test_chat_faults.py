@@ -1,0 +1,267 @@
+"""The seven faults of the archive in the middle of a chat: the chat goes on, and what was stored stays.
+
+`GARDENER_TEST_KILLS` sets how often a chat is killed, `GARDENER_TEST_LOCK_SECONDS` how long a lock is held.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aider_gardener.archive import Archive
+from aider_gardener.backlog import Backlog
+from aider_gardener.gardener import Gardener
+from aider_gardener.messages import Message
+from aider_gardener.settings import Settings
+from aider_gardener.store import open_store
+from aider_gardener.store.sqlite import SqliteStore
+
+KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "3"))
+LOCK_SECONDS = float(os.environ.get("GARDENER_TEST_LOCK_SECONDS", "0.4"))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+class Session:
+    """A chat over an archive on disk, driven turn by turn as an adapter drives it."""
+
+    def __init__(self, directory: Path, *, clock: Callable[[], float] = time.time, name: str = "s") -> None:
+        store = open_store(directory)
+        assert isinstance(store, SqliteStore)
+        self.store = store
+        backlog = Backlog(store, load=None, background=False)
+        archive = Archive(store, session=name, project="p", count=words, clock=clock, backlog=backlog)
+        self.gardener = Gardener(Settings(history_tokens=600), archive)
+        self.done: list[Message] = []
+        self.notices: list[str] = []
+        self.turns = 0
+
+    def turn(self) -> None:
+        """One exchange: archive it, compact if due, recall for the question, look after the rest."""
+        number, gardener = self.turns, self.gardener
+        self.turns += 1
+        gardener.enter_turn()
+        question = Message("user", f"what about the widget {number} and setting{number - 3 if number > 3 else 0}?")
+        gardener.sync(self.done, [question])
+        gardener.recall_note(question.content, "")
+        if gardener.tend() is not None:
+            self.done = [piece.message for piece in gardener.pieces[0]]
+        reply = Message("assistant", f"The widget {number} needs setting{number} = {number * 7}. " + f"Because of reason {number} it is so. " * 25)
+        self.done = [*self.done, question, reply]
+        gardener.sync(self.done, [])
+        gardener.recall(f"widget {number}")
+        gardener.leave_turn()
+        notice = gardener.take_notice()
+        assert "\n" not in notice
+        self.notices += [notice] if notice else []
+
+    def play(self, turns: int) -> None:
+        for _ in range(turns):
+            self.turn()
+
+    def said(self) -> list[str]:
+        return [entry.content for entry in self.gardener.chat.entries.values()]
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def stored(directory: Path, name: str = "s") -> list[str]:
+    """What the archive holds of a session, after a check that it is sound."""
+    store = open_store(directory)
+    assert store.persistent and store.verify() == []
+    found = [entry.content for entry in store.session_entries(name)]
+    store.close()
+    return found
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Iterator[Session]:
+    found = Session(tmp_path)
+    found.play(6)
+    yield found
+    found.close()
+
+
+def test_a_healthy_chat_compacts_recalls_and_says_nothing(chat: Session, tmp_path: Path) -> None:
+    chat.play(6)
+    assert chat.gardener.plans_applied and chat.notices == [] and chat.gardener.recall("setting2 reason 2")
+    chat.close()
+    assert stored(tmp_path) == chat.said() and len(chat.said()) == 24
+
+
+def test_a_full_disk(chat: Session, tmp_path: Path) -> None:
+    before = len(chat.said())
+    chat.store._db.live.pragma("max_page_count", chat.store._db.live.pragma("page_count"))
+    chat.play(6)
+    assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
+    assert len(chat.said()) == 24 and chat.gardener.plans_applied
+    assert len(chat.store.session_entries("s")) == 24, "what waits is known"
+    chat.store._db.live.pragma("max_page_count", 1_000_000)
+    chat.play(2)
+    assert "stored what waited" in chat.notices[-1] and len(chat.notices) == 2 and before < 24
+    chat.close()
+    assert stored(tmp_path) == chat.said() and len(chat.said()) == 28
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on the size of files is POSIX's")
+def test_a_limit_that_the_system_itself_sets(tmp_path: Path) -> None:
+    """Writes that the operating system refuses, in a process of its own."""
+    code = (
+        "import pathlib, resource, signal, sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "from test_chat_faults import Session\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "chat = Session(pathlib.Path(sys.argv[1]))\n"
+        "chat.play(5)\n"
+        "size = max(p.stat().st_size for p in pathlib.Path(sys.argv[1]).iterdir())\n"
+        "hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))\n"
+        "chat.play(5)\n"
+        "assert len(chat.notices) >= 1 and 'memory' in chat.notices[0], chat.notices\n"
+        "assert len(chat.said()) == 20\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))\n"
+        "chat.play(1)\n"
+        "chat.close()\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path), str(Path(__file__).parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(stored(tmp_path)) == 22
+
+
+def test_a_file_system_that_turns_read_only(chat: Session, tmp_path: Path) -> None:
+    chat.store._db.live.pragma("query_only", True)
+    chat.play(5)
+    assert len(chat.notices) == 1 and "cannot be written" in chat.notices[0] and len(chat.said()) == 22
+    assert chat.gardener.recall("setting2 reason 2"), "what was stored before can be read"
+    chat.store._db.live.pragma("query_only", False)
+    chat.play(1)
+    chat.close()
+    assert stored(tmp_path) == chat.said()
+
+
+def test_a_file_system_that_is_read_only_from_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("where a directory should be")
+    chat = Session(tmp_path / "file" / "archive")
+    chat.play(8)
+    assert "in memory" in chat.store.notice and chat.gardener.plans_applied and chat.gardener.recall("setting2 reason 2")
+    chat.close()
+
+
+@pytest.mark.parametrize("kind", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_lock_of_another_process(chat: Session, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if LOCK_SECONDS < 10:
+        monkeypatch.setattr("aider_gardener.store.sqlite_file.BUSY_MILLISECONDS", 30)
+        monkeypatch.setattr("aider_gardener.store.sqlite_base.PATIENCE_MILLISECONDS", 10)
+        chat.store._db.set_patience()
+    other = apsw.Connection(str(tmp_path / "gardener.db"))
+    other.execute(f"BEGIN {kind}")
+    other.execute("INSERT INTO state VALUES ('other', 'k', x'00')")
+    began = time.monotonic()
+    while time.monotonic() - began < LOCK_SECONDS:
+        chat.turn()
+        time.sleep(0.05)
+    other.execute("COMMIT")
+    other.close()
+    chat.play(1)
+    assert "locked by another process" in chat.notices[0] and "stored what waited" in chat.notices[-1]
+    assert len(chat.notices) == 2
+    chat.close()
+    assert stored(tmp_path) == chat.said()
+
+
+@pytest.mark.parametrize("table", ["originals", "bodies", "occurrences", "events", "renditions", "word_index_data"])
+def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, table: str) -> None:
+    chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    pages = [row[0] for row in chat.store._db.live.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]
+    before = chat.said()
+    with open(tmp_path / "gardener.db", "r+b") as handle:
+        handle.seek((pages[-1] - 1) * 4_096)
+        handle.write(b"\xa5" * 4_096)
+    chat.store._db.live.release_memory()
+    chat.play(6)
+    chat.store.verify()
+    chat.play(1)
+    assert "damaged" in chat.notices[0], "the damage was met"
+    assert len(chat.said()) == len(before) + 14 and chat.gardener.plans_applied
+    chat.close()
+    assert stored(tmp_path) == chat.said(), "what the damaged page held is known to the chat and stored again"
+
+
+def test_a_damaged_archive_that_cannot_be_set_aside(chat: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path, now: float) -> Path:
+        raise PermissionError(13, "not allowed")
+
+    monkeypatch.setattr("aider_gardener.store.sqlite_repair.set_aside", refused)
+    chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    data = (tmp_path / "gardener.db").read_bytes()
+    (tmp_path / "gardener.db").write_bytes(data[:100] + b"\xa5" * (len(data) - 100))
+    chat.store._db.live.release_memory()
+    chat.play(6)
+    assert not chat.store.persistent and len(chat.said()) == 24 and chat.gardener.plans_applied
+    assert len(chat.notices) == 1 and "memory only" in chat.notices[0]
+
+
+def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
+    ticks = itertools.cycle([1_000_000.0, 2.0, 500_000.0, -7.0])
+    chat = Session(tmp_path, clock=lambda: next(ticks))
+    chat.play(10)
+    assert chat.notices == [] and chat.gardener.plans_applied and chat.gardener.recall("setting2 reason 2")
+    assert chat.gardener.undo() > 0
+    chat.close()
+    assert stored(tmp_path) == chat.said()
+
+
+CHAT = """
+import pathlib, sys
+sys.path.insert(0, sys.argv[2])
+from test_chat_faults import Session
+chat = Session(pathlib.Path(sys.argv[1]), name=sys.argv[3])
+for turn in range(int(sys.argv[4])):
+    chat.turn()
+    print(turn, flush=True)
+chat.close()
+"""
+
+
+def child(directory: Path, name: str, turns: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHAT, str(directory), str(Path(__file__).parent), name, str(turns)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_chat_killed_at_random_moments(tmp_path: Path) -> None:
+    chaos = random.Random(4_711)
+    for run in range(KILLS):
+        process = child(tmp_path, f"run{run}", 10_000)
+        assert process.stdout is not None
+        turns = chaos.randrange(1, 12)
+        last = [int(line) for line in itertools.islice(process.stdout, turns)][-1]
+        time.sleep(chaos.random() * 0.03)
+        process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        rest, _ = process.communicate(timeout=60)
+        last = max([last, *(int(line) for line in rest.split())])
+        found = stored(tmp_path, f"run{run}")
+        twin = Session(tmp_path / f"twin{run}")
+        twin.play(last + 1)
+        assert found[: 2 * (last + 1)] == twin.said(), f"run {run}"
+        twin.close()
+
+
+def test_eight_chats_write_at_once(tmp_path: Path) -> None:
+    processes = [child(tmp_path, f"w{n}", 4) for n in range(8)]
+    errors = [process.communicate(timeout=240)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 8, errors
+    assert [len(stored(tmp_path, f"w{n}")) for n in range(8)] == [8] * 8
