@@ -23,6 +23,7 @@ LAZY = {
     "replay": ("aider_gardener.cli_replay", "replay"),
     "compress": ("aider_gardener.cli_compress", "compress"),
     "classify": ("aider_gardener.cli_compress", "classify"),
+    "patches": ("aider_gardener.cli_patches", "patches"),
 }
 """Commands whose modules are imported only when they are called for."""
 
