@@ -32,6 +32,7 @@ LAZY = {
     "pin": ("aider_gardener.cli_entries", "pin"),
     "unpin": ("aider_gardener.cli_entries", "unpin"),
     "store": ("aider_gardener.cli_store", "store"),
+    "patches": ("aider_gardener.cli_patches", "patches"),
 }
 """Commands whose modules are imported only when they are called for."""
 
