@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from aider_gardener import languages
 from aider_gardener.compress import builds, diffs, errors, listings, logs, testruns
+from aider_gardener.dataformats import json_kind, parsed_yaml, shaped_data
 from aider_gardener.lineshape import guess_code_share, is_sentence, sample_lines, shape_counts
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 
@@ -19,9 +19,6 @@ CODE_STRENGTH = 0.30
 
 SURE_STRENGTH = 0.5
 """From here on a text is code whatever its lines look like, unless they are sentences."""
-
-PARSE_LIMIT_CHARS = 200_000
-"""Up to this size JSON is judged by parsing it, above by its lines."""
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
@@ -40,13 +37,6 @@ BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
 _FRONT_MATTER = re.compile(r"---\n(?:[\w-]+:.*\n|[ #-].*\n|\n)*?---\s*\n")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
 _INLINE_MARKUP = re.compile(r"\[[^\]]+\]\([^)]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
-_YAML_KEY = re.compile(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
-_YAML_ITEM = re.compile(r"\s*- \S")
-_TOML_LINE = re.compile(
-    r"\s*(?:\[\[?[^\]]+\]\]?\s*(?:#.*)?$|[\w.\"'-]+(?:\.[\w\"'-]+)* ?= ?\S|\]\s*$|\"[^\"]*\",?\s*$"
-    r"|'[^']*',?\s*$|#|\{ ?\w+ = )"
-)
-_SECTION = re.compile(r"\[\[?[\w.\"' :/*-]+\]\]?\s*(?:#.*)?$")
 
 
 def classify(text: str, source: Source | None = None, *, path: str = "") -> Verdict:
@@ -110,7 +100,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     solid = [line for line in lines if line.strip()]
     if not solid:
         return ContentClass.PROSE, ""
-    data = _json_kind(text, solid)
+    data = json_kind(text, solid)
     if data:
         return ContentClass.STRUCTURED, data
     sample = "\n".join(lines)
@@ -127,7 +117,7 @@ def _by_content(text: str, source: Source) -> Verdict:
         if found:
             return found
     if not code or counts["section"] + counts["assign"] + counts["yaml"] > 0.5 * len(solid):
-        shaped = _toml_yaml_csv(solid, counts)
+        shaped = shaped_data(solid, counts) or parsed_yaml(text, solid)
         if shaped:
             return ContentClass.STRUCTURED, shaped
     if _is_markdown(sample, counts, len(solid), code):
@@ -179,53 +169,6 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
         if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
             return ContentClass.LOG, logs.detect(sample) or "app-log"
     return None
-
-
-def _json_kind(text: str, solid: list[str]) -> str:
-    """ "json", "jsonl" or "": by parsing small texts, by the shape of the lines of large or broken ones."""
-    first = solid[0].lstrip("\ufeff \t")[:1]
-    if first not in ("{", "["):
-        return ""
-    if len(text) <= PARSE_LIMIT_CHARS:
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return "json" if isinstance(value, dict | list) else ""
-    per_line = sum(1 for line in solid if line.startswith("{") and line.endswith("}") and '":' in line)
-    if len(solid) >= 2 and per_line >= 0.9 * len(solid):
-        return "" if sum('"level"' in line or '"time' in line for line in solid) > len(solid) / 2 else "jsonl"
-    like = sum(1 for line in solid if _JSON_LINE.match(line))
-    return "json" if like >= 0.75 * len(solid) and (like >= 3 or len(solid) < 3) else ""
-
-
-_JSON_LINE = re.compile(
-    r"\s*(?:[\[\]{}]+,?\s*$|\"[^\"]*\"\s*:\s|\"(?:[^\"\\]|\\.)*\",?\s*$|[{\[].*[\]},]$"
-    r"|-?\d[\d.eE+-]*,?\s*$|//)"
-)
-
-
-def _toml_yaml_csv(solid: list[str], counts: Counter[str]) -> str:
-    total = len(solid)
-    sections = sum(1 for line in solid if _SECTION.match(line))
-    toml = sum(1 for line in solid if _TOML_LINE.match(line))
-    if sections and toml >= 0.7 * total and any(" = " in line or "=" in line for line in solid):
-        return "toml"
-    keys = sum(1 for line in solid if _YAML_KEY.match(line))
-    yaml = keys + sum(1 for line in solid if _YAML_ITEM.match(line) and not _YAML_KEY.match(line))
-    comments = sum(1 for line in solid if line.lstrip().startswith("#"))
-    prose = counts["prose"] + counts["heading"] - comments
-    nested = any(line.startswith(("  ", "- ")) for line in solid)
-    if keys >= max(2, 0.3 * total) and nested and prose < 0.15 * total and yaml + comments >= 0.55 * total:
-        return "yaml"
-    sentences = sum(map(is_sentence, solid))
-    for mark, name in ((",", "csv"), ("\t", "tsv"), (";", "csv")):
-        cells = Counter(line.count(mark) for line in solid)
-        width, rows = cells.most_common(1)[0]
-        if width >= 2 and total >= 3 and rows >= 0.9 * total and sentences <= 0.2 * total:
-            return name
-    return ""
 
 
 def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:

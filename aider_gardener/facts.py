@@ -24,6 +24,8 @@ class Fact:
     kind: str
     text: str
     keys: tuple[str, ...]
+    place: str = ""
+    """A `file:line` that must stand there besides, alone or in a list of lines behind its file."""
 
 
 Scanner = Callable[[Sequence[str]], Iterator[Fact]]
@@ -52,6 +54,9 @@ EXPECTED = re.compile(r"^\s*(?:Expected|Received|expected|actual|got|want|left|r
 BUT_WAS = re.compile(r"expected: <(.*?)> but was: <(.*?)>")
 NOT_EQUAL = re.compile(r"^\s*(\S.*) !==? (\S.*)$")
 
+SHAPE = re.compile(r"['\"`‘“]|\b\d")
+PLACE_PARTS = re.compile(r"^(.*?)(?::(\d+)(?::\d+)?|\((\d+),\d+\))$")
+SEVERE_CODE = re.compile(r"E9|F[567]|F8[23]|[EF]\d{4}$")
 DIAGNOSTIC = re.compile(
     r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error|"
     r"warning)\b"
@@ -97,8 +102,22 @@ def missing(facts: Iterable[Fact], text: str) -> list[Fact]:
 
 
 def holds(flat: str, fact: Fact) -> bool:
-    """True when every key of the fact stands in the text (already squeezed)."""
-    return all(key in flat for key in fact.keys)
+    """True when every key of the fact, and its place, stands in the text (already squeezed)."""
+    return all(key in flat for key in fact.keys) and (not fact.place or holds_place(flat, fact.place))
+
+
+def holds_place(flat: str, place: str) -> bool:
+    """True for `file:line:column` itself, and for its line in a list behind its file: `file:3,17` or
+    `file:3:1, 17:9`, the file with or without a folder that all files share."""
+    if place in flat:
+        return True
+    found = PLACE_PARTS.match(place)
+    path, line = (found[1], found[2] or found[3]) if found else (place, "")
+    for name in (path, *(path[cut.end() :] for cut in re.finditer(r"[/\\]", path))):
+        listed = re.escape(name) + rf":(?:\d+(?::\d+)?[, ]+(?:['\"`‘][^'\"`’]*['\"`’][, ]+)*)*{line}(?!\d)"
+        if name and re.search(r"(?<![\w.-])" + listed, flat):
+            return True
+    return False
 
 
 def squeeze(text: str) -> str:
@@ -108,6 +127,11 @@ def squeeze(text: str) -> str:
 
 def _fact(kind: str, text: str, *keys: str) -> Fact:
     return Fact(kind, text, tuple(squeeze(key)[:KEY_CHARS].rstrip() for key in keys or (text,)))
+
+
+def _placed(text: str, place: str, key: str) -> Fact:
+    """An error at a place, told by its code or by the words before the first name in its message."""
+    return Fact("error", text, (squeeze(key),), place)
 
 
 def _comparison(text: str) -> Fact:
@@ -182,9 +206,11 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
                     code or flag or message[:30],
                 )
             else:
-                yield _fact("error", f"{place}: {message}", place, message[:40])
+                yield _placed(f"{place}: {message}", place, code or flag or SHAPE.split(message)[0][:40])
+        elif lint and SEVERE_CODE.match(lint.group(2)):
+            yield _placed(f"{lint.group(1)} {lint.group(2)}", lint.group(1), lint.group(2))
         elif lint:
-            yield _fact("error", f"{lint.group(1)} {lint.group(2)}", lint.group(1), lint.group(2))
+            yield _fact("finding kind", lint.group(2))
         elif arrow and head:
             if head.group(1) == "error":
                 yield _fact("error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40])

@@ -33,17 +33,9 @@ BY_CLASS: dict[ContentClass, Compressor] = {
     ContentClass.DIFF: diffs.compress,
 }
 
-TEST_KINDS = frozenset({
-    "pytest", "unittest", "jest", "vitest", "mocha", "bun", "node-test", "tap", "cargo-test", "go-test",
-    "junit", "maven-test",
-    "rspec", "dotnet-test", "phpunit", "ctest", "gtest",
-})  # fmt: skip
-BUILD_KINDS = frozenset({
-    "gcc", "rustc", "tsc", "eslint", "flake8", "mypy", "javac", "maven", "gradle", "npm", "pip", "cargo",
-    "go", "go-build", "ruff",
-    "pylint", "aider-lint", "make", "cmake", "dotnet", "docker", "webpack", "yarn", "pnpm", "lint",
-    "generic-build",
-})  # fmt: skip
+TEST_KINDS = frozenset(testruns.KINDS)
+BUILD_KINDS = frozenset({*builds.KINDS, "aider-lint"})
+"""Kinds of logs with a compressor of their own: what the detectors return, and the host's lint report."""
 
 
 def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:

@@ -11,34 +11,33 @@ from collections.abc import Iterator
 from typing import Any
 
 from aider_gardener.compress.base import Context, omitted, unchanged
+from aider_gardener.compress.documents import known_document
+from aider_gardener.compress.documents.fields import DETAILS
 from aider_gardener.compress.prose import has_marker
 from aider_gardener.compress.structured_csv import abridge_table
-from aider_gardener.compress.structured_json import Limits, abridge, describe, named_fields
-from aider_gardener.compress.structured_known import known_document
-from aider_gardener.compress.structured_lines import abridge_rows, read_rows
+from aider_gardener.compress.structured_lines import LEVELS, abridge_rows, read_rows
+from aider_gardener.compress.structured_named import named_fields
+from aider_gardener.compress.structured_outline import outline, write_json
+from aider_gardener.compress.structured_shape import describe
+from aider_gardener.compress.structured_yaml import read_yaml, write_env, write_yaml
+from aider_gardener.compress.terminal import estimate, touches
 from aider_gardener.messages import Compressed, ContentClass
 
 WHOLE_TOKENS = 120
 """Data up to this size stays whole."""
 
-LARGE_CHARS = 8_000
-"""From here on (about 2,000 tokens) the result may have LARGE_SHARE of the text."""
+LARGE_TOKENS, HUGE_TOKENS = 2_000, 50_000
+LARGE_SHARE, SMALL_SHARE, HUGE_SHARE = 0.22, 0.6, 0.1
+"""The share of a text's tokens that its abridged form may have: at LARGE_TOKENS, near none, and from
+HUGE_TOKENS on."""
 
-LARGE_SHARE, SMALL_SHARE = 0.22, 0.6
+FIRST_TRY, NEXT_TRY, TRIES = 1.0, 0.8, 6
+"""An outline is made for so much of the room, and for less as long as it turns out too long."""
 
-LEVELS = (
-    Limits(3, 5, 200, 40),
-    Limits(2, 4, 120, 24),
-    Limits(2, 3, 80, 14),
-    Limits(1, 3, 60, 10),
-    Limits(1, 2, 48, 8),
-    Limits(1, 2, 40, 4),
-)
-"""How much to show, tried in order until the result is short enough."""
+ASKED_LINES = 5
+"""So many lines about the focus are given in full where the others are not."""
 
-LEVELS_CHARS = 1_000_000
-"""Of longer texts only the tersest two are tried."""
-
+PARSED_CHARS = 20_000_000
 TABLES = {"csv": ",", "tsv": "\t"}
 _COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
 _LAST_COMMA = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|,(?=\s*[\]}])")
@@ -52,11 +51,12 @@ def compress(text: str, ctx: Context) -> Compressed:
         or (len(text) < WHOLE_TOKENS * 12 and ctx.count(text) <= WHOLE_TOKENS)
     ):
         return unchanged(text, ContentClass.STRUCTURED, ctx.kind)
-    limit = int(len(text) * share(len(text)))
+    tokens = estimate(text, ctx.count)
+    limit = round(tokens * share(tokens))
     best: tuple[str, str] | None = None
-    for what, body in _attempts(text, ctx):
+    for what, body in _attempts(text, ctx, limit * len(text) / max(1, tokens)):
         best = what, body
-        if len(body) <= limit:
+        if len(body) <= 12 * limit and estimate(body, ctx.count) <= limit:
             break
     if best is None:
         return unchanged(text, ContentClass.STRUCTURED, ctx.kind)
@@ -65,43 +65,40 @@ def compress(text: str, ctx: Context) -> Compressed:
     return Compressed(shown, ContentClass.STRUCTURED, ctx.kind, {"lines": body.count("\n") + 1})
 
 
-def share(chars: int) -> float:
-    """The share of a text of `chars` characters that its abridged form may have."""
-    if chars >= LARGE_CHARS:
-        return LARGE_SHARE
-    return LARGE_SHARE + (SMALL_SHARE - LARGE_SHARE) * (1 - chars / LARGE_CHARS)
+def share(tokens: int) -> float:
+    """The share of a text of `tokens` tokens that its abridged form may have."""
+    if tokens < LARGE_TOKENS:
+        return LARGE_SHARE + (SMALL_SHARE - LARGE_SHARE) * (1 - tokens / LARGE_TOKENS)
+    beyond = min(1.0, (tokens - LARGE_TOKENS) / (HUGE_TOKENS - LARGE_TOKENS))
+    return LARGE_SHARE + (HUGE_SHARE - LARGE_SHARE) * beyond
 
 
-def _attempts(text: str, ctx: Context) -> Iterator[tuple[str, str]]:
-    """(what it is, abridged body), from the most detailed to the tersest."""
+def _attempts(text: str, ctx: Context, chars: float) -> Iterator[tuple[str, str]]:
+    """(what it is, abridged body), from the most detailed to the tersest; `chars` is about the room."""
     kind = ctx.kind or _kind_of(text)
     if kind in TABLES:
-        yield (
-            kind,
-            abridge_table(
-                text,
-                ","
-                if kind == "csv" and text.count(",") >= text.count(";")
-                else TABLES[kind]
-                if kind == "tsv"
-                else ";",
-            ),
-        )
+        mark = TABLES[kind] if kind == "tsv" else "," if text.count(",") >= text.count(";") else ";"
+        yield kind, abridge_table(text, mark)
         return
     value = _value(text, kind)
-    levels = LEVELS if len(text) <= LEVELS_CHARS else LEVELS[-2:]
-    if value is None:
+    if not isinstance(value, dict | list) or not value:
         rows = read_rows(text, kind)
-        for limits in levels:
-            yield kind or "text", abridge_rows(rows, limits, ctx.focus.words)
+        for limits in LEVELS if len(rows) < 20_000 else LEVELS[-3:]:
+            yield kind or "text", abridge_rows(rows, limits, ctx.focus)
         return
-    named = named_fields(value, ctx.focus.words)
+    named = named_fields(value, ctx.focus)
     known = known_document(value)
-    if known:
-        yield known[0], "\n".join([*known[1], *named])
-    for limits in levels:
-        body = abridge(value, limits)
+    for detail in range(DETAILS if known else 0):
+        assert known is not None
+        lines = known.lines(detail)
+        asked = [line for line in (known.lines(0) if detail else ()) if touches(line, ctx.focus)]
+        yield known.name, "\n".join([*lines, *asked[:ASKED_LINES], *named])
+    write = {"yaml": write_yaml, "env": write_env}.get(kind, write_json)
+    room = chars * FIRST_TRY - sum(map(len, named))
+    for _ in range(TRIES):
+        body = write(outline(value, int(room), ctx.focus))
         yield f"{kind} {describe(value)}", "\n".join([body, *named])
+        room *= NEXT_TRY
 
 
 def _kind_of(text: str) -> str:
@@ -109,15 +106,20 @@ def _kind_of(text: str) -> str:
 
 
 def _value(text: str, kind: str) -> Any:
-    """The parsed value of JSON in any of its dialects, or None."""
+    """The parsed value of JSON in any of its dialects or of YAML, or None."""
+    if kind == "yaml":
+        return read_yaml(text)
+    if kind == "env":
+        pairs = (line.partition("=") for line in text.splitlines())
+        return {key: value for key, mark, value in pairs if mark}
+    if len(text) > PARSED_CHARS:
+        return None
     if kind == "jsonl" or kind == "ndjson":
         try:
             return [json.loads(line) for line in text.splitlines() if line.strip()]
         except (ValueError, RecursionError):
             return None
-    if kind not in ("json", ""):
-        return None
-    if _kind_of(text) != "json":
+    if kind not in ("json", "") or _kind_of(text) != "json":
         return None
     for read in (str, _without_comments):
         try:

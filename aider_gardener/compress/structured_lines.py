@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.structured_json import Limits
+from aider_gardener.messages import Focus
 
 LINE_CHARS = 240
 TABLE = re.compile(r"\s*\[\[([^\]]+)\]\]")
@@ -17,6 +17,29 @@ ROW_LIMIT = 50_000
 
 TABLES_CHARS = 4_000
 """The names of repeated tables are listed in so many characters."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a document to show: the first `items` of a list, `depth` levels, `chars` of a line,
+    `keys` of a group below the first level."""
+
+    items: int
+    depth: int
+    chars: int
+    keys: int
+
+
+LEVELS = (
+    Limits(3, 5, 200, 40),
+    Limits(2, 4, 120, 24),
+    Limits(2, 3, 80, 14),
+    Limits(1, 3, 60, 10),
+    Limits(1, 2, 48, 8),
+    Limits(1, 2, 40, 4),
+    Limits(1, 1, 40, 3),
+)
+"""How much to show, tried in order until the result is short enough."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +75,9 @@ def read_rows(text: str, kind: str) -> list[Row]:
     return rows
 
 
-def abridge_rows(rows: Sequence[Row], limits: Limits, words: Iterable[str]) -> str:
+def abridge_rows(rows: Sequence[Row], limits: Limits, focus: Focus) -> str:
     """The rows with what is deep or repeated counted instead. Linear in their number."""
-    wanted = tuple(word for word in words if len(word) > 3)
+    wanted = (*(word for word in focus.words if len(word) > 3), *(path.lower() for path in focus.paths))
     if len(rows) <= 1 or max(len(row.text) for row in rows) * 2 > sum(len(row.text) for row in rows):
         return "\n".join(_cut(row.text, 4 * limits.chars) for row in rows)
     return "\n".join(_fold(rows, limits, wanted))

@@ -30,7 +30,11 @@ CI_PREFIX = re.compile(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
 )
-CONTINUES = re.compile(r"^(?!\d+ ?\||\S+\.\w+(?:\(\d+,\d+\)|:\d+:\d+)(?: -|:) )[a-z0-9./:\])}'\"`,;_&|-]")
+CONTINUES = re.compile(
+    r"^(?!\d+ ?\||\S+\.\w+(?:\(\d+,\d+\)|:\d+(?::\d+)?)(?: -|:)|\S.*?: line \d+, col )"
+    r"[a-z0-9./:\])}'\"`,;_&|-]"
+)
+"""What a line may begin with that a terminal broke: no place of its own, and no capital."""
 FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from aider_gardener.compress import Context, compress_text
+from aider_gardener.compress.structured_yaml import read_yaml
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.tokens import default_counter
 
 RECORDS = [{"id": i, "state": "done", "ms": 20 + i % 7, "owner": {"name": f"user{i}", "team": {"room": {"floor": 3}}}} for i in range(300)]
 RECORDS[217] = {**RECORDS[217], "state": "stuck", "ms": 90_000}
@@ -27,13 +30,21 @@ def test_an_array_keeps_its_first_items_and_its_outliers() -> None:
 
 
 def test_deep_parts_are_counted() -> None:
-    assert "{… 1 key …}" in compress(json.dumps({"data": RECORDS, "page": 1}, indent=1), "json").text
+    deep = {f"part{i}": {"kind": f"k{i}", "nested": {"more": {"x" * 30: "y" * 50, "z" * 30: ["w" * 40] * 9}}} for i in range(11)}
+    shown = compress(json.dumps(deep, indent=1), "json").text
+    assert "{… 2 keys …}" in shown and all(f'"part{i}": {{' in shown for i in range(11))
 
 
 def test_named_fields_stay_at_any_depth() -> None:
-    text = json.dumps({"data": RECORDS, "page": {"a": {"b": {"c": {"d": {"e": {"Cursor": "c1.YWJj"}}}}}}}, indent=1)
-    assert "c1.YWJj" not in compress(text, "json").text
-    assert "page.a.b.c.d.e.Cursor: \"c1.YWJj\"" in compress(text, "json", "cursor").text
+    text = json.dumps({"data": [{**record, "Cursor": f"c{i}.YWJj"} for i, record in enumerate(RECORDS)]}, indent=1)
+    assert "c1.YWJj" in compress(text, "json").text and "c7.YWJj" not in compress(text, "json").text
+    assert 'data[7].Cursor: "c7.YWJj"' in compress(text, "json", "cursor").text
+
+
+def test_values_that_name_a_path_in_focus_stay() -> None:
+    text = json.dumps([{"filePath": f"/app/src/part{i}.ts", "messages": [f"unused {i}"]} for i in range(90)])
+    focused = compress_text(text, ContentClass.STRUCTURED, Context("json", focus=Focus(paths=frozenset({"src/part77.ts"})))).text
+    assert "src/part77.ts" in focused and "src/part77.ts" not in compress(text, "json").text
 
 
 def test_json_with_comments_and_json_lines() -> None:
@@ -74,14 +85,51 @@ def test_an_api_description_lists_its_operations() -> None:
     api = {"openapi": "3.1.0", "info": {"title": "Shop", "version": "2"}, "paths": {f"/v1/item{i}": {"get": {"summary": f"get {i}", "responses": {"200": {"description": "ok " * 30}}}} for i in range(30)},
            "components": {"schemas": {"Item": {"properties": {"id": {}, "price": {}}}}}}  # fmt: skip
     shown = compress(json.dumps(api, indent=1), "json").text
-    assert "GET /v1/item29 → 200 — get 29" in shown and "schema Item: id, price" in shown
+    assert "GET /v1/item29 → 200 — get 29" in shown and "schema Item: id?, price?" in shown
 
 
 def test_yaml_keeps_keys_and_counts_items() -> None:
     text = "version: 2\nservices:\n" + "".join(f"  web{i}:\n    image: app:{i}\n    env:\n      - A={i}\n      - B={i}\n" for i in range(60))
     shown = compress(text, "yaml").text
-    assert "version: 2" in shown and "web0:" in shown and "image: app:0" in shown
-    assert len(shown) < 0.5 * len(text) and "… " in shown
+    assert "web0: app:0" in shown and "web59: app:59" in shown
+    assert len(shown) < 0.5 * len(text)
+
+
+def test_unknown_yaml_keeps_its_shape_and_stays_yaml() -> None:
+    text = "# settings\nteam: payments\nlimits:\n  daily: 500\n" + "rules:\n" + "".join(f"  - name: rule{i}\n    when: {{amount: {i}}}\n    then: [hold, notify]\n" for i in range(80))
+    shown = compress(text, "yaml").text
+    assert len(shown) < 0.25 * len(text)
+    assert yaml.safe_load(shown.partition("\n")[2])["team"] == "payments"
+    assert "daily: 500" in shown and "name: rule0" in shown and "# … 77 more of the same shape: rule3, rule4" in shown
+
+
+def test_yaml_of_several_documents_with_tags_and_aliases() -> None:
+    text = "---\nbase: &base\n  Size: !Ref Size\nmore:\n  <<: *base\n---\n- !Sub '${A}-x'\n- 3\n"
+    assert read_yaml(text) == [{"base": {"Size": "!Ref Size"}, "more": {"<<": "*base"}}, ["!Sub ${A}-x", 3]]
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, "- " * 5_000, "a: b: c", "a:\n\tb: 1", "\x00", "{a: [", "? ? ?", "*x", "&a [*a, *a]", "%YAML 9.9\n---\na: 1", "!<" + "a" * 900, "\ud800: 1"])
+def test_bad_yaml_is_read_as_far_as_it_is_yaml(text: str) -> None:
+    assert read_yaml(text) is None or isinstance(read_yaml(text), list | dict | str | int)
+
+
+def test_an_alias_bomb_stays_small() -> None:
+    text = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)) + "pad: '" + "z" * 2_000 + "'\n"
+    assert len(compress(text, "yaml").text) < len(text)
+
+
+@pytest.mark.parametrize("size", [40, 120, 400])
+def test_large_documents_come_to_a_quarter_at_most(size: int) -> None:
+    count = default_counter()
+    for text, kind in (
+        (json.dumps({f"screen{i}": {f"label{j}": f"Words number {j} on screen {i}" for j in range(9)} for i in range(size)}, indent=2), "json"),
+        ("".join(f"key{i}:\n  owner: team{i}\n  note: some words about it {i}\n  tags: [a{i}, b{i}]\n  nested: {{x: {i}, y: {{z: {i}}}}}\n" for i in range(2 * size)), "yaml"),
+        ("".join(f"[tool.part{i}]\nvalue = {i}\nwords = \"some of them {i}\"\nitems = [1, 2, {i}]\n\n" for i in range(2 * size)), "toml"),
+        ("".join(f"SERVICE_{i}_URL=https://svc{i}.example.org/path\n" for i in range(6 * size)), "env"),
+    ):  # fmt: skip
+        assert count(text) > 2_000
+        shown = compress_text(text, ContentClass.STRUCTURED, Context(kind, count=count)).text
+        assert count(shown) <= 0.25 * count(text), kind
 
 
 def test_toml_counts_repeated_tables() -> None:
@@ -95,6 +143,13 @@ def test_a_table_keeps_head_tail_and_columns() -> None:
     shown = compress(text, "csv").text
     for kept in ("id,state,amount", "0,late,0.0", "399,ok,598.5", "396 more rows", "state: ok × 355, late × 45", "amount: 0 … 598.5"):
         assert kept in shown
+
+
+def test_a_table_keeps_rows_that_stand_out() -> None:
+    rows = [f"{i},{20 + i % 9},ok" for i in range(400)]
+    rows[250] = "250,90000,lost"
+    shown = compress("id,ms,state\n" + "\n".join(rows) + "\n", "csv").text
+    assert "\n250,90000,lost\n" in shown and "247 more rows" in shown and "148 more rows" in shown
 
 
 def test_short_documents_stay_whole() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from aider_gardener.compress.builds.compressor import compress
-from aider_gardener.compress.builds.detector import detect
+from aider_gardener.compress.builds.detector import SIGNS, detect
 
-__all__ = ["compress", "detect"]
+KINDS = tuple(dict.fromkeys(kind for kind, _, _ in SIGNS))
+
+__all__ = ["KINDS", "compress", "detect"]

@@ -56,8 +56,18 @@ PY_BARE = re.compile(r"^(?P<place>[^\s:]+\.\w{1,4}:\d+:\d+): (?P<message>.*)$")
 CMAKE = re.compile(
     r"^CMake (?P<severity>Error|Warning)(?: \(dev\))? at (?P<place>\S+:\d+)(?: \(.*\))?:(?P<message>.*)$"
 )
-SHAPES = (PAREN, TSC, GNU, LINT, MAVEN, GO, CMAKE)
+UNIX = re.compile(
+    r"^(?P<place>\S.*?:\d+:\d+): (?P<message>.*) \[(?P<severity>Error|Warning)/(?P<code>[\w@/.-]+)\]$"
+)
+COMPACT = re.compile(
+    r"^(?P<file>\S.*?): line (?P<row>\d+), col (?P<column>\d+), (?P<severity>Error|Warning) - (?P<message>.*?)"
+    r"(?: \((?P<code>[\w@/.-]+)\))?$"
+)
+SHAPES = (PAREN, TSC, UNIX, GNU, LINT, MAVEN, GO, CMAKE)
+SEVERE = re.compile(r"E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|SIM?999|TS\d|CS\d|MSB\d|C\d{4}$|LNK|E999")
+"""Codes of linters that stand for code that cannot work; the others are about style."""
 
+WRAPPED = re.compile(r"^((?!\S+:\d+:)\S.*?|) *\[([a-z][\w-]+)\]$")
 HEAD = re.compile(r"^(?P<severity>error|warning)(?:\[(?P<code>\w+)\])?: (?P<message>.+)$")
 RUFF_HEAD = re.compile(r"^(?P<code>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?P<message>.+)$")
 ARROW = re.compile(r"^ *(?:-->|╭─\[|┌─) ?(\S+?(?::\d+:\d+)?)\]?$")
@@ -128,6 +138,8 @@ class _Reader:
 
     def line(self, at: int, line: str) -> None:
         first = line[:1]
+        if self.last is not None and self.last.at == at - 1 and self.wrapped(line):
+            return
         if first in " \t|" or not line:
             if self.stylish(at, line) or self.arrow(line) or self.detail(line):
                 return
@@ -151,6 +163,15 @@ class _Reader:
                 self.report.other.append(line)
                 self.held = line if self.last is not None else ""
 
+    def wrapped(self, line: str) -> bool:
+        """True for the rest of a message that the tool broke at its width, with the code at the end."""
+        found = WRAPPED.match(line) if self.last is not None and self.last.place else None
+        if found and self.last is not None and not self.last.code:
+            self.last.message = f"{self.last.message} {found.group(1)}".strip()
+            self.last.code = found.group(2)
+            return True
+        return False
+
     def diagnostic(self, at: int, line: str) -> bool:
         for shape in SHAPES if POSITION.search(line, 0, 400) else ():
             found = shape.match(line)
@@ -158,12 +179,17 @@ class _Reader:
                 parts = found.groupdict()
                 self.add(
                     at,
-                    parts.get("severity") or "error",
+                    parts.get("severity") or (lint_severity(parts["code"]) if parts.get("code") else "error"),
                     parts["message"],
                     parts["place"].strip(),
                     parts.get("code") or "",
                 )
                 return True
+        compact = COMPACT.match(line) if ", col " in line else None
+        if compact:
+            place = f"{compact['file']}:{compact['row']}:{compact['column']}"
+            self.add(at, compact["severity"], compact["message"], place, compact["code"] or "")
+            return True
         return self.ruff(at, line) or self.head(at, line)
 
     def head(self, at: int, line: str) -> bool:
@@ -175,7 +201,8 @@ class _Reader:
     def ruff(self, at: int, line: str) -> bool:
         found = RUFF_HEAD.match(line)
         if found:
-            self.add(at, "error", found.group("message"), "", found.group("code"))
+            code = found.group("code")
+            self.add(at, lint_severity(code), found.group("message"), "", code)
         return bool(found)
 
     def stylish(self, at: int, line: str) -> bool:
@@ -232,6 +259,11 @@ class _Reader:
             severity = "warning"
         self.last = Diagnostic(severity, message.strip(), place, code, at=at)
         self.report.found.append(self.last)
+
+
+def lint_severity(code: str) -> str:
+    """ "error" for a linter's code that stands for code that cannot work, "warning" for one of style."""
+    return "error" if SEVERE.match(code) else "warning"
 
 
 def labels(found: Diagnostic) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from aider_gardener.compress.testruns.compressor import compress
+from aider_gardener.compress.testruns.compressor import PARSERS, compress
 from aider_gardener.compress.testruns.detector import detect
 
-__all__ = ["compress", "detect"]
+KINDS = tuple(PARSERS)
+
+__all__ = ["KINDS", "compress", "detect"]

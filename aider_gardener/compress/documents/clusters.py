@@ -1,0 +1,152 @@
+"""Kubernetes: each resource on a line with its images, ports, limits, environment, routes and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aider_gardener.compress.documents.fields import (
+    Document,
+    Lines,
+    items,
+    joined,
+    limited,
+    listed,
+    mapping,
+    word,
+)
+
+TOLD = frozenset({
+    "replicas", "type", "schedule", "host", "path", "storage", "storageClassName", "clusterIP", "port",
+    "targetPort", "minReplicas", "maxReplicas", "averageUtilization", "restartPolicy", "serviceAccountName",
+    "ingressClassName", "secretName", "nodePort", "maxSurge", "maxUnavailable", "concurrencyPolicy",
+    "backoffLimit", "suspend", "provider", "issuer", "group", "scope", "verbs", "resources", "claimName",
+    "mountPath", "kind", "number",
+})  # fmt: skip
+"""Fields that say something wherever they stand."""
+
+FEW = frozenset({"replicas", "type", "schedule", "host", "storage", "minReplicas", "maxReplicas"})
+"""Those that stay when room is short."""
+
+WALK_LIMIT = 2_000
+TOLD_LIMIT = 14
+
+
+def kubernetes(value: Any) -> Document | None:
+    """One resource, several in a stream, or a List as `kubectl get -o yaml` prints it."""
+    found = value if isinstance(value, list) else [value]
+    if not found or not all(isinstance(one, dict) and "apiVersion" in one and "kind" in one for one in found):
+        return None
+    resources = [one for top in found for one in (items(top, "items") or [top])]
+    name = f"Kubernetes {found[0]['kind']}" if len(found) == 1 else f"Kubernetes, {len(found)} resources"
+    return Document(name, lambda detail: _lines(resources, detail))
+
+
+def _lines(resources: list[Any], detail: int) -> Lines:
+    parent = str(mapping(resources[0]).get("kind", "")).removesuffix("List") if resources else ""
+    return limited([_resource(mapping(one), parent, detail) for one in resources])
+
+
+def _resource(one: dict[str, Any], parent: str, detail: int) -> str:
+    meta = mapping(one, "metadata")
+    space = f"{word(meta['namespace'])}/" if meta.get("namespace") and detail < 2 else ""
+    head = (
+        f"{word(one.get('kind', parent))} {space}{word(meta.get('name') or meta.get('generateName') or '')}"
+    )
+    pods = list(_pod_specs(one.get("spec")))
+    parts = [", ".join(_told(one, detail))]
+    for pod in pods[:3]:
+        both = [*items(pod, "initContainers"), *items(pod, "containers")]
+        parts += [_container(mapping(container), detail) for container in both]
+    parts += [_data(one, detail), _state(one)]
+    return f"{head}: {joined(parts)}".rstrip(": ")
+
+
+def _pod_specs(spec: Any) -> Iterator[dict[str, Any]]:
+    """The specifications of pods under a resource's own, at any of the usual depths."""
+    here = mapping(spec)
+    for _ in range(6):
+        if items(here, "containers"):
+            yield here
+            return
+        here = (
+            mapping(here, "jobTemplate", "spec") or mapping(here, "template", "spec") or mapping(here, "spec")
+        )
+
+
+def _told(one: dict[str, Any], detail: int) -> Iterator[str]:
+    """`key=value` for the telling fields of the specification, pods left out."""
+    names = TOLD if detail < 2 else FEW
+    waiting: list[Any] = [
+        mapping(one, "spec"),
+        *items(one, "rules"),
+        *items(one, "subjects"),
+        mapping(one, "roleRef"),
+    ]
+    at = written = 0
+    while at < len(waiting) and at < WALK_LIMIT and written < TOLD_LIMIT:
+        node = waiting[at]
+        at += 1
+        for key, item in node.items() if isinstance(node, dict) else ():
+            if (
+                key in names
+                and not isinstance(item, dict)
+                and not (isinstance(item, list) and any(isinstance(x, dict) for x in item))
+            ):
+                written += 1
+                yield f"{key}={word(item)}"
+            elif key not in ("containers", "initContainers", "selector", "status", "valueFrom"):
+                waiting += [item] if isinstance(item, dict) else item[:20] if isinstance(item, list) else []
+
+
+def _container(one: dict[str, Any], detail: int) -> str:
+    ports = [port.get("containerPort") for port in items(one, "ports") if isinstance(port, dict)]
+    parts = [f"{word(one.get('name', ''))} {word(one.get('image', ''), 90)}".strip()]
+    if ports:
+        parts.append(f"port {listed(ports, 4)}")
+    if detail < 2:
+        limits = mapping(one, "resources", "limits") or mapping(one, "resources", "requests")
+        parts += [f"{key} {word(limits[key])}" for key in ("cpu", "memory") if key in limits]
+        parts += [
+            f"{key} {listed(one[key], 8)}" for key in ("command", "args") if isinstance(one.get(key), list)
+        ]
+    if detail == 0:
+        env = [_variable(mapping(pair)) for pair in items(one, "env")]
+        parts += [f"env {listed(env, 12)}"] if env else []
+        probe = mapping(one, "readinessProbe", "httpGet") or mapping(one, "livenessProbe", "httpGet")
+        parts += [f"probe {word(probe['path'])}"] if "path" in probe else []
+    return " ".join(parts)
+
+
+def _variable(pair: dict[str, Any]) -> str:
+    source = mapping(pair, "valueFrom")
+    if not source:
+        return f"{word(pair.get('name', ''))}={word(pair.get('value', ''))}"
+    inner = next((one for one in source.values() if isinstance(one, dict)), {})
+    told = "/".join(word(inner[key]) for key in ("name", "key", "fieldPath") if key in inner)
+    return f"{word(pair.get('name', ''))} from {told}"
+
+
+def _data(one: dict[str, Any], detail: int) -> str:
+    data = {**mapping(one, "data"), **mapping(one, "stringData")}
+    if not data:
+        return ""
+    if detail >= 2 or one.get("kind") == "Secret":
+        return f"keys {listed(data, 20)}"
+    return ", ".join(
+        f"{key}={word(value, 80 if detail == 0 else 30)}" for key, value in list(data.items())[:20]
+    )
+
+
+def _state(one: dict[str, Any]) -> str:
+    status = mapping(one, "status")
+    parts = [word(status[key]) for key in ("phase", "podIP", "reason", "message") if status.get(key)]
+    for container in items(status, "containerStatuses"):
+        restarts = mapping(container).get("restartCount")
+        waiting = mapping(container, "state", "waiting") or mapping(container, "state", "terminated")
+        parts += [f"{word(restarts)} restarts"] if restarts else []
+        parts += [word(waiting[key], 80) for key in ("reason", "exitCode", "message") if waiting.get(key)]
+    ready = [
+        f"{key} {word(status[key])}" for key in ("readyReplicas", "unavailableReplicas") if key in status
+    ]
+    return " ".join([*parts, *ready])
