@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aider_gardener.replay.cost import PROVIDERS
+from aider_gardener.replay.decoys import CROSSED, NEVER_SAID
 from aider_gardener.replay.results import (
     CALL_SECONDS,
     DISTANCES,
@@ -115,7 +116,12 @@ def recall_columns(rows: Sequence[Summary]) -> list[Column]:
     return [
         *(recall_column(name, rows, lambda row: row.recall_by_distance) for name, _, _ in DISTANCES),
         *(recall_column(kind, rows, lambda row: row.recall_by_kind) for kind in kinds),
+        *(recall_column(f"{kind} (decoy)", rows, decoys_of(kind)) for kind in (NEVER_SAID, CROSSED)),
     ]
+
+
+def decoys_of(kind: str) -> Callable[[Summary], Mapping[str, Recall]]:
+    return lambda row: {f"{kind} (decoy)": row.decoys.get(kind, Recall())}
 
 
 def recall_column(
@@ -213,7 +219,9 @@ def captions(report: Report) -> list[str]:
         )
     lines += [
         "present: every answer key stands in the prompt. supported: so does enough of what stood "
-        "around it when it was said. The floor is what files and luck answer.",
+        "around it when it was said. The floor is what files and luck answer. Decoys are wrong answers: "
+        "invented ones that were never said, and answers to another question looked for in the surroundings "
+        "of this one's.",
         "tokens billed: prompt and completion of every call, weak model and retries included. Costs: "
         "with the provider's cache kept through the session / only within a turn; all with the "
         "token counts of the tokenizer named above, so compare variants, not providers.",
