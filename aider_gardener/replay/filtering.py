@@ -93,7 +93,8 @@ def with_filter(runner: Runner) -> None:
     command = os.environ.get(COMMAND_VARIABLE, "")
     if not command.strip():
         raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
-    program = Filter(shlex.split(command, posix=os.name != "nt"))
+    on_windows = os.name == "nt"  # where a backslash is part of a path
+    program = Filter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
 
     def rewrite(runner: Runner, coder: Any, past: Messages) -> list[dict[str, Any] | None]:
         return program.rewrite(past, coder.cur_messages[-1:]) if past else []

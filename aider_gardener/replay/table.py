@@ -18,6 +18,7 @@ from aider_gardener.replay.results import (
     Summary,
     percentile,
 )
+from aider_gardener.replay.table_means import by_variant, mean_columns
 from aider_gardener.replay.usable import NEEDED_SHARE
 
 if TYPE_CHECKING:
@@ -180,8 +181,21 @@ def tables(report: Report, width: int) -> Iterator[RenderableType]:
         if rows[0].recall.asked:
             yield Text("probes present / supported, by distance and kind")
             yield from stacked(recall_columns(rows), rows, width)
+    found = by_variant(report.summaries)
+    if found:
+        yield Text(f"mean of {len(next(iter(found.values())))} sessions", style="bold")
+        yield from stacked(means_of(found), [rows[0] for rows in found.values()], width)
     for line in captions(report):
         yield Text(line)
+
+
+def means_of(found: Mapping[str, Sequence[Summary]]) -> list[Column]:
+    """The columns of means; each row stands for all summaries of its variant."""
+
+    def column(heading: str, cell: Callable[[Sequence[Summary]], str]) -> Column:
+        return Column(heading, lambda row: cell(found[row.variant]))
+
+    return [column(heading, cell) for heading, cell in mean_columns()]
 
 
 def stacked(columns: Sequence[Column], rows: Sequence[Summary], width: int) -> Iterator[RenderableType]:

@@ -36,7 +36,10 @@ OPTIONAL_ABLATIONS: Mapping[str, str] = {
 FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
-WITHOUT_EFFECT = ("cli", "cli_", "doctor", "terminal", "replay/html", "replay/plot", "replay/table", "replay/server")
+WITHOUT_EFFECT = (
+    "cli", "doctor", "terminal",
+    "replay/html", "replay/plot", "replay/table", "replay/server", "replay/record",
+)  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures."""
 
 

@@ -1,13 +1,15 @@
-"""headroom-ai in front of the messages: the program for the replay's variant `filter`, in its own environment.
+"""headroom-ai in front of the messages: a program for the replay's variant `filter`.
 
 Each past message of the user's that holds a command's output goes to `headroom.compress` as the bare
 output, which it handles best, and comes back in aider's wrapper; all others go as they are. Options are
-those of its coding-agent use with user messages allowed and without its learned model.
+those of its coding-agent use with user messages allowed and without its learned model. It runs in the
+environment that has headroom-ai.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -38,6 +40,7 @@ def rewritten(past: list[dict[str, Any]], current: list[dict[str, Any]]) -> list
 
 
 def main() -> None:
+    os.environ.update(HF_HUB_OFFLINE="1", DO_NOT_TRACK="1")
     for line in sys.stdin:
         asked = json.loads(line)
         print(json.dumps({"past": rewritten(asked["past"], asked["current"])}), flush=True)
