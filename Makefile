@@ -1,4 +1,4 @@
-# make demo | test | lint | typecheck | docs | test-upstream | bench | bench-micro | bench-peers | lock | format | clean
+# make demo | test | lint | typecheck | docs | test-upstream | bench | bench-gate | bench-micro | bench-peers | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
 
@@ -15,7 +15,7 @@ DEMO_SESSION ?= recorded_sessions/queue-incident
 TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint typecheck docs test-upstream bench-micro bench-peers bench-peers-lock lock format clean
+.PHONY: demo test lint typecheck docs test-upstream bench bench-gate bench-micro bench-peers bench-peers-lock lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -40,6 +40,15 @@ test-upstream: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/python -m ruff check --fix --exit-zero .
 	$(BIN)/python -m ruff format .
+
+# Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
+bench: $(INSTALLED)
+	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
+	$(BIN)/python tools/benchmark_tables.py
+
+# New figures for the regression gate, after a change that is meant to alter them.
+bench-gate: $(INSTALLED)
+	$(BIN)/python -m bench.gate --write
 
 # Times of every hot path beside the committed ones; MICRO_FLAGS=--take keeps them, MICRO_ENTRIES=1000000 takes
 # an archive of a million entries (6 GB on disk, half an hour to build).

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grid_tables import grid
+from markdown_table import table
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmark.md"
@@ -105,15 +108,6 @@ def read(path: Path, kind: str) -> Value:
     return value
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Markdown, the first column to the left, the others to the right, padded to read as a table too."""
-    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    for row in [head, rule, *rows]:
-        cells = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
-        yield "| " + " | ".join(cells) + " |"
-
-
 def made_on(value: Value, command: str) -> str:
     """The line that says on what the figures depend."""
     at = value["provenance"]
@@ -176,6 +170,7 @@ def milliseconds(value: float) -> str:
 
 
 SECTIONS: dict[str, Section] = {
+    "grid": Section("grid.json", "make bench", grid),
     "peers": Section("peers.json", "make bench-peers", peers),
     "micro": Section("micro.json", "make bench-micro", micro),
 }

@@ -66,7 +66,8 @@ def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]
     panel.set_ylim(0, 104)
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
-    panel.legend(loc="lower right", title="history budget in thousands beside each point", frameon=True)
+    if curves_of(found):
+        panel.legend(loc="lower right", title="history budget in thousands beside the points", frameon=True)
     return figure
 
 

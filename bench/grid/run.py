@@ -52,8 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.list:
             print("\n".join(cell.name for cell in todo))
             return 0
-        if run_all(todo, options.parallel):
-            return 1
+        failed = run_all(todo, options.parallel)
     except GardenerError as problem:
         print(f"make bench: {problem}", file=sys.stderr)
         return 1
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
         return 1
     keep_results(everything)
-    return 0
+    return 1 if failed else 0
 
 
 def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
@@ -168,6 +167,9 @@ def keep_results(everything: Sequence[Cell]) -> None:
     """Write the results file of all finished cells, the plots, and the tables of the documentation."""
     found = [(cell, kept(cell)) for cell in everything]
     rows: list[Row] = [value["row"] for _cell, value in found if value]
+    if not rows:
+        print("no cell of the full grid is finished: the results file stays as it is")
+        return
     missing = [cell.name for cell, value in found if not value]
     common = next(value["provenance"] for _cell, value in found if value)
     value = collected(rows, common, missing)
