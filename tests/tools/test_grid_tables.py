@@ -15,7 +15,7 @@ def row(session: str, variant: str, supported: int, budget: int | None = None, *
         "recall": [20, 20, supported], "distance": {"≤ 10": [10, 9, 8], "11–25": [0, 0, 0], "> 25": [10, 5, 5]},
         "kind": {"path": [4, 4, 2]}, "decoys": {"never said": [20, 0, 0], "crossed": [20, 20, 1]},
         "tokens_billed": 100_000, "prompt_tokens": 90_000, "largest_prompt": 9_000,
-        "usd": {name: [1.25, 2.5] for name in PROVIDERS}, "from_cache": {name: 0.5 for name in PROVIDERS},
+        "usd": {name: [1.25, 2.5] for name in PROVIDERS}, "from_cache": dict.fromkeys(PROVIDERS, 0.5),
         "llm": [1, 2], "llm_seconds": 30.0, "plans": 4, "carry_over": [3, 4], "usable": "≥ 60",
         "measured": {"plan_seconds": 0.5, "overhead_ms": [10.0, 20.0], "replay_seconds": 9.0},
     }  # fmt: skip
