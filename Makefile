@@ -43,6 +43,7 @@ format: $(INSTALLED)
 
 # Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
 bench: $(INSTALLED)
+	$(BIN)/python -m bench.handled
 	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
 	$(BIN)/python tools/benchmark_tables.py
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grid_tables import grid
+from grid_tables import grid, totals
 from markdown_table import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,6 +151,27 @@ def peer_cells(text: Value, found: Value, timed: bool) -> list[str]:
     return [left, kept, *([f"{found['ms']:.1f}"] if timed else [])]
 
 
+def handled(value: Value) -> Iterator[str]:
+    """A row a compressor: its share of the sessions' tokens and what it leaves; then whole histories."""
+    sessions = value["sessions"]
+    found = totals(sessions)
+    everything = sum(before for before, _after in found.values())
+    rows = [
+        [name, f"{before:,}", f"{100 * before / everything:.1f} %", f"{100 * after / before:.1f} %",
+         f"{100 * (before - after) / everything:.1f} %"]
+        for name, (before, after) in found.items()
+    ]  # fmt: skip
+    yield from table(["compressor", "tokens", "of all", "leaves", "saves of all"], rows)
+    yield ""
+    rows = []
+    for name, session in sessions.items():
+        full, compressed, line = (session["forms"][key] for key in ("full", "compressed", "line"))
+        rows.append([name, f"{full:,}", f"{100 * compressed / full:.1f} %", f"{100 * line / full:.1f} %"])
+    yield from table(["session", "tokens", "all compressed", "all as lines"], rows)
+    yield ""
+    yield made_on(value, "python -m bench.handled")
+
+
 def micro(value: Value) -> Iterator[str]:
     """A row a benchmark: median and 95th percentile; then how times grow with the text."""
     growth = value["growth"]
@@ -172,6 +193,7 @@ def milliseconds(value: float) -> str:
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "peers": Section("peers.json", "make bench-peers", peers),
+    "handled": Section("handled.json", "make bench", handled),
     "micro": Section("micro.json", "make bench-micro", micro),
 }
 

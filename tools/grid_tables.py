@@ -10,7 +10,10 @@ from typing import Any
 from markdown_table import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench.grid.means import Key, by_key, complete, mean, mean_share
+from bench.grid.means import Key, by_key, complete, mean, mean_share, shown
+from bench.handled import totals
+
+__all__ = ["grid", "totals"]
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -25,8 +28,6 @@ PLOTS = (
     "",
 )
 """Drawn from the same file by bench/grid/plots.py."""
-PEER_NAMES = {"filter": "headroom-ai"}
-"""Variants that go by another name here."""
 
 
 def grid(value: Mapping[str, Any]) -> Iterator[str]:
@@ -45,10 +46,6 @@ def grid(value: Mapping[str, Any]) -> Iterator[str]:
     yield from caption(value)
 
 
-def name_of(variant: str) -> str:
-    return PEER_NAMES.get(variant, variant)
-
-
 def block(title: str, found: Mapping[Key, Rows]) -> Iterator[str]:
     """Two tables over the variants at their own budget: what is known, and what it costs."""
     ordered = sorted(found.items(), key=lambda item: item[0][0] == FLOOR)
@@ -56,7 +53,7 @@ def block(title: str, found: Mapping[Key, Rows]) -> Iterator[str]:
         yield f"### {title}: {about}"
         yield ""
         head = ["variant", *(heading for heading, _ in columns)]
-        lines = [[name_of(key[0]), *(cell(rows) for _, cell in columns)] for key, rows in ordered]
+        lines = [[shown(key[0]), *(cell(rows) for _, cell in columns)] for key, rows in ordered]
         yield from table(head, lines)
         yield ""
 
@@ -135,7 +132,7 @@ def curve(found: Mapping[Key, Rows]) -> Iterator[str]:
     yield ""
     lines = []
     for variant in variants:
-        lines.append([name_of(variant), *(point(found.get((variant, budget))) for budget in budgets)])
+        lines.append([shown(variant), *(point(found.get((variant, budget))) for budget in budgets)])
     yield from table(["variant", *(f"{budget:,}" for budget in budgets)], lines)
     yield ""
 
@@ -153,7 +150,7 @@ def kinds(found: Mapping[Key, Rows]) -> Iterator[str]:
     yield "### By kind of fact: supported"
     yield ""
     lines = [
-        [name_of(key[0]), *(percent(mean_share(rows, "kind", name)) for name in names)]
+        [shown(key[0]), *(percent(mean_share(rows, "kind", name)) for name in names)]
         for key, rows in sorted(found.items(), key=lambda item: item[0][0] == FLOOR)
     ]
     yield from table(["variant", *names], lines)

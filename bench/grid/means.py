@@ -13,6 +13,15 @@ SUPPORTED = 2
 """The place of the supported ones in [asked, present, supported]."""
 
 
+SHOWN_NAMES = {"filter": "headroom-ai"}
+"""Variants that go by another name in tables and plots."""
+
+
+def shown(variant: str) -> str:
+    """A variant's name for readers."""
+    return SHOWN_NAMES.get(variant, variant)
+
+
 def by_key(rows: Sequence[Row]) -> dict[Key, list[Row]]:
     """The rows of each variant and budget, in the order in which they come."""
     found: dict[Key, list[Row]] = {}

@@ -12,7 +12,7 @@ from aider_gardener.replay.run import Job, replay_all
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 TIGHT = 300
-NAMES = ("bag", "gardener", "gardener-no-compress", "gardener+recall_share=0+embedder=none")
+NAMES = ("bag", "gardener-no-compress", "gardener+recall_share=0+embedder=none")
 
 
 @pytest.fixture(scope="module")
