@@ -52,7 +52,7 @@ bench-gate: $(INSTALLED)
 	$(BIN)/python -m bench.gate --write
 
 # Times of every hot path beside the committed ones; MICRO_FLAGS=--take keeps them, MICRO_ENTRIES=1000000 takes
-# an archive of a million entries (6 GB on disk, half an hour to build).
+# an archive of a million entries (3 GB on disk with its copy; building it takes ten minutes and more).
 bench-micro: $(INSTALLED)
 	@mkdir -p build/bench
 	$(BIN)/python -m pytest bench/micro --quiet --benchmark-columns=min,median,max,rounds \
