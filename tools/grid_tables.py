@@ -41,6 +41,7 @@ def grid(value: Mapping[str, Any]) -> Iterator[str]:
         for session in sessions:
             found = by_key([row for row in rows if row["session"] == session and row["budget"] is None])
             yield from block(session, found)
+    yield from one_chat(value["chained"])
     yield from curve(complete(rows))
     yield from kinds(own_budget)
     yield from caption(value)
@@ -122,6 +123,22 @@ def overhead(rows: Rows) -> str:
     return f"{mean([p50 for p50, _ in found]):.0f} / {mean([p95 for _, p95 in found]):.0f}"
 
 
+def one_chat(rows: Rows) -> Iterator[str]:
+    """All sessions one after the other in one chat: how far it gets; nothing if that was not run."""
+    if not rows:
+        return
+    yield f"### All sessions in one chat of {rows[0]['turns']} turns"
+    yield ""
+    head = ["variant", "usable turns", "largest prompt", "supported", "tokens billed"]
+    lines = [
+        [shown(row["variant"]), row["usable"] or NOTHING, f"{row['largest_prompt']:,}",
+         percent(mean_share([row])), f"{row['tokens_billed']:,}"]
+        for row in rows
+    ]  # fmt: skip
+    yield from table(head, lines)
+    yield ""
+
+
 def curve(found: Mapping[Key, Rows]) -> Iterator[str]:
     """Supported probes and thousands of tokens billed at each budget; nothing without several budgets."""
     budgets = sorted({budget for _, budget in found if budget is not None})
@@ -165,5 +182,5 @@ def caption(value: Mapping[str, Any]) -> Iterator[str]:
     yield f"Python {at['python']}, {at['cpu']}, {at['cores']} cores."
     if value["missing"]:
         missing = len(value["missing"])
-        full = missing + len(value["rows"])
+        full = missing + len(value["rows"]) + len(value["chained"])
         yield f"{missing} of the {full} cells of the full grid are not measured yet: `make bench`."

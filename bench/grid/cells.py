@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
+from aider_gardener.replay.chain import chained
 from aider_gardener.replay.provenance import version_of
 from aider_gardener.replay.session import Session
 from aider_gardener.replay.variants import variant_named
@@ -33,6 +34,10 @@ OPTIONAL_ABLATIONS: Mapping[str, str] = {
 }
 """Name of a setting → the variant to run where there is such a setting and the variant differs by it."""
 
+CHAINED = "chained"
+CHAINED_VARIANTS = ("none", "stock", "stock-fixed", "tail", "gardener")
+"""Run over all sessions in one chat too, one after the other, to see where a chat ends being usable."""
+
 FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
@@ -45,7 +50,8 @@ WITHOUT_EFFECT = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One replay: `budget` is the history's in tokens, None the variant's own."""
+    """One replay: `budget` is the history's in tokens, None the variant's own. `then` are sessions that
+    follow in the same chat."""
 
     path: Path
     session: str
@@ -53,6 +59,7 @@ class Cell:
     turns: int
     variant: str
     budget: int | None
+    then: tuple[Path, ...] = ()
 
     @property
     def name(self) -> str:
@@ -124,6 +131,19 @@ def cells(
         for budget in budgets:
             for path, session in sessions:
                 yield Cell(path, session.name, session.sha256, session.turn_count, name, budget)
+
+
+def chained_cells(sessions: Sequence[tuple[Path, Session]], only_variants: Sequence[str] = ()) -> list[Cell]:
+    """All sessions as one chat under the variants that are run so; none for a single session."""
+    if len(sessions) < 2:
+        return []
+    first, *rest = (path for path, _ in sessions)
+    whole = chained([session for _, session in sessions])
+    return [
+        Cell(first, CHAINED, whole.sha256, whole.turn_count, variant, None, tuple(rest))
+        for variant in CHAINED_VARIANTS
+        if not only_variants or variant in only_variants
+    ]
 
 
 def checked_budgets(texts: Sequence[str]) -> list[int]:

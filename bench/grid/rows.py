@@ -84,8 +84,11 @@ def provenance(results: Sequence[ReplayResult]) -> Mapping[str, Any]:
     }
 
 
-def collected(rows: Sequence[Row], common: Mapping[str, Any], missing: Sequence[str]) -> dict[str, Any]:
-    """The value of the results file; `missing` are cells of the full grid that were not run."""
+def collected(
+    rows: Sequence[Row], chained: Sequence[Row], common: Mapping[str, Any], missing: Sequence[str]
+) -> dict[str, Any]:
+    """The value of the results file: `chained` are rows over all sessions in one chat, `missing` cells of
+    the full grid that were not run."""
     return {
         "format": FORMAT,
         "kind": "grid",
@@ -96,6 +99,7 @@ def collected(rows: Sequence[Row], common: Mapping[str, Any], missing: Sequence[
             "call_seconds": CALL_SECONDS,
         },
         "missing": list(missing),
+        "chained": list(chained),
         "rows": list(rows),
     }
 

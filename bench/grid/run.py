@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
+from aider_gardener.replay.chain import chained
 from aider_gardener.replay.filtering import COMMAND_VARIABLE
 from aider_gardener.replay.results_run import Source, find_paths, one_job
 from aider_gardener.replay.run import Job
 from aider_gardener.replay.session import load_session
 from bench.grid import plots
-from bench.grid.cells import MODEL, Cell, cells, checked_budgets
+from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets
 from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,13 +72,12 @@ def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     known = [(path, load_session(path)) for path in find_paths([ROOT / "recorded_sessions"])]
     asked = find_paths(options.sessions) if options.sessions else [path for path, _ in known]
     sessions = [(path, load_session(path)) for path in asked]
-    wanted = cells(
-        sessions,
-        with_filter=with_filter,
-        only_variants=[name for name in options.variant.split(",") if name],
-        only_budgets=checked_budgets([text for text in options.budget.split(",") if text]),
-    )
-    return list(cells(known, with_filter=with_filter)), list(wanted)
+    variants = [name for name in options.variant.split(",") if name]
+    budgets = checked_budgets([text for text in options.budget.split(",") if text])
+    wanted = list(cells(sessions, with_filter=with_filter, only_variants=variants, only_budgets=budgets))
+    if not budgets:
+        wanted += chained_cells(sessions, variants)
+    return [*cells(known, with_filter=with_filter), *chained_cells(known)], wanted
 
 
 def place(cell: Cell) -> Path:
@@ -144,8 +144,8 @@ def run_all(todo: Sequence[Cell], parallel: int) -> int:
 def run_cell(cell: Cell, advance: Any) -> float:
     """Replay one cell and keep its row at once; returns the seconds it took."""
     key, began = cell.key, time.perf_counter()
-    session = load_session(cell.path)
-    job = Job(path=cell.path, variant=cell.variant, model=MODEL, history_tokens=cell.budget)
+    session = chained([load_session(path) for path in (cell.path, *cell.then)])
+    job = Job(cell.path, cell.variant, model=MODEL, history_tokens=cell.budget, then=cell.then)
     result, summary = one_job(Source(cell.path, session, cell.session), job, lambda _done, _total: advance())
     seconds = time.perf_counter() - began
     value = {
@@ -166,13 +166,14 @@ def run_cell(cell: Cell, advance: Any) -> float:
 def keep_results(everything: Sequence[Cell]) -> None:
     """Write the results file of all finished cells, the plots, and the tables of the documentation."""
     found = [(cell, kept(cell)) for cell in everything]
-    rows: list[Row] = [value["row"] for _cell, value in found if value]
+    rows: list[Row] = [value["row"] for cell, value in found if value and cell.session != CHAINED]
+    one_chat: list[Row] = [value["row"] for cell, value in found if value and cell.session == CHAINED]
     if not rows:
         print("no cell of the full grid is finished: the results file stays as it is")
         return
     missing = [cell.name for cell, value in found if not value]
     common = next(value["provenance"] for _cell, value in found if value)
-    value = collected(rows, common, missing)
+    value = collected(rows, one_chat, common, missing)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(written(value), encoding="utf-8")
     plots.write(value, ROOT / "docs" / "images")

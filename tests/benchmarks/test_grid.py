@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.replay.session import load_session
 from bench.grid import cells as grid_cells
 from bench.grid import run
-from bench.grid.cells import BUDGETS, Cell, cells, checked_budgets
+from bench.grid.cells import BUDGETS, CHAINED_VARIANTS, Cell, cells, chained_cells, checked_budgets
 from bench.grid.means import complete, mean_share
 from bench.grid.rows import written
 
@@ -35,6 +36,23 @@ def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any])
     assert "filter" not in {cell.variant for cell in found}
     assert "filter" in {cell.variant for cell in cells(mini, with_filter=True)}
     assert len({cell.name for cell in found}) == len(found)
+
+
+def test_all_sessions_in_one_chat_are_cells_of_their_own(mini: list[Any]) -> None:
+    assert chained_cells(mini) == []
+    found = chained_cells([*mini, *mini])
+    assert [cell.variant for cell in found] == list(CHAINED_VARIANTS)
+    assert (found[0].turns, found[0].then, found[0].name) == (16, (MINI,), "chained/none@default")
+    assert found[0].key != replace(found[0], session_sha256=mini[0][1].sha256).key
+    assert [cell.variant for cell in chained_cells([*mini, *mini], ["tail", "bag"])] == ["tail"]
+
+
+def test_a_chained_cell_is_replayed_as_one_chat(mini: list[Any], sandbox: Path) -> None:
+    cell = chained_cells([*mini, *mini], ["none"])[0]
+    run.run_cell(cell, lambda: None)
+    kept = run.kept(cell)
+    assert kept is not None and kept["row"]["turns"] == 16
+    assert kept["row"]["recall"][0] == 8
 
 
 def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any]) -> None:

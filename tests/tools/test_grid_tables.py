@@ -25,7 +25,7 @@ def row(session: str, variant: str, supported: int, budget: int | None = None, *
 def value(*rows: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any]:
     at = {"model": "gpt-4o", "window_tokens": 128_000, "weak_model": "mini", "aider": "0.86.2", "tokenizer": "o200k",
           "commit": "abc", "python": "3.11", "cpu": "A", "cores": 2}  # fmt: skip
-    return {"rows": list(rows), "provenance": at, "missing": list(missing)}
+    return {"rows": list(rows), "chained": [], "provenance": at, "missing": list(missing)}
 
 
 def cells(lines: list[str], begins: str) -> list[list[str]]:
@@ -59,6 +59,14 @@ def test_the_curve_shows_recall_and_tokens_at_each_budget() -> None:
     lines = list(grid(value(row("a", "tail", 10), row("a", "tail", 8, 1_000), row("a", "tail", 16, 4_000))))
     assert ["tail", "40 %, 100k", "80 %, 100k"] in cells(lines, "tail")
     assert not [line for line in grid(value(row("a", "tail", 10))) if "Over the history budget" in line]
+
+
+def test_one_chat_of_all_sessions_stands_apart() -> None:
+    one = row("chained", "tail", 5, usable="≤ 70", turns=182)
+    lines = list(grid({**value(row("a", "tail", 20)), "chained": [one]}))
+    assert "### All sessions in one chat of 182 turns" in lines
+    assert ["tail", "≤ 70", "9,000", "25 %", "100,000"] in cells(lines, "tail")
+    assert cells(lines, "tail")[0][2] == "100 %", "the mean is of the single sessions"
 
 
 def test_what_is_missing_is_said() -> None:
