@@ -1,4 +1,5 @@
-# make demo | test | lint | typecheck | docs | test-upstream | test-patches | patches-replay | lock | format | clean
+# make demo | test | lint | typecheck | docs | test-upstream | test-patches | patches-replay
+# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
 
@@ -15,7 +16,8 @@ DEMO_SESSION ?= recorded_sessions/queue-incident
 TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint typecheck docs test-upstream test-patches patches-replay lock format clean
+.PHONY: demo test lint typecheck docs test-upstream test-patches patches-replay \
+	bench bench-gate bench-micro bench-peers bench-peers-lock lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -49,6 +51,45 @@ patches-replay: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/python -m ruff check --fix --exit-zero .
 	$(BIN)/python -m ruff format .
+
+# Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
+bench: $(INSTALLED)
+	$(BIN)/python -m bench.handled
+	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
+	$(BIN)/python tools/benchmark_tables.py
+
+# New figures for the regression gate, after a change that is meant to alter them.
+bench-gate: $(INSTALLED)
+	$(BIN)/python -m bench.gate --write
+
+# Times of every hot path beside the committed ones; MICRO_FLAGS=--take keeps them, MICRO_ENTRIES=1000000 takes
+# an archive of a million entries (3 GB on disk with its copy; building it takes ten minutes and more).
+bench-micro: $(INSTALLED)
+	@mkdir -p build/bench
+	$(BIN)/python -m pytest bench/micro --quiet --benchmark-columns=min,median,max,rounds \
+		--benchmark-json build/bench/micro.json $(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
+	$(BIN)/python -m bench.micro_results build/bench/micro.json $(MICRO_FLAGS)
+
+# headroom-ai on the same texts, in an environment of its own.
+bench-peers: $(INSTALLED) build/peers/.installed
+	$(BIN)/python -m bench.peers.run --python build/peers/bin/python
+	$(BIN)/python tools/benchmark_tables.py
+
+build/peers/.installed: bench/peers/requirements.txt
+	@mkdir -p build
+	@test -x build/peers/bin/python || $(PYTHON) -m venv $(if $(UV),--without-pip) build/peers
+ifneq ($(UV),)
+	$(UV) pip sync --quiet --python build/peers/bin/python $<
+else
+	build/peers/bin/python -m pip install --quiet --requirement $<
+endif
+	@touch $@
+
+bench-peers-lock:
+	@test -n "$(UV)" || { echo "make bench-peers-lock needs uv (see docs/contributing.md)" >&2; exit 1; }
+	cd bench/peers && $(UV) pip compile requirements.in --universal --python-version 3.10 --no-annotate \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make bench-peers-lock" \
+		--quiet --output-file requirements.txt
 
 # One file for Python 3.10 to 3.12 on every system. `make lock LOCK_FLAGS=--upgrade` takes newer releases.
 lock:

@@ -3,7 +3,8 @@
 Prints one line per fault and exits 1 if there is any. What is documented where:
 docs/cli.md has a section for each `gardener` command (its heading names the command) with every option of it,
 and names every command added to the chat; docs/settings.md has a row for each setting, made from its field
-(`--write-settings` puts them there); the README's measured table is the one that readme_table.py makes.
+(`--write-settings` puts them there); the README's measured table is the one that readme_table.py makes;
+docs/benchmark.md has those of benchmark_tables.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import benchmark_tables
 import click
 import proposal_tables
 import readme_table
@@ -40,8 +42,8 @@ def main() -> int:
     if sys.argv[1:] == ["--write-settings"]:
         write_settings()
         return 0
-    faults = [*links(), *commands(), *chat_commands(), *settings()]
-    faults += [*readme_table.faults(), *proposal_tables.faults()]
+    faults = [*links(), *commands(), *chat_commands(), *settings(), *readme_table.faults()]
+    faults += [*proposal_tables.faults(), *benchmark_tables.faults()]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")

@@ -85,6 +85,7 @@ def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
         sent = [text_of(m.get("content")) for m in without_question(messages, probe.question)]
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", messages)
     found = score(probe, said_in(runner.session, probe.about_turn), sent)
+    runner.decoyed += runner.decoys.results(number, probe, "\n".join(sent))
     return ProbeResult(
         number=number,
         about_turn=probe.about_turn,

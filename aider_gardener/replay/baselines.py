@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.replay.filtering import with_filter
 from aider_gardener.replay.variants import Variant, register, without_summaries
 
 if TYPE_CHECKING:
@@ -32,8 +34,7 @@ def rewriting(rewrite: Rewrite) -> Callable[[Runner], None]:
         def rewritten(self: Any) -> Any:
             chunks = format_chat_chunks(self)
             both = [*chunks.done, *chunks.cur]
-            before = runner.messages_before_turn
-            before = before if before <= len(both) else 0  # another coder's chat has no past here
+            before = past_length(runner, chunks)
             sent = [*rewrite(runner, self, both[:before]), *both[before:]]
             split = len(chunks.done)
             chunks.done = [message for message in sent[:split] if message is not None]
@@ -43,6 +44,24 @@ def rewriting(rewrite: Rewrite) -> Callable[[Runner], None]:
         Coder.format_chat_chunks = rewritten
 
     return prepare
+
+
+def without_compressed_forms(runner: Runner) -> None:
+    """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
+    from aider_gardener import archive
+    from aider_gardener.compress.base import unchanged
+    from aider_gardener.messages import ContentClass
+
+    def as_it_is(content: str, *_rest: Any, **_options: Any) -> Any:
+        return unchanged(content, ContentClass.PROSE)
+
+    vars(archive)["compress_message"] = as_it_is
+
+
+def past_length(runner: Runner, chunks: Any) -> int:
+    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
+    before = runner.messages_before_turn
+    return before if before <= len(chunks.done) + len(chunks.cur) else 0
 
 
 def newest(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
@@ -85,11 +104,58 @@ def three_outputs_once_full(runner: Runner, coder: Any, past: Past) -> list[dict
     return without_older_outputs(past, 3)
 
 
+IDENTIFIER_OR_NUMBER = re.compile(r"[A-Za-z_][\w./:-]*[\w]|\d[\d.,:]*\d|\d")
+TELLING = re.compile(r"\d|_|[./:]\w|[a-z][A-Z]")
+"""What makes a word an identifier, a path or a number: a plain word has none of it."""
+
+BAG_HEAD = "Names and numbers of this chat so far:\n"
+
+
+def with_bag_for_past(runner: Runner) -> None:
+    """In place of the past stands a sorted list of its identifiers and numbers, the newest that fit."""
+    without_summaries(runner)
+    from aider.coders.base_coder import Coder
+
+    format_chat_chunks = Coder.format_chat_chunks
+
+    def bagged(self: Any) -> Any:
+        chunks = format_chat_chunks(self)
+        before = past_length(runner, chunks)
+        both = [*chunks.done, *chunks.cur]
+        text = bag(both[:before], self.summarizer.max_tokens, self.main_model.token_count)
+        answer = {"role": "assistant", "content": "Ok."}
+        chunks.done = [{"role": "user", "content": text}, answer] if text else []
+        chunks.cur = both[before:]
+        return chunks
+
+    Coder.format_chat_chunks = bagged
+
+
+def bag(past: Past, limit: int, count: Callable[[str], int]) -> str:
+    """Identifiers, paths and numbers of the messages, sorted: the newest that fit `limit` tokens."""
+    found: dict[str, None] = {}
+    for message in reversed(past):
+        words = IDENTIFIER_OR_NUMBER.findall(message["content"])
+        found.update(dict.fromkeys(word for word in reversed(words) if TELLING.search(word)))
+    words, left = list(found), limit
+    while words:
+        text = BAG_HEAD + " ".join(sorted(words))
+        tokens = count(text)
+        if tokens <= left:
+            return text
+        words = words[: min(len(words) - 1, int(len(words) * left / tokens))]
+    return ""
+
+
 for variant in (
     Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
     Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
     Variant("clear3", "above the limit only the last 3 outputs", rewriting(three_outputs_once_full)),
+    Variant("filter", "another program rewrites the past (see replay.filtering)", with_filter),
+    Variant("bag", "the past's names and numbers, sorted, within the limit", with_bag_for_past),
     Variant("gardener-no-recall", "the gardener without recall", settings={"recall_share": 0.0}),
+    Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
+    Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
     Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
 ):
     register(variant)

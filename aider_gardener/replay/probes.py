@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from aider_gardener.replay.session import Probe, Session
@@ -119,7 +120,7 @@ def surroundings(pattern: re.Pattern[str], said: str) -> set[str]:
     return found
 
 
-def key_supported(wanted: set[str], sent: str, spans: Sequence[tuple[int, int]]) -> bool:
+def key_supported(wanted: AbstractSet[str], sent: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether around some span of what is sent stands enough of what is wanted."""
     enough = SUPPORT_SHARE * len(wanted)
     return any(len(wanted & around(sent, *span, AROUND_WORDS)) >= enough for span in spans)

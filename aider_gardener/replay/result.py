@@ -83,6 +83,17 @@ class ProbeResult:
 
 
 @dataclass(frozen=True)
+class DecoyResult:
+    """A wrong answer to probe `number` and whether the prompt seemed to hold it; see `replay.decoys`."""
+
+    number: int
+    kind: str
+    keys: tuple[str, ...]
+    present: bool
+    supported: bool
+
+
+@dataclass(frozen=True)
 class Measured:
     """Wall-clock seconds: of the whole replay, of each plan (as in `compactions`), of each turn's
     overhead that the gardener added, by turn."""
@@ -131,6 +142,7 @@ class ReplayResult:
     gardener: Mapping[str, Any] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    decoys: tuple[DecoyResult, ...] = ()
 
     def main_calls(self) -> list[Call]:
         return [call for call in self.calls if call.kind == MAIN]
@@ -203,6 +215,7 @@ class ReplayResult:
                     **measured,
                 ),
                 texts=value.get("texts", {}),
+                decoys=tuple(read_decoy(row) for row in value.get("decoys", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem
@@ -216,3 +229,7 @@ def read_call(row: Mapping[str, Any]) -> Call:
 def read_probe(row: Mapping[str, Any]) -> ProbeResult:
     lists = {name: tuple(row.get(name, ())) for name in ("missing", "unsupported")}
     return ProbeResult(**{**row, **lists})
+
+
+def read_decoy(row: Mapping[str, Any]) -> DecoyResult:
+    return DecoyResult(**{**row, "keys": tuple(row["keys"])})

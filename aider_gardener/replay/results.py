@@ -14,6 +14,7 @@ from typing import Any
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.carryover import CarryOver, carry_over
 from aider_gardener.replay.cost import Bill, Cost, HistoryMark, costs
+from aider_gardener.replay.decoys import tally
 from aider_gardener.replay.result import ProbeResult, Provenance, ReplayResult
 from aider_gardener.replay.session import Session
 from aider_gardener.replay.usable import UsableLength, usable_length
@@ -54,6 +55,7 @@ class Summary:
 
     Compactions count rewrites of the history; `llm_discarded` are summaries that were paid for and
     thrown away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured.
+    `decoys` counts wrong answers by kind: asked, and how many seemed present and supported.
     """
 
     session: str
@@ -75,6 +77,7 @@ class Summary:
     usable: UsableLength | None
     plan_seconds: float = 0.0
     overhead_ms: tuple[float, ...] = ()
+    decoys: Mapping[str, Recall] = field(default_factory=dict)
 
     @property
     def is_floor(self) -> bool:
@@ -122,6 +125,7 @@ def summarize(result: ReplayResult, session: Session) -> Summary:
         usable=usable_length(result),
         plan_seconds=sum(result.measured.plan_seconds),
         overhead_ms=tuple(s * 1000 for _, s in sorted(result.measured.overhead_seconds.items())),
+        decoys={kind: Recall(*counts) for kind, counts in tally(result.decoys).items()},
     )
 
 
@@ -218,6 +222,7 @@ def total(name: str, rows: Sequence[Summary]) -> Summary:
         usable=None,
         plan_seconds=summed(lambda row: row.plan_seconds),
         overhead_ms=summed(lambda row: row.overhead_ms),
+        decoys=merged(lambda row: row.decoys),
     )
 
 

@@ -14,11 +14,13 @@ from aider_gardener.replay.asking import ask_probe
 from aider_gardener.replay.calling import Calls
 from aider_gardener.replay.chain import enter_stage
 from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
+from aider_gardener.replay.decoys import Decoys
 from aider_gardener.replay.model import LeftRecording, RecordedModel
 from aider_gardener.replay.prompts import PromptLog
 from aider_gardener.replay.result import (
     SUMMARY,
     Compaction,
+    DecoyResult,
     Measured,
     ProbeResult,
     ReplayResult,
@@ -56,6 +58,7 @@ class Runner:
     compactions: list[Compaction] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     asked: list[ProbeResult] = field(default_factory=list)
+    decoyed: list[DecoyResult] = field(default_factory=list)
 
     def run(self) -> ReplayResult:
         """Replay the whole session; ReplayError if it leaves its recording."""
@@ -80,6 +83,7 @@ class Runner:
         from aider_gardener.replay.aider_io import ReplayIO
 
         self.clock = clock
+        self.decoys = Decoys(self.session, self.probes)
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
         summaries = self.summaries if self.variant.summaries else None
         self.model = RecordedModel(self.session, summaries)
@@ -239,6 +243,7 @@ class Runner:
                 overhead_seconds=overhead(self.coder),
             ),
             texts=self.prompts.texts,
+            decoys=tuple(sorted(self.decoyed, key=lambda decoy: decoy.number)),
         )
         if self.variant.settings is not None:
             uninstall()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aider_gardener.replay.cost import PROVIDERS
+from aider_gardener.replay.decoys import CROSSED, NEVER_SAID
 from aider_gardener.replay.results import (
     CALL_SECONDS,
     DISTANCES,
@@ -17,6 +18,7 @@ from aider_gardener.replay.results import (
     Summary,
     percentile,
 )
+from aider_gardener.replay.table_means import by_variant, mean_columns
 from aider_gardener.replay.usable import NEEDED_SHARE
 
 if TYPE_CHECKING:
@@ -115,7 +117,12 @@ def recall_columns(rows: Sequence[Summary]) -> list[Column]:
     return [
         *(recall_column(name, rows, lambda row: row.recall_by_distance) for name, _, _ in DISTANCES),
         *(recall_column(kind, rows, lambda row: row.recall_by_kind) for kind in kinds),
+        *(recall_column(f"{kind} (decoy)", rows, decoys_of(kind)) for kind in (NEVER_SAID, CROSSED)),
     ]
+
+
+def decoys_of(kind: str) -> Callable[[Summary], Mapping[str, Recall]]:
+    return lambda row: {f"{kind} (decoy)": row.decoys.get(kind, Recall())}
 
 
 def recall_column(
@@ -174,8 +181,21 @@ def tables(report: Report, width: int) -> Iterator[RenderableType]:
         if rows[0].recall.asked:
             yield Text("probes present / supported, by distance and kind")
             yield from stacked(recall_columns(rows), rows, width)
+    found = by_variant(report.summaries)
+    if found:
+        yield Text(f"mean of {len(next(iter(found.values())))} sessions", style="bold")
+        yield from stacked(means_of(found), [rows[0] for rows in found.values()], width)
     for line in captions(report):
         yield Text(line)
+
+
+def means_of(found: Mapping[str, Sequence[Summary]]) -> list[Column]:
+    """The columns of means; each row stands for all summaries of its variant."""
+
+    def column(heading: str, cell: Callable[[Sequence[Summary]], str]) -> Column:
+        return Column(heading, lambda row: cell(found[row.variant]))
+
+    return [column(heading, cell) for heading, cell in mean_columns()]
 
 
 def stacked(columns: Sequence[Column], rows: Sequence[Summary], width: int) -> Iterator[RenderableType]:
@@ -213,7 +233,9 @@ def captions(report: Report) -> list[str]:
         )
     lines += [
         "present: every answer key stands in the prompt. supported: so does enough of what stood "
-        "around it when it was said. The floor is what files and luck answer.",
+        "around it when it was said. The floor is what files and luck answer. Decoys are wrong answers: "
+        "invented ones that were never said, and answers to another question looked for in the surroundings "
+        "of this one's.",
         "tokens billed: prompt and completion of every call, weak model and retries included. Costs: "
         "with the provider's cache kept through the session / only within a turn; all with the "
         "token counts of the tokenizer named above, so compare variants, not providers.",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.result import Compaction
+from aider_gardener.settings import Settings, check_field, parse
 
 if TYPE_CHECKING:
     from aider_gardener.replay.runner import Runner
@@ -42,12 +43,34 @@ def register(variant: Variant) -> Variant:
 
 
 def variant_named(name: str) -> Variant:
-    """The variant of this name; UsageError lists those that exist."""
+    """The variant of this name; `gardener+recall_share=0+embedder=none` is one with other settings.
+
+    UsageError lists the variants or settings that exist.
+    """
     from aider_gardener.replay import baselines  # noqa: F401  # reason: registers its variants
 
-    if name not in VARIANTS:
-        raise UsageError(f"unknown variant {name!r}; known: {', '.join(sorted(VARIANTS))}")
-    return VARIANTS[name]
+    base, *overrides = name.split("+")
+    if base not in VARIANTS:
+        raise UsageError(f"unknown variant {base!r}; known: {', '.join(sorted(VARIANTS))}")
+    found = VARIANTS[base]
+    if not overrides:
+        return found
+    if found.settings is None:
+        raise UsageError(f"{name!r}: {base} has no settings of the gardener's to change")
+    changed = dict(setting(text, name) for text in overrides)
+    about = f"{found.about}, {', '.join(overrides)}"
+    return replace(found, name=name, about=about, settings={**found.settings, **changed})
+
+
+def setting(text: str, name: str) -> tuple[str, Any]:
+    """A setting and its value out of `recall_share=0`; UsageError for one that does not exist."""
+    key, given, value = text.partition("=")
+    known = {field.name: field for field in fields(Settings)}
+    if key not in known or not given:
+        raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
+    found = parse(known[key], value, f"{name!r}: {key}")
+    check_field(known[key], found)
+    return key, found
 
 
 def without_summaries(runner: Runner) -> None:

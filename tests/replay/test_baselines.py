@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.replay.baselines import mask, without_older_outputs
+from aider_gardener.replay.baselines import BAG_HEAD, bag, mask, without_older_outputs
 
 
 def output(command: str, text: str) -> dict[str, str]:
@@ -21,3 +21,19 @@ def test_only_the_last_outputs_stay() -> None:
 def test_a_mask_is_never_longer_than_what_it_masks() -> None:
     short = output("ls", "a")["content"]
     assert len(mask(short)) <= len(short)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_bag_is_the_newest_names_and_numbers_sorted_within_the_limit() -> None:
+    past = [
+        {"role": "user", "content": "please set retry_limit to 48213 in src/app.py, thanks"},
+        {"role": "assistant", "content": "Done: maxRetries is 17 now."},
+    ]
+    head = words(BAG_HEAD)
+    assert bag(past, 100, words) == BAG_HEAD + "17 48213 maxRetries retry_limit src/app.py"
+    assert bag(past, head + 2, words) == BAG_HEAD + "17 maxRetries"
+    assert bag(past, head, words) == ""
+    assert bag([], 100, words) == ""

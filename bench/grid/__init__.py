@@ -1,0 +1,1 @@
+"""All recorded sessions under every variant and history budget: `make bench`."""

@@ -1,0 +1,127 @@
+"""What recall costs: the share of supported probes over tokens and over dollars, a curve for each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.replay.plot import STYLE, STYLES
+from bench.grid.means import Key, Row, complete, mean, mean_share, shown
+
+PROVIDER = "OpenAI"
+PLAIN = "#555555"
+"""The colour of variants without a budget: each is one point with its name beside it."""
+
+MORE_STYLES: tuple[tuple[str, Any, str], ...] = (
+    ("#CC79A7", (0, (3, 1.5)), "P"),
+    ("#56B4E9", (0, (5, 1, 1, 1, 1, 1)), "<"),
+    ("#B8860B", (0, (1, 2)), ">"),
+    ("#000000", (0, (4, 4)), "*"),
+)
+LABELLED = ("gardener", "tail")
+"""Curves whose points have their budgets beside them; the others have theirs in the same order."""
+
+NEAR_POINTS, LINE_POINTS = (90, 11), 11
+"""Labels nearer to each other than this, across and up in points, stand below one another."""
+
+READABLE = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
+"""Behind a label, so that a line below it does not cross it out."""
+
+CURVES = ("gardener", "gardener-no-recall", "gardener-no-vectors", "tail", "bag", "clear3")
+"""Drawn in this order, each in its own style; other variants that have several budgets follow."""
+
+Figure = tuple[str, str, Callable[[Sequence[Row]], float]]
+FIGURES: tuple[Figure, ...] = (
+    (
+        "pareto-tokens",
+        "tokens billed, thousands (mean of a session)",
+        lambda rows: mean([row["tokens_billed"] for row in rows]) / 1000,
+    ),
+    (
+        "pareto-cost",
+        f"dollars at {PROVIDER} prices, its prompt cache kept (mean of a session)",
+        lambda rows: mean([row["usd"][PROVIDER][0] for row in rows]),
+    ),
+)
+"""Name of the file, the axis, what a point's place on it is."""
+
+
+def write(value: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw both plots of the results as SVG, the same bytes for the same results."""
+    import matplotlib
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for name, axis, place in FIGURES:
+        path = folder / f"{name}.svg"
+        with matplotlib.rc_context(STYLE):
+            draw(value["rows"], axis, place).savefig(path, metadata={"Date": None})
+        made.append(path)
+    return made
+
+
+def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]) -> Any:
+    """The figure: curves of the variants that have budgets, points of the others."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    panel = figure.subplots()
+    found = complete(rows)
+    panel.set_xlim(0, 1.12 * max(place(own) for own in found.values()))
+    panel.set_ylim(0, 108)
+    for number, variant in enumerate(curves_of(found)):
+        draw_curve(panel, variant, found, place, number)
+    draw_points(panel, found, place)
+    sessions = sorted({row["session"] for row in rows})
+    panel.set_title(f"recorded sessions: {', '.join(sessions)}", loc="left", fontsize=9)
+    panel.set_xlabel(axis)
+    panel.set_ylabel("probes supported, % (mean of a session)")
+    panel.grid(alpha=0.25)
+    panel.spines[["top", "right"]].set_visible(False)
+    if curves_of(found):
+        title = "beside the points: the history budget in thousands of tokens"
+        figure.legend(loc="outside lower center", ncols=4, title=title, frameon=False)
+    return figure
+
+
+def curves_of(found: Mapping[Key, Sequence[Row]]) -> list[str]:
+    """The variants that were run at several budgets."""
+    names = [variant for variant, budget in found if budget is not None]
+    several = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    return sorted(several, key=lambda name: CURVES.index(name) if name in CURVES else len(CURVES))
+
+
+def draw_curve(panel: Any, variant: str, found: Mapping[Key, Sequence[Row]], place: Any, number: int) -> None:
+    """One variant over its budgets."""
+    styles = (*STYLES, *MORE_STYLES)
+    colour, line, marker = styles[number % len(styles)]
+    budgets = sorted(budget for name, budget in found if name == variant and budget is not None)
+    points = [(place(found[variant, b]), mean_share(found[variant, b]) or 0.0) for b in budgets]
+    across, up = zip(*points, strict=True)
+    panel.plot(across, up, color=colour, linestyle=line, marker=marker, markersize=5, label=shown(variant))
+    if variant in LABELLED:
+        for budget, at in zip(budgets, points, strict=True):
+            beside = {"textcoords": "offset points", "color": colour, "fontsize": 8}
+            panel.annotate(f"{budget / 1000:g}", at, (4, -10), **beside)
+
+
+def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Any) -> None:
+    """The variants without a budget, each with its name, none over another."""
+    curves = set(curves_of(found))
+    alone = [(variant, rows) for (variant, _budget), rows in found.items() if variant not in curves]
+    scale = panel.figure.dpi / 72
+    taken: list[tuple[float, float]] = []
+    for variant, rows in alone:
+        at = (place(rows), mean_share(rows) or 0.0)
+        panel.plot(*at, marker="x", color=PLAIN, markersize=7, linestyle="none")
+        across, up = (float(part) / scale for part in panel.transData.transform(at))
+        spot = (across, up)
+        while any(abs(spot[0] - x) < NEAR_POINTS[0] and abs(spot[1] - y) < NEAR_POINTS[1] for x, y in taken):
+            spot = (spot[0], spot[1] - LINE_POINTS)
+        taken.append(spot)
+        beside = (6, 4 + spot[1] - up)
+        text = {"textcoords": "offset points", "color": PLAIN, "fontsize": 8, "bbox": READABLE, "zorder": 5}
+        panel.annotate(shown(variant), at, beside, **text)

@@ -1,0 +1,111 @@
+"""A cell's result as one compact row, and all rows as the file that the documentation quotes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.replay.cost import Bill, Cost
+from aider_gardener.replay.result import ReplayResult
+from aider_gardener.replay.results import (
+    CALL_SECONDS,
+    READ_TOKENS_PER_SECOND,
+    WRITE_TOKENS_PER_SECOND,
+    Recall,
+    Summary,
+    percentile,
+)
+from bench.grid.cells import Cell
+from bench.provenance import made_on
+
+FORMAT = 1
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "grid.json"
+
+Row = dict[str, Any]
+
+
+def row_of(cell: Cell, result: ReplayResult, summary: Summary) -> Row:
+    """What is kept of a cell. Counts of probes are [asked, present, supported]; costs are
+    [with the cache kept, without], in dollars; times stand under `measured`."""
+    usable = summary.usable
+    return {
+        "session": cell.session,
+        "variant": cell.variant,
+        "budget": cell.budget,
+        "history_tokens": result.provenance.history_tokens,
+        "turns": summary.turns,
+        "recall": counts(summary.recall),
+        "distance": {name: counts(found) for name, found in summary.recall_by_distance.items()},
+        "kind": {name: counts(found) for name, found in summary.recall_by_kind.items()},
+        "decoys": {name: counts(found) for name, found in summary.decoys.items()},
+        "tokens_billed": summary.tokens_billed,
+        "prompt_tokens": summary.prompt_tokens,
+        "largest_prompt": summary.largest_prompt,
+        "usd": {
+            cost.provider: [round(cost.cached.usd, 4), round(cost.uncached.usd, 4)] for cost in summary.costs
+        },
+        "from_cache": {cost.provider: cache_share(cost) for cost in summary.costs},
+        "llm": [summary.llm_compactions, summary.llm_discarded],
+        "llm_seconds": round(summary.llm_seconds, 1),
+        "plans": summary.plan_compactions,
+        "carry_over": [summary.carry_over.facts_present, summary.carry_over.facts],
+        "usable": str(usable) if usable else "",
+        "measured": {
+            "plan_seconds": round(summary.plan_seconds, 3),
+            "overhead_ms": [round(percentile(summary.overhead_ms, share), 1) for share in (0.5, 0.95)],
+            "replay_seconds": round(result.measured.replay_seconds, 1),
+        },
+    }
+
+
+def counts(found: Recall) -> list[int]:
+    return [found.asked, found.present, found.supported]
+
+
+def cache_share(cost: Cost) -> float:
+    """The share of all input tokens that the provider's cache served, with the cache kept."""
+    bill: Bill = cost.cached
+    total = bill.input_tokens + bill.cache_read_tokens + bill.cache_write_tokens
+    return round(bill.cache_read_tokens / total, 3) if total else 0.0
+
+
+def provenance(results: Sequence[ReplayResult]) -> Mapping[str, Any]:
+    """What all results share: the code, aider, the model, the tokenizer; the hash of each session."""
+    first = results[0].provenance
+    return {
+        **made_on(),
+        "litellm": first.litellm,
+        "model": first.model,
+        "weak_model": first.weak_model,
+        "tokenizer": first.tokenizer,
+        "window_tokens": first.window_tokens,
+    }
+
+
+def collected(
+    rows: Sequence[Row], chained: Sequence[Row], common: Mapping[str, Any], missing: Sequence[str]
+) -> dict[str, Any]:
+    """The value of the results file: `chained` are rows over all sessions in one chat, `missing` cells of
+    the full grid that were not run."""
+    return {
+        "format": FORMAT,
+        "kind": "grid",
+        "provenance": dict(common),
+        "rates": {
+            "read_tokens_per_second": READ_TOKENS_PER_SECOND,
+            "write_tokens_per_second": WRITE_TOKENS_PER_SECOND,
+            "call_seconds": CALL_SECONDS,
+        },
+        "missing": list(missing),
+        "chained": list(chained),
+        "rows": list(rows),
+    }
+
+
+def written(value: Mapping[str, Any]) -> str:
+    """JSON with a row on each line, so that a change of one cell is a change of one line."""
+    head = json.dumps({**value, "rows": []}, indent=1, ensure_ascii=False)
+    lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value["rows"])
+    return head.removesuffix("[]\n}") + "[\n  " + lines + "\n ]\n}\n"

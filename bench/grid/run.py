@@ -1,0 +1,184 @@
+"""Replay every recorded session under every variant and budget, and keep the figures as one small file.
+
+    python -m bench.grid.run [SESSION...] [--variant NAME,...] [--budget N,...] [--parallel N] [--list]
+
+A finished cell is kept under build/bench/cells and not run again as long as code, settings, session,
+budget and versions are the same, so that an interrupted run goes on where it was. Without sessions those
+under recorded_sessions are taken. Then the plots and the tables of docs/benchmark.md are made anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import GardenerError
+from aider_gardener.replay.chain import chained
+from aider_gardener.replay.filtering import COMMAND_VARIABLE
+from aider_gardener.replay.results_run import Source, find_paths, one_job
+from aider_gardener.replay.run import Job
+from aider_gardener.replay.session import load_session
+from bench.grid import plots
+from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets
+from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "build" / "bench" / "cells"
+PEER_PYTHON = ROOT / "build" / "peers" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+PEER_PROGRAM = ROOT / "bench" / "peers" / "headroom_messages.py"
+GUESSED_SECONDS_A_TURN = 0.6
+"""Of one replay on one core, where no cell was timed yet."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
+    parser.add_argument("--variant", default="", metavar="NAME,...", help="only these, or others by name")
+    parser.add_argument("--budget", default="", metavar="N,...", help="only these history budgets, in tokens")
+    parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
+    parser.add_argument("--list", action="store_true", help="say what would be run and how long it may take")
+    options = parser.parse_args(argv)
+    try:
+        everything, wanted = chosen(options)
+        todo = [cell for cell in wanted if kept(cell) is None]
+        done = len(wanted) - len(todo)
+        print(f"{len(wanted)} cells, {done} of them done; {estimate(todo, options.parallel)}")
+        if options.list:
+            print("\n".join(cell.name for cell in todo))
+            return 0
+        failed = run_all(todo, options.parallel)
+    except GardenerError as problem:
+        print(f"make bench: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
+        return 1
+    keep_results(everything)
+    return 1 if failed else 0
+
+
+def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
+    """The cells of the full grid over all recorded sessions, and those that were asked for."""
+    with_filter = PEER_PYTHON.exists()
+    if with_filter:
+        os.environ.setdefault(COMMAND_VARIABLE, f'"{PEER_PYTHON}" "{PEER_PROGRAM}"')
+    known = [(path, load_session(path)) for path in find_paths([ROOT / "recorded_sessions"])]
+    asked = find_paths(options.sessions) if options.sessions else [path for path, _ in known]
+    sessions = [(path, load_session(path)) for path in asked]
+    variants = [name for name in options.variant.split(",") if name]
+    budgets = checked_budgets([text for text in options.budget.split(",") if text])
+    wanted = list(cells(sessions, with_filter=with_filter, only_variants=variants, only_budgets=budgets))
+    if not budgets:
+        wanted += chained_cells(sessions, variants)
+    return [*cells(known, with_filter=with_filter), *chained_cells(known)], wanted
+
+
+def place(cell: Cell) -> Path:
+    """Where a cell's result is kept."""
+    safe = cell.variant.replace("=", "-").replace("+", "_")
+    return KEPT / cell.session / f"{safe}@{cell.budget or 'default'}.json"
+
+
+def kept(cell: Cell) -> Mapping[str, Any] | None:
+    """The result of a cell if it is still what a run would give."""
+    try:
+        value: Mapping[str, Any] = json.loads(place(cell).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if value.get("key") == cell.key else None
+
+
+def estimate(todo: Sequence[Cell], parallel: int) -> str:
+    """How long the cells may take, after those timed before."""
+    if not todo:
+        return "nothing to do"
+    timed = [json.loads(path.read_text(encoding="utf-8")) for path in KEPT.rglob("*.json")]
+    rates: dict[str, list[float]] = {}
+    for value in timed:
+        row = value["row"]
+        rates.setdefault(row["variant"], []).append(value["seconds"] / max(1, row["turns"]))
+    everything = [rate for found in rates.values() for rate in found] or [GUESSED_SECONDS_A_TURN]
+    seconds = 0.0
+    for cell in todo:
+        found = rates.get(cell.variant, everything)
+        seconds += cell.turns * sum(found) / len(found)
+    minutes = seconds / 60 / max(1, parallel)
+    return f"{len(todo)} to run, about {minutes:.0f} minutes with {parallel} at a time"
+
+
+def run_all(todo: Sequence[Cell], parallel: int) -> int:
+    """Run the cells, a progress bar on standard error; returns how many failed, each named in a line."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("turns"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    console, failed = Console(stderr=True), 0
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("replaying", total=sum(cell.turns for cell in todo))
+        pool = ThreadPoolExecutor(max(1, parallel))
+        try:
+            futures = {pool.submit(run_cell, cell, lambda: bar.advance(task)): cell for cell in todo}
+            for done, future in enumerate(as_completed(futures), 1):
+                cell = futures[future]
+                problem = future.exception()
+                if problem is not None and not isinstance(problem, GardenerError):
+                    raise problem
+                failed += problem is not None
+                said = f"failed: {problem}" if problem else f"{future.result():.0f} s"
+                console.print(f"{done} of {len(todo)}: {cell.name}, {said}", highlight=False)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    return failed
+
+
+def run_cell(cell: Cell, advance: Any) -> float:
+    """Replay one cell and keep its row at once; returns the seconds it took."""
+    key, began = cell.key, time.perf_counter()
+    session = chained([load_session(path) for path in (cell.path, *cell.then)])
+    job = Job(cell.path, cell.variant, model=MODEL, history_tokens=cell.budget, then=cell.then)
+    result, summary = one_job(Source(cell.path, session, cell.session), job, lambda _done, _total: advance())
+    seconds = time.perf_counter() - began
+    value = {
+        "key": key,
+        "seconds": round(seconds, 1),
+        "provenance": provenance([result]),
+        "notices": list(result.notices),
+        "row": row_of(cell, result, summary),
+    }
+    path = place(cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)
+    return seconds
+
+
+def keep_results(everything: Sequence[Cell]) -> None:
+    """Write the results file of all finished cells, the plots, and the tables of the documentation."""
+    found = [(cell, kept(cell)) for cell in everything]
+    rows: list[Row] = [value["row"] for cell, value in found if value and cell.session != CHAINED]
+    one_chat: list[Row] = [value["row"] for cell, value in found if value and cell.session == CHAINED]
+    if not rows:
+        print("no cell of the full grid is finished: the results file stays as it is")
+        return
+    missing = [cell.name for cell, value in found if not value]
+    common = next(value["provenance"] for _cell, value in found if value)
+    value = collected(rows, one_chat, common, missing)
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(written(value), encoding="utf-8")
+    plots.write(value, ROOT / "docs" / "images")
+    print(f"{len(rows)} cells in {RESULTS.name}, {len(missing)} of the full grid missing")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

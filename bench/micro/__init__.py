@@ -1,0 +1,1 @@
+"""pytest-benchmark suites of every hot path: `make bench-micro`."""

@@ -1,0 +1,1 @@
+"""Other compressors beside ours on the same texts in the same run: `make bench-peers`."""

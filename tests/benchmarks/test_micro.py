@@ -1,0 +1,86 @@
+"""The suites of bench/micro run, and their results are kept small and compared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import micro_results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_suite_runs_once_on_small_sizes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "bench/micro", "--quick", "--benchmark-disable", "-q", "-p", "no:cacheprovider",
+         "-n", "0"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "passed" in done.stdout and "skipped" not in done.stdout
+
+
+def report(**seconds: list[float]) -> dict[str, Any]:
+    """What pytest-benchmark writes, as far as it is read."""
+    rows = [{"name": f"test_{name}", "stats": {"data": data}} for name, data in seconds.items()]
+    return {"benchmarks": rows, "gardener": {"quick": False, "entries": [10], "load": 0.5}}
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(micro_results, "RESULTS", tmp_path / "kept" / "micro.json")
+    return tmp_path / "kept" / "micro.json"
+
+
+def run_of(tmp_path: Path, value: dict[str, Any]) -> str:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(value), "utf-8")
+    return str(path)
+
+
+def test_taken_results_are_medians_and_percentiles_in_ms(kept: Path, tmp_path: Path) -> None:
+    data = [0.001 * n for n in range(1, 101)]
+    assert micro_results.main([run_of(tmp_path, report(work=data)), "--take"]) == 0
+    value = json.loads(kept.read_text("utf-8"))
+    assert value["times"] == {"work": {"least": 1.0, "median": 50.0, "p95": 95.0, "rounds": 100}}
+    assert value["provenance"]["python"] == sys.version.split()[0]
+
+
+def test_the_ratio_is_new_by_old_and_a_limit_fails(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    micro_results.main([run_of(tmp_path, report(work=[0.010] * 3, other=[0.010] * 3)), "--take"])
+    run = run_of(tmp_path, report(work=[0.015] * 3, other=[0.010] * 3))
+    capsys.readouterr()
+    assert micro_results.main([run, "--fail-above", "1.4"]) == 1
+    said = capsys.readouterr()
+    assert "1.50" in next(line for line in said.out.splitlines() if line.startswith("work"))
+    assert said.err.strip() == "work takes 1.50 times as long as before"
+    assert micro_results.main([run, "--fail-above", "1.6"]) == 0
+
+
+def test_growth_is_told_for_texts_of_two_sizes() -> None:
+    made = micro_results.compact(report(**{"compress[1MB-prose]": [0.2], "compress[10MB-prose]": [2.2], "single": [1.0]}))
+    assert made["growth"] == {"compress[prose]": 11.0}
+
+
+def test_unlike_runs_and_other_files_are_refused(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    micro_results.main([run_of(tmp_path, report(work=[1.0])), "--take"])
+    quick = {**report(work=[1.0]), "gardener": {"quick": True, "entries": [10], "load": 0.5}}
+    assert micro_results.main([run_of(tmp_path, quick)]) == 1
+    assert "do not compare" in capsys.readouterr().err
+    assert micro_results.main([run_of(tmp_path, {"benchmarks": []})]) == 1
+    assert "not a report of bench/micro; make it with: make bench-micro" in capsys.readouterr().err
+
+
+def test_the_committed_results_are_of_the_full_sizes() -> None:
+    value = json.loads((ROOT / "bench" / "results" / "micro.json").read_text("utf-8"))
+    assert (value["kind"], value["format"], value["quick"]) == ("micro", micro_results.FORMAT, False)
+    assert value["provenance"]["commit"]

@@ -1,0 +1,49 @@
+"""The regression gate: recall and tokens on two short sessions are not worse than the committed figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.replay.session import load_session
+from bench import gate
+
+
+def test_recall_and_tokens_are_not_worse_than_committed(tmp_path: Path) -> None:
+    committed = json.loads(gate.RESULTS.read_text("utf-8"))
+    assert (committed["kind"], committed["format"]) == ("gate", gate.FORMAT)
+    found = gate.measure(tmp_path)
+    assert list(gate.regressions(committed["sessions"], found)) == []
+    assert all(figures["plans"] > 0 for figures in found.values()), "else nothing was gardened"
+
+
+def test_a_beginning_is_a_session_with_the_probes_about_it(root: Path, tmp_path: Path) -> None:
+    gate.beginning(root / "recorded_sessions" / "ledger-api", tmp_path / "short", 9)
+    short = load_session(tmp_path / "short")
+    assert short.turn_count == 9
+    assert short.probes
+    assert max(probe.ask_at_turn for probe in short.probes) == 10
+    assert max(probe.about_turn for probe in short.probes) <= 6
+
+
+FIGURES = {"turns": 9, "asked": 20, "supported": 18, "tokens_billed": 100_000, "session_sha256": "a"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"supported": 18 - gate.SUPPORTED_TOLERANCE}, ""),
+        ({"supported": 17 - gate.SUPPORTED_TOLERANCE}, "15 of 20 probes supported, 18 before"),
+        ({"supported": 20, "tokens_billed": 60_000}, ""),
+        ({"tokens_billed": 102_900}, ""),
+        ({"tokens_billed": 103_100}, "103,100 tokens billed, 100,000 before"),
+        ({"session_sha256": "b"}, "not the session or probes of the committed figures"),
+    ],
+)
+def test_only_what_is_worse_by_more_than_the_tolerance_counts(changed: dict[str, Any], said: str) -> None:
+    found = list(gate.regressions({"s": FIGURES}, {"s": {**FIGURES, **changed}}))
+    assert len(found) == bool(said)
+    assert said in "".join(found)

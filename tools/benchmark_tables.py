@@ -1,0 +1,202 @@
+"""Write the tables of docs/benchmark.md from the JSON in bench/results, or with `--check` compare the two.
+
+Each table stands between two marker lines and is made of nothing but its file. Without the file the
+section says which command makes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grid_tables import grid, totals
+from markdown_table import table
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+PAGE = ROOT / "docs" / "benchmark.md"
+FORMAT = 1
+NOTHING = "–"
+
+Value = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: its file in bench/results, the command that makes that, and what is shown."""
+
+    file: str
+    command: str
+    show: Callable[[Value], Iterator[str]]
+
+
+class BadResults(Exception):
+    """Results that cannot be shown; the message says why and what to do."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Rewrite the sections, or only compare them; exit 1 when one differs or cannot be made."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
+    options = parser.parse_args(argv)
+    if options.check:
+        found = list(faults())
+        for fault in found:
+            print(fault, file=sys.stderr)
+        return 1 if found else 0
+    try:
+        write()
+    except BadResults as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    print(f"{PAGE.name}: the tables are those of bench/results")
+    return 0
+
+
+def faults() -> Iterator[str]:
+    """What is wrong with the page, a line each."""
+    text = PAGE.read_text("utf-8")
+    for name in SECTIONS:
+        try:
+            if parts(text, name)[1] != section(name):
+                yield f"docs/benchmark.md: section {name} is not what tools/benchmark_tables.py makes; run it"
+        except BadResults as problem:
+            yield str(problem)
+
+
+def write() -> None:
+    """Put every section into the page. Raises BadResults without markers or with unusable results."""
+    text = PAGE.read_text("utf-8")
+    for name in SECTIONS:
+        before, _between, after = parts(text, name)
+        text = before + section(name) + after
+    PAGE.write_text(text, "utf-8", newline="\n")
+
+
+def parts(text: str, name: str) -> tuple[str, str, str]:
+    """The page before, between and behind a section's markers, which belong to the outer parts."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, found, rest = text.partition(begin)
+    between, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise BadResults(f"docs/benchmark.md: the lines {begin.strip()} and {end} are missing")
+    return before + begin, between, end + after
+
+
+def section(name: str) -> str:
+    """The text between the markers, with a line end last."""
+    made = SECTIONS[name]
+    path = RESULTS / made.file
+    if not path.exists():
+        return f"Not measured yet: `{made.command}`.\n"
+    return "\n".join(made.show(read(path, name))) + "\n"
+
+
+def read(path: Path, kind: str) -> Value:
+    """The JSON of a results file. Raises BadResults if it is not of this kind and format."""
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as problem:
+        raise BadResults(f"{path.name}: cannot be read as JSON ({problem}); make it again") from problem
+    if not isinstance(value, dict) or (value.get("kind"), value.get("format")) != (kind, FORMAT):
+        raise BadResults(f"{path.name}: not results of kind {kind} in format {FORMAT}; make it again")
+    return value
+
+
+def made_on(value: Value, command: str) -> str:
+    """The line that says on what the figures depend."""
+    at = value["provenance"]
+    return (
+        f"`{command}`, commit {at['commit'] or 'unknown'}, Python {at['python']}, {at['cpu']},"
+        f" {at['cores']} cores."
+    )
+
+
+def peers(value: Value) -> Iterator[str]:
+    """A row a text: tokens left, facts kept and time, of each compressor."""
+    versions = value["provenance"]["peers"]
+    names = list(value["texts"][0]["results"])
+    head = ["text", "tokens", "facts"]
+    for name in names:
+        head += [f"{name} left", "kept", *(["ms"] if name_is_timed(value, name) else [])]
+    rows = []
+    for text in value["texts"]:
+        row = [text["name"], f"{text['tokens']:,}", f"{text['facts']:,}"]
+        for name in names:
+            row += peer_cells(text, text["results"][name], name_is_timed(value, name))
+        rows.append(row)
+    yield from table(head, rows)
+    yield ""
+    yield made_on(value, SECTIONS["peers"].command)
+    peers_at = ", ".join(f"{name} {version}" for name, version in versions.items())
+    tokenizer, rounds = value["provenance"]["tokenizer"], value["rounds"]
+    yield f"{peers_at}: direct compressors with their defaults, offline. Tokens by {tokenizer}; time is the"
+    yield f"median of {rounds} rounds."
+
+
+def name_is_timed(value: Value, name: str) -> bool:
+    return any("ms" in text["results"][name] for text in value["texts"])
+
+
+def peer_cells(text: Value, found: Value, timed: bool) -> list[str]:
+    if "error" in found:
+        return ["failed", NOTHING, *([NOTHING] if timed else [])]
+    left = f"{100 * found['tokens'] / max(1, text['tokens']):.1f} %"
+    kept = f"{100 * found['kept'] / text['facts']:.0f} %" if text["facts"] else NOTHING
+    return [left, kept, *([f"{found['ms']:.1f}"] if timed else [])]
+
+
+def handled(value: Value) -> Iterator[str]:
+    """A row a compressor: its share of the sessions' tokens and what it leaves; then whole histories."""
+    sessions = value["sessions"]
+    found = totals(sessions)
+    everything = sum(before for before, _after in found.values())
+    rows = [
+        [name, f"{before:,}", f"{100 * before / everything:.1f} %", f"{100 * after / before:.1f} %",
+         f"{100 * (before - after) / everything:.1f} %"]
+        for name, (before, after) in found.items()
+    ]  # fmt: skip
+    yield from table(["compressor", "tokens", "of all", "leaves", "saves of all"], rows)
+    yield ""
+    rows = []
+    for name, session in sessions.items():
+        full, compressed, line = (session["forms"][key] for key in ("full", "compressed", "line"))
+        rows.append([name, f"{full:,}", f"{100 * compressed / full:.1f} %", f"{100 * line / full:.1f} %"])
+    yield from table(["session", "tokens", "all compressed", "all as lines"], rows)
+    yield ""
+    yield made_on(value, "python -m bench.handled")
+
+
+def micro(value: Value) -> Iterator[str]:
+    """A row a benchmark: median and 95th percentile; then how times grow with the text."""
+    growth = value["growth"]
+    rows = []
+    for name, times in value["times"].items():
+        tenfold = growth.get(name.replace("-10MB", "").replace("10MB-", ""), "") if "10MB" in name else ""
+        figures = [milliseconds(times[key]) for key in ("least", "median", "p95")]
+        rows.append([f"`{name}`", *figures, str(times["rounds"]), f"{tenfold:.1f}" if tenfold else ""])
+    yield from table(["benchmark", "least ms", "median ms", "p95 ms", "rounds", "10 MB : 1 MB"], rows)
+    yield ""
+    yield made_on(value, SECTIONS["micro"].command)
+    yield f"The machine's load over the last 15 minutes was {value['load']:.1f}, its own work included."
+
+
+def milliseconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
+
+
+SECTIONS: dict[str, Section] = {
+    "grid": Section("grid.json", "make bench", grid),
+    "peers": Section("peers.json", "make bench-peers", peers),
+    "handled": Section("handled.json", "make bench", handled),
+    "micro": Section("micro.json", "make bench-micro", micro),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
