@@ -14,6 +14,7 @@ from aider_gardener.replay.asking import ask_probe
 from aider_gardener.replay.calling import Calls
 from aider_gardener.replay.chain import enter_stage
 from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
+from aider_gardener.replay.gardened import Watched, idle, state, uninstall
 from aider_gardener.replay.model import LeftRecording, RecordedModel
 from aider_gardener.replay.prompts import PromptLog
 from aider_gardener.replay.result import (
@@ -56,6 +57,7 @@ class Runner:
     compactions: list[Compaction] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     asked: list[ProbeResult] = field(default_factory=list)
+    watched: Watched = field(default_factory=Watched)
 
     def run(self) -> ReplayResult:
         """Replay the whole session; ReplayError if it leaves its recording."""
@@ -133,6 +135,7 @@ class Runner:
                 self.coder = enter_stage(self.coder, stage, self.root)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
+                self.watched.look(self.coder, turn)
                 self.coder = self.new_coder()
             elif event.kind == "user":
                 self.ask_probes(turn)
@@ -161,9 +164,8 @@ class Runner:
 
     def close_turn(self) -> None:
         """Work off what runs between turns, and note what went otherwise than recorded."""
-        from aider_gardener.replay.gardened import idle
-
         idle(self.coder)
+        self.watched.look(self.coder, self.turn)
         if self.model.failure:
             raise self.model.failure
         unused = self.model.unused_replies()
@@ -215,30 +217,29 @@ class Runner:
     # -- the result
 
     def result(self, seconds: float) -> ReplayResult:
-        from aider_gardener.replay.gardened import overhead, plans, state, uninstall
         from aider_gardener.replay.provenance import provenance
 
         for kind, count in sorted(self.model.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
-        planned, plan_seconds = plans(self.coder)
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
             turns=self.session.turn_count,
             provenance=provenance(self),
             calls=tuple(self.calls.made),
-            compactions=(*self.compactions, *planned),
+            compactions=(*self.compactions, *self.watched.plans),
             probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
             notices=tuple(self.notices),
             gardener=state(self.coder),
             measured=Measured(
                 replay_seconds=seconds,
-                plan_seconds=tuple(plan_seconds),
-                overhead_seconds=overhead(self.coder),
+                plan_seconds=tuple(self.watched.plan_seconds),
+                overhead_seconds=self.watched.overhead,
             ),
             texts=self.prompts.texts,
+            swaps=tuple(self.watched.swaps),
         )
         if self.variant.settings is not None:
             uninstall()
