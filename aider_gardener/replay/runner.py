@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +102,16 @@ class Runner:
         self.install_gardener()
         self.coder = self.new_coder()
 
-    def new_coder(self) -> Any:
-        return host.make_coder(
-            self.session, self.main_model, self.io, self.root, self.history_tokens
-        )
+    def new_coder(self, restart: Event | None = None) -> Any:
+        """A coder as at the start, or as the host was started anew: empty chat, the first model."""
+        session = self.session
+        if restart is not None:
+            edit_format = restart.edit_format or session.edit_format
+            session = replace(
+                session, files=restart.files, read_only=restart.read_only, edit_format=edit_format
+            )
+        self.calls.main_model = self.main_model
+        return host.make_coder(session, self.main_model, self.io, self.root, self.history_tokens)
 
     def watch_prompts(self) -> None:
         from aider.coders.chat_chunks import ChatChunks
@@ -136,7 +142,9 @@ class Runner:
         for event in self.session.turn(turn):
             if event.kind == RESTART:
                 self.watched.look(self.coder, turn)
-                self.coder = self.new_coder()
+                self.coder = self.new_coder(event)
+            elif event.kind == "file":
+                host.change_file(self.coder, self.root, event)
             elif event.kind == "user":
                 self.ask_probes(turn)
                 self.messages_before_turn = self.chat_length()
