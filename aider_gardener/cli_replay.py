@@ -35,6 +35,8 @@ class Options:
     json: str | None
     plot: Path | None
     html: Path | None
+    ask_model: str
+    cassette: Path | None
 
     @property
     def json_file(self) -> Path | None:
@@ -99,6 +101,18 @@ class Options:
     metavar="FILE",
     help="Write a report to read in a browser: prompts, compactions, probes, prices.",
 )
+@click.option(
+    "--ask-model",
+    default="",
+    metavar="NAME",
+    help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
+)
+@click.option(
+    "--cassette",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where the answers of --ask-model are kept; what is in it is not asked again.",
+)
 def replay(
     paths: tuple[Path, ...],
     variants: tuple[str, ...],
@@ -110,11 +124,13 @@ def replay(
     json_target: str | None,
     plot: Path | None,
     html: Path | None,
+    ask_model: str,
+    cassette: Path | None,
 ) -> None:
     """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
 
-    No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
-    session's folder or a chat history file.
+    No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
+    Each PATH is a recorded session's folder or a chat history file.
     """
     try:
         options = Options(
@@ -128,6 +144,8 @@ def replay(
             json_target,
             plot,
             html,
+            ask_model,
+            cassette,
         )
         check_options(options)
         run(options)
@@ -161,6 +179,8 @@ def check_options(options: Options) -> None:
     """UsageError for what would only show after minutes of work."""
     if not options.paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if bool(options.ask_model) != bool(options.cassette):
+        raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
     if options.plot is not None:
         from aider_gardener.replay.plot import check_suffix
 
@@ -202,6 +222,8 @@ def run(options: Options) -> None:
         "probes": load_probes(options.probes) if options.probes else None,
         "summaries": load_summaries(options.summaries) if options.summaries else None,
         "dump_dir": options.dump_prompts,
+        "ask_model": options.ask_model,
+        "cassette": options.cassette,
     }
     with watching() as watcher:
         sources = read_sources(paths, watcher)

@@ -128,11 +128,12 @@ def verdict(probe: ProbeResult | None) -> dict[str, str]:
     """How one variant met a probe: a word, and the keys that it lacks."""
     if probe is None:
         return {"word": "not asked", "lacks": ""}
+    said = "" if probe.answer is None else f"; answered {'right' if probe.answered else 'wrong'}"
     if probe.supported:
-        return {"word": "supported", "lacks": ""}
+        return {"word": "supported", "lacks": said.lstrip("; ")}
     if probe.present:
-        return {"word": "present", "lacks": ", ".join(probe.unsupported)}
-    return {"word": "missing", "lacks": ", ".join(probe.missing)}
+        return {"word": "present", "lacks": ", ".join(probe.unsupported) + said}
+    return {"word": "missing", "lacks": ", ".join(probe.missing) + said}
 
 
 def fact_rows(details: Mapping[str, Detail], variants: Sequence[str]) -> dict[str, Any]:

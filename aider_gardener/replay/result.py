@@ -83,7 +83,10 @@ class Swapped:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A probe and how it was met; `number` is its place in the list of probes, from 1."""
+    """A probe and how it was met; `number` is its place in the list of probes, from 1.
+
+    `answer` is what a real model said where one was asked, `answered` whether every key stands in it.
+    """
 
     number: int
     about_turn: int
@@ -97,6 +100,8 @@ class ProbeResult:
     prompt_tokens: int = 0
     messages: int = 0
     parts: Mapping[str, int] = field(default_factory=dict)
+    answer: str | None = None
+    answered: bool = False
 
     @property
     def distance_turns(self) -> int:

@@ -12,6 +12,7 @@ from aider_gardener.errors import ReplayError
 from aider_gardener.replay import host
 from aider_gardener.replay.asking import ask_probe
 from aider_gardener.replay.calling import Calls
+from aider_gardener.replay.cassette import Asker
 from aider_gardener.replay.chain import enter_stage
 from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.gardened import Watched, idle, state, uninstall
@@ -50,6 +51,7 @@ class Runner:
     probes: Sequence[Probe] = ()
     summaries: Sequence[str] = ()
     dump_dir: Path | None = None
+    asker: Asker | None = None
     progress: Callable[[int, int], None] | None = None
     source_commit: str = ""
     turn: int = 0
@@ -96,7 +98,7 @@ class Runner:
         self.watch_prompts()
         self.io = ReplayIO(self.session)
         self.main_model = host.make_model(self.model_name)
-        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
+        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model, self.asker)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         self.install_gardener()

@@ -36,7 +36,15 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     def progress(turn: int, turns: int) -> None:
         print(json.dumps({"turn": turn, "turns": turns}), file=out, flush=True)
 
-    forbid_network()
+    asker = None
+    if job["ask_model"]:
+        import litellm
+
+        from aider_gardener.replay.cassette import Asker, Cassette
+
+        asker = Asker(job["ask_model"], Cassette(Path(job["cassette"])), litellm.completion)
+    else:
+        forbid_network()
     session = chained([load_session(path) for path in [job["path"], *job["then"]]])
     probes = job["probes"]
     summaries = job["summaries"]
@@ -51,6 +59,7 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         probes=session.probes if probes is None else [read_probe(row) for row in probes],
         summaries=session.summaries if summaries is None else summaries,
         dump_dir=Path(job["dump_dir"]) if job["dump_dir"] else None,
+        asker=asker,
         progress=progress,
         source_commit=source_commit(),
     )
