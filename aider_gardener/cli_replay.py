@@ -85,7 +85,7 @@ class Options:
 )
 @click.option(
     "--json",
-    "json_target",
+    "json",
     metavar="FILE",
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
@@ -113,40 +113,14 @@ class Options:
     metavar="FILE",
     help="Where the answers of --ask-model are kept; what is in it is not asked again.",
 )
-def replay(
-    paths: tuple[Path, ...],
-    variants: tuple[str, ...],
-    model: str,
-    history_tokens: int | None,
-    probes: Path | None,
-    summaries: Path | None,
-    dump_prompts: Path | None,
-    json_target: str | None,
-    plot: Path | None,
-    html: Path | None,
-    ask_model: str,
-    cassette: Path | None,
-) -> None:
+def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> None:
     """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
 
     No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
     Each PATH is a recorded session's folder or a chat history file.
     """
     try:
-        options = Options(
-            paths,
-            chosen_variants(variants),
-            model,
-            history_tokens,
-            probes,
-            summaries,
-            dump_prompts,
-            json_target,
-            plot,
-            html,
-            ask_model,
-            cassette,
-        )
+        options = Options(paths=paths, variants=chosen_variants(variants), **given)
         check_options(options)
         run(options)
     except KeyboardInterrupt:
