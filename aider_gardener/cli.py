@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LAZY = {
     "replay": ("aider_gardener.cli_replay", "replay"),
+    "record": ("aider_gardener.cli_record", "record"),
+    "sessions": ("aider_gardener.cli_record", "sessions"),
     "compress": ("aider_gardener.cli_compress", "compress"),
     "classify": ("aider_gardener.cli_compress", "classify"),
     "pressure": ("aider_gardener.cli_entries", "pressure"),

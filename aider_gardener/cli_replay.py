@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -14,13 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.replay.results_run import Watcher
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
-
+    from aider_gardener.replay.html_report import Details
     from aider_gardener.replay.results import Report
 
 DEFAULT_MODEL = "gpt-4o"
@@ -39,6 +34,9 @@ class Options:
     dump_prompts: Path | None
     json: str | None
     plot: Path | None
+    html: Path | None
+    ask_model: str
+    cassette: Path | None
 
     @property
     def json_file(self) -> Path | None:
@@ -87,7 +85,7 @@ class Options:
 )
 @click.option(
     "--json",
-    "json_target",
+    "json",
     metavar="FILE",
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
@@ -97,38 +95,36 @@ class Options:
     metavar="FILE",
     help="Draw tokens per request over turns (.svg, .png or .pdf).",
 )
-def replay(
-    paths: tuple[Path, ...],
-    variants: tuple[str, ...],
-    model: str,
-    history_tokens: int | None,
-    probes: Path | None,
-    summaries: Path | None,
-    dump_prompts: Path | None,
-    json_target: str | None,
-    plot: Path | None,
-) -> None:
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a report to read in a browser: prompts, compactions, probes, prices.",
+)
+@click.option(
+    "--ask-model",
+    default="",
+    metavar="NAME",
+    help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
+)
+@click.option(
+    "--cassette",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where the answers of --ask-model are kept; what is in it is not asked again.",
+)
+def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> None:
     """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
 
-    No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
-    session's folder or a chat history file.
+    No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
+    Each PATH is a recorded session's folder or a chat history file.
     """
     try:
-        options = Options(
-            paths,
-            chosen_variants(variants),
-            model,
-            history_tokens,
-            probes,
-            summaries,
-            dump_prompts,
-            json_target,
-            plot,
-        )
+        options = Options(paths=paths, variants=chosen_variants(variants), **given)
         check_options(options)
         run(options)
     except KeyboardInterrupt:
-        fail("stopped; no table, JSON or plot was made", 1)
+        fail("stopped; no table, JSON, plot or report was made", 1)
     except UsageError as problem:
         fail(str(problem), 2)
     except GardenerError as problem:
@@ -157,11 +153,13 @@ def check_options(options: Options) -> None:
     """UsageError for what would only show after minutes of work."""
     if not options.paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if bool(options.ask_model) != bool(options.cassette):
+        raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
     if options.plot is not None:
         from aider_gardener.replay.plot import check_suffix
 
         check_suffix(options.plot)
-    for target in (options.plot, options.json_file):
+    for target in (options.plot, options.json_file, options.html):
         if target is not None and target.is_dir():
             raise UsageError(f"{target}: is a folder; name a file")
 
@@ -185,6 +183,7 @@ def check_model(name: str) -> None:
 
 def run(options: Options) -> None:
     """Read the sessions, replay them, show what came of it."""
+    from aider_gardener.cli_progress import watching
     from aider_gardener.replay.results_run import find_paths, jobs_for, read_sources, run_jobs
     from aider_gardener.replay.session import load_probes, load_summaries
 
@@ -197,6 +196,8 @@ def run(options: Options) -> None:
         "probes": load_probes(options.probes) if options.probes else None,
         "summaries": load_summaries(options.summaries) if options.summaries else None,
         "dump_dir": options.dump_prompts,
+        "ask_model": options.ask_model,
+        "cassette": options.cassette,
     }
     with watching() as watcher:
         sources = read_sources(paths, watcher)
@@ -204,51 +205,24 @@ def run(options: Options) -> None:
         if options.dump_prompts and len(set(names)) < len(names):
             raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
         check_model(options.model)
-        report = run_jobs(list(jobs_for(sources, options.variants, **given)), watcher)
+        details = wanted_details(options)
+        jobs = list(jobs_for(sources, options.variants, **given))
+        report = run_jobs(jobs, watcher, look=details.look if details else None)
     show(report, options)
+    if details is not None and options.html is not None:
+        from aider_gardener.replay.html_report import write_html
+
+        write_html(report, details, options.html)
+        click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
 
 
-@contextmanager
-def watching() -> Iterator[Watcher]:
-    """Progress on standard error: a bar with the time left in a terminal, else a line a job."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def wanted_details(options: Options) -> Details | None:
+    """What collects the details of an HTML report, if one is asked for."""
+    if options.html is None:
+        return None
+    from aider_gardener.replay.html_report import Details
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("turns"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield Shown(bar, console)
-
-
-class Shown(Watcher):
-    """Shows progress with rich."""
-
-    def __init__(self, bar: RichProgress, console: Console) -> None:
-        self.bar = bar
-        self.console = console
-        self.task: TaskID | None = None
-
-    def update(self, description: str, done: int, total: int) -> None:
-        if self.task is None:
-            self.task = self.bar.add_task(description, total=total)
-        self.bar.update(self.task, description=description, completed=done, total=total)
-
-    def reading(self, path: Path, done: int, total: int) -> None:
-        if done == total or done % 50 == 0:
-            self.update(f"reading {path.name}", done, total)
-
-    def turns(self, done: int, total: int) -> None:
-        self.update("replaying", done, total)
-
-    def finished(self, name: str, variant: str, done: int, total: int) -> None:
-        if not self.console.is_terminal:
-            self.console.print(f"replayed {name} under {variant} ({done} of {total})", highlight=False)
+    return Details()
 
 
 def show(report: Report, options: Options) -> None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.replay.model import text_of
-from aider_gardener.replay.probes import said_in, score
+from aider_gardener.replay.probes import key_pattern, said_in, score
 from aider_gardener.replay.prompts import tokens_by_part
 from aider_gardener.replay.result import ProbeResult
 from aider_gardener.replay.session import Probe
@@ -84,6 +84,7 @@ def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
         tokens = runner.counted.of_messages(model, messages)
         sent = [text_of(m.get("content")) for m in without_question(messages, probe.question)]
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", messages)
+    answer = None if runner.asker is None else runner.asker.ask("probe", messages)
     found = score(probe, said_in(runner.session, probe.about_turn), sent)
     runner.decoyed += runner.decoys.results(number, probe, "\n".join(sent))
     return ProbeResult(
@@ -99,6 +100,8 @@ def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
         prompt_tokens=tokens,
         messages=len(messages),
         parts=tokens_by_part(rows),
+        answer=answer,
+        answered=answer is not None and all(key_pattern(key).search(answer) for key in probe.answer_keys),
     )
 
 

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.cassette import Asker
 from aider_gardener.replay.clock import SECONDS_PER_CALL, VirtualClock
 from aider_gardener.replay.model import Answer, RecordedModel, completion, kind_of, streamed
 from aider_gardener.replay.prompts import PromptLog, tokens_by_part
@@ -17,7 +19,7 @@ class Calls:
     """Stands in for `litellm.completion`. `made` are the calls so far, of all turns.
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
-    when the chat switches models.
+    when the chat switches models. `asker` answers summaries in place of the recording, where there is one.
     """
 
     def __init__(
@@ -27,12 +29,14 @@ class Calls:
         counted: CachedTokenCount,
         clock: VirtualClock,
         main_model: Any,
+        asker: Asker | None = None,
     ) -> None:
         self.recorded = recorded
         self.prompts = prompts
         self.counted = counted
         self.clock = clock
         self.main_model = main_model
+        self.asker = asker
         self.made: list[Call] = []
         self.summaries: list[Call] = []
 
@@ -45,7 +49,10 @@ class Calls:
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
-        answer = self.recorded.answer(kind)
+        if kind == SUMMARY and self.asker is not None:
+            answer = Answer(self.asked_summary(self.asker, messages), None)
+        else:
+            answer = self.recorded.answer(kind)
         call = self.booked(turn, number, kind, name, messages, answer)
         self.made.append(call)
         if kind == SUMMARY:
@@ -53,6 +60,14 @@ class Calls:
         if options.get("stream"):
             return streamed(answer.text, name)
         return completion(answer.text, name, call.prompt_tokens, call.completion_tokens)
+
+    def asked_summary(self, asker: Asker, messages: Sequence[Mapping[str, Any]]) -> str:
+        """A real model's summary. aider goes on when one fails; the replay must not."""
+        try:
+            return asker.ask("summary", messages)
+        except ReplayError as problem:
+            self.recorded.failure = problem
+            raise
 
     def booked(
         self,

@@ -11,7 +11,7 @@ own prompt held, so a session recorded with a short history shows few.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -96,30 +96,49 @@ def is_telling(line: str) -> bool:
     return len(line) >= LINE_CHARS and sum(letter.isalnum() for letter in line) >= LINE_CHARS // 2
 
 
+@dataclass(frozen=True)
+class Carried:
+    """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
+    prompt that made the reply."""
+
+    text: str
+    is_line: bool
+    said_turn: int
+    used_turn: int
+    present: bool
+
+
 def carry_over(result: ReplayResult, session: Session) -> CarryOver:
     """Score every reply of a replay; needs the result's `texts` (ReplayError without them)."""
+    facts = facts_present = lines = lines_present = 0
+    for one in carried(result, session):
+        if one.is_line:
+            lines, lines_present = lines + 1, lines_present + one.present
+        else:
+            facts, facts_present = facts + 1, facts_present + one.present
+    return CarryOver(facts, facts_present, lines, lines_present)
+
+
+def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
+    """Each old fact that a reply used again, in the order of the replies; needs the result's `texts`."""
     if result.calls and not result.texts:
         raise ReplayError(f"{result.session}: the result holds no texts; replay the session again")
     known = lru_cache(maxsize=None)(facts_in)
     last_said: dict[str, int] = {}
-    totals = [0, 0, 0, 0]
     calls: dict[int, list[Call]] = {}
     for call in result.main_calls():
         calls.setdefault(call.turn, []).append(call)
     for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in said_in(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
-        old = {fact for fact, when in last_said.items() if when <= turn - AGE_TURNS}
         current = [known(text) for text in said_besides_replies(session, turn)]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
-            sums = score_reply(known(reply), old, current, call, result.texts, known)
-            totals = [total + one for total, one in zip(totals, sums, strict=True)]
+            yield from score_reply(known(reply), last_said, current, call, result.texts, known)
             current.append(known(reply))
         for facts in said:
             last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
         if session.of_kind(RESTART, turn):
             last_said.clear()
-    return CarryOver(*totals)
 
 
 def said_besides_replies(session: Session, turn: int) -> list[str]:
@@ -130,19 +149,22 @@ def said_besides_replies(session: Session, turn: int) -> list[str]:
 
 def score_reply(
     reply: Facts,
-    old: set[str],
+    last_said: Mapping[str, int],
     current: Iterable[Facts],
     call: Call,
     texts: Mapping[str, str],
     known: Callable[[str], Facts],
-) -> tuple[int, int, int, int]:
-    """(facts, of these present, lines, of these present) for one reply."""
-    facts, lines = set(reply.facts & old), set(reply.lines & old)
+) -> Iterator[Carried]:
+    """The old facts and lines of one reply; `last_said` gives the turn of each that was ever said."""
+    newest = call.turn - AGE_TURNS
+    facts = {fact for fact in reply.facts if last_said.get(fact, call.turn) <= newest}
+    lines = {line for line in reply.lines if last_said.get(line, call.turn) <= newest}
     sent = [(part, known(texts.get(sha, ""))) for sha, _, part in call.prompt]
     for given in [*current, *(found for part, found in sent if part in GIVEN_PARTS)]:
         facts -= given.facts
         lines -= given.lines
     past = [found for part, found in sent if part not in GIVEN_PARTS]
-    facts_present = sum(any(fact in found.facts for found in past) for fact in facts)
-    lines_present = sum(any(line in found.lines for found in past) for line in lines)
-    return len(facts), facts_present, len(lines), lines_present
+    for fact in sorted(facts):
+        yield Carried(fact, False, last_said[fact], call.turn, any(fact in found.facts for found in past))
+    for line in sorted(lines):
+        yield Carried(line, True, last_said[line], call.turn, any(line in found.lines for found in past))

@@ -239,6 +239,7 @@ def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens
         io=io,
         repo=GitRepo(io, [], str(root), models=model.commit_message_models()),
         fnames=[str(root / name) for name in session.files if (root / name).is_file()],
+        read_only_fnames=[str(root / name) for name in session.read_only if (root / name).is_file()],
         stream=False,
         auto_lint=session.auto_lint,
         auto_test=False,
@@ -250,6 +251,19 @@ def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens
         detect_urls=True,
         suggest_shell_commands=True,
     )
+
+
+def change_file(coder: Any, root: Path, event: Event) -> None:
+    """Do what someone else did to a file: write or remove it, and put it into the chat where recorded."""
+    path = root / event.path
+    if event.gone:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_bytes() != event.text.encode("utf-8", "replace"):
+        path.write_bytes(event.text.encode("utf-8", "replace"))
+    if event.in_chat:
+        coder.abs_fnames.add(str(path))
 
 
 def command_name(coder: Any, text: str) -> str:

@@ -61,8 +61,32 @@ class Compaction:
 
 
 @dataclass(frozen=True)
+class Swapped:
+    """One entry that a plan showed otherwise than before, with both texts, each cut to some length.
+
+    `plan` counts the compactions by plan from 0. `turn` is when the entry was said, `source` and `cls`
+    what it was, `before` and `after` its fidelities; `rendition` is "" for a hidden entry.
+    """
+
+    plan: int
+    entry_id: str
+    turn: int
+    source: str
+    cls: str
+    before: str
+    after: str
+    tokens_saved: int
+    reason: str
+    original: str
+    rendition: str
+
+
+@dataclass(frozen=True)
 class ProbeResult:
-    """A probe and how it was met; `number` is its place in the list of probes, from 1."""
+    """A probe and how it was met; `number` is its place in the list of probes, from 1.
+
+    `answer` is what a real model said where one was asked, `answered` whether every key stands in it.
+    """
 
     number: int
     about_turn: int
@@ -76,6 +100,8 @@ class ProbeResult:
     prompt_tokens: int = 0
     messages: int = 0
     parts: Mapping[str, int] = field(default_factory=dict)
+    answer: str | None = None
+    answered: bool = False
 
     @property
     def distance_turns(self) -> int:
@@ -128,7 +154,8 @@ class Provenance:
 class ReplayResult:
     """The replay of one session under one variant.
 
-    `texts` maps the hash in `Call.prompt` to the message's text; it is kept out of the JSON.
+    `texts` maps the hash in `Call.prompt` to the message's text; `swaps` are the steps of all plans.
+    Both are kept out of the JSON.
     """
 
     session: str
@@ -143,6 +170,7 @@ class ReplayResult:
     measured: Measured = field(default_factory=Measured)
     texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     decoys: tuple[DecoyResult, ...] = ()
+    swaps: tuple[Swapped, ...] = field(default=(), repr=False, compare=False)
 
     def main_calls(self) -> list[Call]:
         return [call for call in self.calls if call.kind == MAIN]
@@ -179,7 +207,7 @@ class ReplayResult:
         if not measured:
             del value["measured"]
         if not texts:
-            del value["texts"]
+            del value["texts"], value["swaps"]
         value["totals"] = {
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
@@ -216,6 +244,7 @@ class ReplayResult:
                 ),
                 texts=value.get("texts", {}),
                 decoys=tuple(read_decoy(row) for row in value.get("decoys", ())),
+                swaps=tuple(Swapped(**row) for row in value.get("swaps", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem

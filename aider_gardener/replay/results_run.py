@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +32,9 @@ FELL_BACK = (
 )
 
 
+ANSWERED = "{name} under {variant}: the model that was asked answered {right} of {asked} probes right."
+
+
 @dataclass(frozen=True)
 class Source:
     """A session and where it was read from; `name` is unlike that of every other source."""
@@ -39,6 +42,10 @@ class Source:
     path: Path
     session: Session
     name: str
+
+
+Look = Callable[[Source, ReplayResult], None]
+"""Called with a session and a result of its, texts and swaps included; from any thread."""
 
 
 class Watcher:
@@ -107,17 +114,24 @@ def jobs_for(
             yield source, Job(path=source.path, variant=variant, **options)
 
 
-def run_jobs(jobs: Sequence[tuple[Source, Job]], watcher: Watcher, *, parallel: int | None = None) -> Report:
+def run_jobs(
+    jobs: Sequence[tuple[Source, Job]],
+    watcher: Watcher,
+    *,
+    parallel: int | None = None,
+    look: Look | None = None,
+) -> Report:
     """Replay all jobs, one per core at a time; the report has them in the order given.
 
-    The first failure ends it: jobs not begun are dropped, and its error is raised.
+    `look` is shown each result while it still has its texts. The first failure ends it: jobs not begun
+    are dropped, and its error is raised.
     """
     turns = TurnCount([source.session.turn_count for source, _ in jobs], watcher)
     pool = ThreadPoolExecutor(parallel or os.cpu_count() or 1)
     try:
         futures: dict[Future[tuple[ReplayResult, Summary]], int] = {}
         for number, (source, job) in enumerate(jobs):
-            futures[pool.submit(one_job, source, job, turns.counter(number))] = number
+            futures[pool.submit(one_job, source, job, turns.counter(number), look)] = number
         for done, future in enumerate(as_completed(futures), 1):
             future.result()
             source, job = jobs[futures[future]]
@@ -128,12 +142,16 @@ def run_jobs(jobs: Sequence[tuple[Source, Job]], watcher: Watcher, *, parallel: 
     return make_report(found, notes([source for source, _ in jobs], [result for result, _ in found]))
 
 
-def one_job(source: Source, job: Job, progress: Progress) -> tuple[ReplayResult, Summary]:
+def one_job(
+    source: Source, job: Job, progress: Progress, look: Look | None = None
+) -> tuple[ReplayResult, Summary]:
     """Replay and sum up; the texts of the prompts are let go afterwards."""
     result = replay_job(job, lambda _path, _variant, done, total: progress(done, total))
     result = replace(result, session=source.name)
     summary = summarize(result, source.session)
-    return replace(result, texts={}), summary
+    if look is not None:
+        look(source, result)
+    return replace(result, texts={}, swaps=()), summary
 
 
 class TurnCount:
@@ -152,12 +170,22 @@ class TurnCount:
         return count
 
 
+def answers(result: ReplayResult) -> dict[str, Any]:
+    """How many probes a real model answered right; {} where none was asked."""
+    asked = [probe for probe in result.probes if probe.answer is not None]
+    if not asked:
+        return {}
+    right = sum(probe.answered for probe in asked)
+    return {"name": result.session, "variant": result.variant, "right": right, "asked": len(asked)}
+
+
 def notes(sources: Sequence[Source], results: Sequence[ReplayResult]) -> list[str]:
     """What a reader must know about these very sessions."""
     lines = []
     histories = list(dict.fromkeys(source.name for source in sources if not source.session.recorded))
     if histories:
         lines.append(FROM_HISTORY.format(names=", ".join(histories)))
+    lines += [ANSWERED.format(**row) for row in map(answers, results) if row]
     lines += [FELL_BACK.format(name=one.session, variant=one.variant) for one in results if fell_back(one)]
     for name in dict.fromkeys(source.name for source in sources):
         own = [result for result in results if result.session == name and result.notices]

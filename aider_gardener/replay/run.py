@@ -14,6 +14,7 @@ from typing import Any
 
 from aider_gardener import errors
 from aider_gardener.errors import GardenerError, ReplayError
+from aider_gardener.replay.cassette import client_variables
 from aider_gardener.replay.result import ReplayResult
 from aider_gardener.replay.sandbox import environment, temporary_folder
 from aider_gardener.replay.session import Probe
@@ -29,7 +30,8 @@ class Job:
 
     `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `keep_texts` asks for
     the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the
-    same chat, as one long session.
+    same chat, as one long session. `ask_model` is a real model to ask for summaries and answers to
+    probes, kept in `cassette`; without it there is no network.
     """
 
     path: Path
@@ -42,6 +44,8 @@ class Job:
     settings: Mapping[str, Any] | None = None
     keep_texts: bool = True
     then: tuple[Path, ...] = ()
+    ask_model: str = ""
+    cassette: Path | None = None
 
 
 def replay_session(
@@ -99,7 +103,10 @@ def replay_job(job: Job, progress: Progress | None = None) -> ReplayResult:
         home.mkdir()
         job_file, result_file = folder / "job.json", folder / "result.json"
         job_file.write_text(json.dumps(job_value(job, folder, result_file)), encoding="utf-8")
-        last_words = run_worker(job, job_file, environment(home, os.environ), progress)
+        environ = environment(home, os.environ)
+        if job.ask_model:
+            environ.update(client_variables(os.environ))
+        last_words = run_worker(job, job_file, environ, progress)
         if not result_file.is_file():
             raise ReplayError(f"{job.path}: the replay's process ended early ({last_words})")
         value = json.loads(result_file.read_text(encoding="utf-8"))
@@ -123,6 +130,8 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
         "dump_dir": str(dump_dir) if dump_dir else "",
         "settings": dict(job.settings or {}),
         "texts": job.keep_texts,
+        "ask_model": job.ask_model,
+        "cassette": str(job.cassette.resolve()) if job.cassette else "",
         "folder": str(folder),
         "result": str(result_file),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from aider_gardener.errors import ReplayError
 from aider_gardener.replay import host
 from aider_gardener.replay.asking import ask_probe
 from aider_gardener.replay.calling import Calls
+from aider_gardener.replay.cassette import Asker
 from aider_gardener.replay.chain import enter_stage
 from aider_gardener.replay.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.decoys import Decoys
+from aider_gardener.replay.gardened import Watched, idle, state, uninstall
 from aider_gardener.replay.model import LeftRecording, RecordedModel
 from aider_gardener.replay.prompts import PromptLog
 from aider_gardener.replay.result import (
@@ -51,6 +53,7 @@ class Runner:
     probes: Sequence[Probe] = ()
     summaries: Sequence[str] = ()
     dump_dir: Path | None = None
+    asker: Asker | None = None
     progress: Callable[[int, int], None] | None = None
     source_commit: str = ""
     turn: int = 0
@@ -59,6 +62,7 @@ class Runner:
     notices: list[str] = field(default_factory=list)
     asked: list[ProbeResult] = field(default_factory=list)
     decoyed: list[DecoyResult] = field(default_factory=list)
+    watched: Watched = field(default_factory=Watched)
 
     def run(self) -> ReplayResult:
         """Replay the whole session; ReplayError if it leaves its recording."""
@@ -98,16 +102,22 @@ class Runner:
         self.watch_prompts()
         self.io = ReplayIO(self.session)
         self.main_model = host.make_model(self.model_name)
-        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
+        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model, self.asker)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         self.install_gardener()
         self.coder = self.new_coder()
 
-    def new_coder(self) -> Any:
-        return host.make_coder(
-            self.session, self.main_model, self.io, self.root, self.history_tokens
-        )
+    def new_coder(self, restart: Event | None = None) -> Any:
+        """A coder as at the start, or as the host was started anew: empty chat, the first model."""
+        session = self.session
+        if restart is not None:
+            edit_format = restart.edit_format or session.edit_format
+            session = replace(
+                session, files=restart.files, read_only=restart.read_only, edit_format=edit_format
+            )
+        self.calls.main_model = self.main_model
+        return host.make_coder(session, self.main_model, self.io, self.root, self.history_tokens)
 
     def watch_prompts(self) -> None:
         from aider.coders.chat_chunks import ChatChunks
@@ -137,7 +147,10 @@ class Runner:
                 self.coder = enter_stage(self.coder, stage, self.root)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
-                self.coder = self.new_coder()
+                self.watched.look(self.coder, turn)
+                self.coder = self.new_coder(event)
+            elif event.kind == "file":
+                host.change_file(self.coder, self.root, event)
             elif event.kind == "user":
                 self.ask_probes(turn)
                 self.messages_before_turn = self.chat_length()
@@ -165,9 +178,8 @@ class Runner:
 
     def close_turn(self) -> None:
         """Work off what runs between turns, and note what went otherwise than recorded."""
-        from aider_gardener.replay.gardened import idle
-
         idle(self.coder)
+        self.watched.look(self.coder, self.turn)
         if self.model.failure:
             raise self.model.failure
         unused = self.model.unused_replies()
@@ -219,31 +231,30 @@ class Runner:
     # -- the result
 
     def result(self, seconds: float) -> ReplayResult:
-        from aider_gardener.replay.gardened import overhead, plans, state, uninstall
         from aider_gardener.replay.provenance import provenance
 
         for kind, count in sorted(self.model.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
-        planned, plan_seconds = plans(self.coder)
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
             turns=self.session.turn_count,
             provenance=provenance(self),
             calls=tuple(self.calls.made),
-            compactions=(*self.compactions, *planned),
+            compactions=(*self.compactions, *self.watched.plans),
             probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
             notices=tuple(self.notices),
             gardener=state(self.coder),
             measured=Measured(
                 replay_seconds=seconds,
-                plan_seconds=tuple(plan_seconds),
-                overhead_seconds=overhead(self.coder),
+                plan_seconds=tuple(self.watched.plan_seconds),
+                overhead_seconds=self.watched.overhead,
             ),
             texts=self.prompts.texts,
             decoys=tuple(sorted(self.decoyed, key=lambda decoy: decoy.number)),
+            swaps=tuple(self.watched.swaps),
         )
         if self.variant.settings is not None:
             uninstall()

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from aider_gardener.errors import SessionError
@@ -20,8 +20,14 @@ from aider_gardener.errors import SessionError
 FORMAT = 1
 """The one format of `session.jsonl` that is known."""
 
+NEEDED = {"command": "command", "confirm": "question", "file": "path", "restart": ""}
+"""The text that an event of a kind must have, where it isn't `text`."""
+
 EVENT_KINDS = frozenset(
-    {"user", "reply", "commit", "command", "confirm", "warning", "error", "summary"}
+    {
+        "user", "reply", "commit", "command", "confirm", "warning", "error", "summary", "restart",
+        "file",
+    }
 )
 
 
@@ -32,6 +38,9 @@ class Event:
     `user`, `reply`, `commit`, `summary`, `warning`, `error`: `text`. `command`: `command`, `output`,
     `exit_status`, `seconds`. `confirm`: `question`, `subject`, `answer`. `prompt_messages` is the
     number of messages in the prompt of a `reply`, `commit` or `summary` as recorded, 0 if unknown.
+    `restart`: the host was started anew after this turn, with `files` and `edit_format`. `file`: someone
+    else than the host wrote `text` to `path` before the turn (`gone`: removed it); `in_chat`: it entered
+    the chat.
     `turn` counts the user's inputs from 1.
     """
 
@@ -46,6 +55,12 @@ class Event:
     subject: str = ""
     answer: bool = True
     prompt_messages: int = 0
+    path: str = ""
+    in_chat: bool = False
+    gone: bool = False
+    files: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    edit_format: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,6 +105,7 @@ class Session:
     sha256: str
     repo0: Path | None = None
     files: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
     edit_format: str = "diff"
     auto_lint: bool = False
     test_cmd: str = ""
@@ -158,6 +174,7 @@ def load_folder(folder: Path) -> Session:
         sha256=folder_hash(folder),
         repo0=repo0 if repo0.is_dir() else None,
         files=tuple(str(name) for name in meta.get("files") or ()),
+        read_only=tuple(str(name) for name in meta.get("read_only") or ()),
         edit_format=str(meta.get("edit_format") or "diff"),
         auto_lint=bool(meta.get("auto_lint", False)),
         test_cmd=str(meta.get("test_cmd") or ""),
@@ -195,8 +212,8 @@ def parse_event(row: Mapping[str, Any], where: str) -> Event:
         raise SessionError(f"{where}: unknown event kind {kind!r}")
     if not isinstance(turn, int) or turn < 0:
         raise SessionError(f"{where}: `turn` must be a whole number, got {turn!r}")
-    needed = {"command": "command", "confirm": "question"}.get(kind, "text")
-    if not isinstance(row.get(needed), str):
+    needed = NEEDED.get(kind, "text")
+    if needed and not isinstance(row.get(needed), str):
         raise SessionError(f"{where}: a {kind} event needs the text `{needed}`")
     try:
         return Event(
@@ -211,9 +228,23 @@ def parse_event(row: Mapping[str, Any], where: str) -> Event:
             subject=str(row.get("subject") or ""),
             answer=bool(row.get("answer", True)),
             prompt_messages=int(row.get("prompt_messages") or 0),
+            path=inside(str(row.get("path") or "")),
+            in_chat=bool(row.get("in_chat", False)),
+            gone=bool(row.get("gone", False)),
+            files=tuple(inside(str(name)) for name in row.get("files") or ()),
+            read_only=tuple(inside(str(name)) for name in row.get("read_only") or ()),
+            edit_format=str(row.get("edit_format") or ""),
         )
     except (TypeError, ValueError) as problem:
         raise SessionError(f"{where}: {problem}") from problem
+
+
+def inside(path: str) -> str:
+    """The path; ValueError if it leads out of the repository or into git's own folder."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    if ".." in parts or ".git" in parts or path[:1] in ("/", "\\") or ":" in path[:2]:
+        raise ValueError(f"the path {path!r} leads out of the repository")
+    return path
 
 
 def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:

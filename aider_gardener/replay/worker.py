@@ -11,10 +11,13 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.session import Probe, load_session
+
+if TYPE_CHECKING:
+    from aider_gardener.replay.cassette import Asker
 
 
 def take_stdout() -> TextIO:
@@ -30,13 +33,12 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     from aider_gardener.replay.chain import chained
     from aider_gardener.replay.provenance import source_commit
     from aider_gardener.replay.runner import Runner
-    from aider_gardener.replay.sandbox import forbid_network
     from aider_gardener.replay.variants import variant_named
 
     def progress(turn: int, turns: int) -> None:
         print(json.dumps({"turn": turn, "turns": turns}), file=out, flush=True)
 
-    forbid_network()
+    asker = asker_of(job)
     session = chained([load_session(path) for path in [job["path"], *job["then"]]])
     probes = job["probes"]
     summaries = job["summaries"]
@@ -51,12 +53,27 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         probes=session.probes if probes is None else [read_probe(row) for row in probes],
         summaries=session.summaries if summaries is None else summaries,
         dump_dir=Path(job["dump_dir"]) if job["dump_dir"] else None,
+        asker=asker,
         progress=progress,
         source_commit=source_commit(),
     )
     (folder / "work").mkdir()
     os.chdir(folder / "work")
     return {"result": runner.run().to_json(texts=job["texts"])}
+
+
+def asker_of(job: dict[str, Any]) -> Asker | None:
+    """What asks a real model, if the job wants one; otherwise nothing gets out of this process any more."""
+    if not job["ask_model"]:
+        from aider_gardener.replay.sandbox import forbid_network
+
+        forbid_network()
+        return None
+    import litellm
+
+    from aider_gardener.replay.cassette import Asker, Cassette
+
+    return Asker(job["ask_model"], Cassette(Path(job["cassette"])), litellm.completion)
 
 
 def read_probe(row: dict[str, Any]) -> Probe:

@@ -54,6 +54,7 @@ def test_an_unknown_model_says_that_its_window_is_unknown() -> None:
 def test_a_plot_of_an_unknown_format_is_refused_before_any_work(tmp_path: Path) -> None:
     refused(run(HISTORY, "--plot", tmp_path / "p.txt"), 2, ".svg, .png, .pdf")
     refused(run(HISTORY, "--json", tmp_path), 2, "is a folder")
+    refused(run(HISTORY, "--html", tmp_path), 2, "is a folder")
 
 
 def test_probes_belong_to_one_session(tmp_path: Path) -> None:
@@ -101,6 +102,8 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
         place / "p.svg",
         "--dump-prompts",
         place / "prompts",
+        "--html",
+        place / "r.html",
     )
     return found, place
 
@@ -122,6 +125,16 @@ def test_json_plot_and_prompts_are_written(replayed: tuple[Result, Path]) -> Non
     assert prompts == ["1-1.json", "4-1.json", "4-2.json", "5-1.json"]
     second = json.loads((place / "prompts" / place.name / "none" / "4-1.json").read_text(encoding="utf-8"))
     assert any("a port is 1 to 65535" in str(message["content"]) for message in second)
+
+
+def test_the_html_report_shows_every_variant_and_says_that_it_is_private(
+    replayed: tuple[Result, Path],
+) -> None:
+    found, place = replayed
+    page = (place / "r.html").read_text(encoding="utf-8")
+    assert page.count('<figure class="chart" data-variant=') == 2
+    assert place.name in page and "chat history" not in page.split("<h1>")[0]
+    assert "holds parts of the chat" in found.stderr
 
 
 def test_a_new_start_within_the_file_begins_with_an_empty_chat(replayed: tuple[Result, Path]) -> None:

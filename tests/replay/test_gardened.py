@@ -1,0 +1,60 @@
+"""What a replay notes of the gardener, in a real replay of a chat that starts anew in the middle."""
+
+from __future__ import annotations
+
+import pytest
+
+from aider_gardener.replay.gardened import SWAP_CHARS, middle_cut
+from aider_gardener.replay.result import ReplayResult
+from aider_gardener.replay.run import replay_session
+
+START = "\n# aider chat started at 2025-03-0{day} 10:00:00\n\n> Aider v0.86.1  \n> Main model: gpt-4o with diff edit format  \n"
+TURN = "\n#### why does rate_{n} fall, and what of limit_{n}?  \n\n{text}\n\n> Tokens: 1.1k sent, 40 received.  \n"
+
+
+def chat(first: int, last: int) -> str:
+    def reply(n: int) -> str:
+        causes = ("the queue", "a slow disk", "the proxy", "a wrong default", "the nightly job", "clock skew")
+        return "\n\n".join(
+            f"Part {part}: rate_{n} falls because of {cause}, as worker {n * 7 + part} shows. We use limit_{n} "
+            f"instead of a fixed {n * 100 + part} ms, and nothing else was changed in this place so far."
+            for part, cause in enumerate(causes)
+        )
+
+    return "".join(TURN.format(n=n, text=reply(n)) for n in range(first, last))
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> ReplayResult:
+    path = tmp_path_factory.mktemp("history") / ".aider.chat.history.md"
+    path.write_text(START.format(day=1) + chat(1, 10) + START.format(day=2) + chat(10, 19), encoding="utf-8")
+    return replay_session(path, "gardener", history_tokens=1_500)
+
+
+def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: ReplayResult) -> None:
+    turns = [event.turn for event in result.compactions if event.by == "plan"]
+    assert any(turn <= 9 for turn in turns), "the plans of the first chat are lost"
+    assert any(turn > 12 for turn in turns), "turns are counted anew in the second chat"
+    assert len(result.measured.plan_seconds) == len(turns)
+    assert set(result.measured.overhead_seconds) == set(range(1, 19))
+
+
+def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
+    plans = [event for event in result.compactions if event.by == "plan"]
+    assert {swap.plan for swap in result.swaps} == set(range(len(plans)))
+    for swap in result.swaps:
+        assert swap.before != swap.after and swap.reason and swap.original
+        assert (swap.rendition == "") == (swap.after == "hidden")
+        assert len(swap.rendition) < len(swap.original) or swap.cls == "prompt"
+    assert any("rate_" in swap.original and swap.rendition.startswith("Part 0: rate_") for swap in result.swaps)
+
+
+def test_texts_and_swaps_are_kept_out_of_the_json(result: ReplayResult) -> None:
+    assert {"texts", "swaps"} & set(result.to_json()) == set()
+    assert ReplayResult.from_json(result.to_json(texts=True)).swaps == result.swaps
+
+
+def test_the_middle_of_a_long_text_is_left_out() -> None:
+    assert middle_cut("a" * 10, 10) == "a" * 10
+    cut = middle_cut("a" * SWAP_CHARS + "b" * SWAP_CHARS, SWAP_CHARS)
+    assert cut.startswith("a") and cut.endswith("b") and f"{SWAP_CHARS:,} characters" in cut
