@@ -4,7 +4,7 @@
 
 The recorded sessions are chained, again and again, into one chat of N turns that is fed to the core without
 a host: what is counted is everything of the past in a request (view, note before it, recall), not system
-prompt, map and files. The modes are the default, `incremental`, and none (nothing is ever compacted).
+prompt, map and files. The modes are the default, `incremental`, and none: nothing is ever compacted.
 Probes are asked in the first round through the sessions, at their own turns; a later round says the same
 things again. The slope is that of the least-squares line over all turns after the first round.
 """
@@ -37,7 +37,6 @@ SESSIONS = ("checkout-ts", "ledger-api", "queue-incident")
 MODES: dict[str, dict[str, object]] = {
     "default": {},
     "incremental": {"incremental": True},
-    "none": {"mode": "observe", "recall_share": 0.0},
 }
 SECONDS_PER_TURN = 60.0
 
@@ -132,6 +131,16 @@ class Chain:
                 self.asked.append((found.present, found.supported))
 
 
+def uncompacted(session: Session, turns: int) -> Iterator[int]:
+    """The tokens of the past in each request if all of it is sent."""
+    count, past = default_counter(), 0
+    for number in range(turns):
+        messages = messages_of(session, number % session.turn_count + 1)
+        if messages:
+            yield past
+            past += sum(count(message.content) for message in messages)
+
+
 def slope(values: Sequence[int]) -> float:
     """Tokens per turn of the least-squares line; 0 for fewer than two values."""
     if len(values) < 2:
@@ -139,21 +148,28 @@ def slope(values: Sequence[int]) -> float:
     return statistics.linear_regression(range(len(values)), values).slope
 
 
-def measure(session: Session, mode: str, turns: int) -> dict[str, object]:
-    """The figures of one mode."""
-    chain = Chain(session, MODES[mode])
-    tokens = list(chain.run(turns))
-    later = tokens[session.turn_count :] or tokens
+def growth(tokens: Sequence[int], first_round: int) -> dict[str, object]:
+    """Mean, most and slope of the requests after the first round."""
+    later = tokens[first_round:] or tokens
     return {
         "requests": len(tokens),
         "slope_tokens_per_turn": round(slope(later), 4),
         "tokens_mean": round(statistics.fmean(later), 1),
         "tokens_max": max(later),
+        "every_50th_request": list(tokens[::50]),
+    }
+
+
+def measure(session: Session, mode: str, turns: int) -> dict[str, object]:
+    """The figures of one mode of the gardener."""
+    chain = Chain(session, MODES[mode])
+    row = growth(list(chain.run(turns)), session.turn_count)
+    return {
+        **row,
         "compactions": len(chain.gardener.plans_applied),
         "probes": len(chain.asked),
         "probes_present": sum(present for present, _ in chain.asked),
         "probes_supported": sum(supported for _, supported in chain.asked),
-        "every_50th_request": tokens[::50],
     }
 
 
@@ -165,12 +181,14 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     session = chained([load_session(ROOT / "recorded_sessions" / name) for name in SESSIONS])
-    modes = {mode: measure(session, mode, options.turns) for mode in MODES}
+    modes = {"none": growth(list(uncompacted(session, options.turns)), session.turn_count)}
+    modes |= {mode: measure(session, mode, options.turns) for mode in MODES}
     print("mode         slope (tokens/turn)  mean tokens  most  probes present / supported")
     for mode, row in modes.items():
+        probes = [row.get(f"probes{kind}", "–") for kind in ("_present", "_supported", "")]
         print(
-            f"{mode:12} {row['slope_tokens_per_turn']:>19} {row['tokens_mean']:>12} {row['tokens_max']:>6}"
-            f"  {row['probes_present']} / {row['probes_supported']} of {row['probes']}"
+            f"{mode:12} {row['slope_tokens_per_turn']:>19} {row['tokens_mean']:>12} {row['tokens_max']:>7}"
+            "  {} / {} of {}".format(*probes)
         )
     if options.json:
         value = {

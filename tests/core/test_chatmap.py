@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from made_entries import make_gardener, talk
 
 from aider_gardener.chatfacts import faults_in, gather, is_name, mine
-from aider_gardener.chatmap import MAP_HEAD, name_lines
+from aider_gardener.chatmap import MAP_HEAD, ChatMap, Room, name_lines
 from aider_gardener.compactions import history_used
 from aider_gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
@@ -81,7 +81,7 @@ def test_the_note_stays_the_same_until_the_view_changes() -> None:
     first = note(gardener)
     assert "ledger/post_entry.py" in first
     done = [Message(piece.role, piece.content) for piece in gardener.pieces[0]]
-    more = talk(("and now?", "See other/new_file.py."), ("Never rename the column.", "Ok then."))
+    more = talk(("and now?", "See ledger/post_entry.py again."), ("Never rename the column.", "Ok then."))
     gardener.sync([*done, *more], [Message("user", "next")])
     assert note(gardener) == first
     gardener.apply({**gardener.chat.fidelity, gardener.chat.next_seq - 3: Fidelity.HIDDEN}, "test")
@@ -144,6 +144,22 @@ def test_a_plan_with_its_note_never_makes_the_prompt_longer() -> None:
     before = history_used(gardener)
     assert gardener.tend() is not None
     assert history_used(gardener) + gardener.count(note(gardener)) <= before
+
+
+def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    rounds(gardener, (RULE, "See alpha_module.py and beta_maker."))
+
+    def made(whole: int) -> str:
+        room = Room(rules=100, facts=400, whole=whole)
+        chat_map = ChatMap()
+        return chat_map.renew(gardener.chat, room, around=str, summary=str, count=gardener.count)
+
+    assert "beta_maker" in made(0)
+    assert "beta_maker" in made(200)
+    assert RULE in made(35)
+    assert "beta_maker" not in made(35)
+    assert made(5) == ""
 
 
 def test_a_trial_leaves_the_note_as_it_was() -> None:
