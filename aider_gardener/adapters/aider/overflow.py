@@ -152,13 +152,22 @@ def give_up(coder: Any) -> None:
     )
 
 
-def close_open_exchange(coder: Any) -> None:
-    """A message that was sent and never answered (the provider failed) is closed as the host closes
-    outputs, so that the roles alternate when the next one follows."""
+def close_open_exchanges(coder: Any, *, last: bool) -> None:
+    """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
+    host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
     from aider_gardener.view import FILLER
 
-    if coder.cur_messages and coder.cur_messages[-1]["role"] == "user":
-        coder.cur_messages = [*coder.cur_messages, {"role": "assistant", "content": FILLER}]
+    closed: list[dict[str, Any]] = []
+    before = coder.done_messages[-1:]
+    for message in coder.cur_messages:
+        if message["role"] == "user" and [m["role"] for m in before] == ["user"]:
+            closed.append({"role": "assistant", "content": FILLER})
+        closed.append(message)
+        before = [message]
+    if last and before and before[0]["role"] == "user":
+        closed.append({"role": "assistant", "content": FILLER})
+    if len(closed) != len(coder.cur_messages):
+        coder.cur_messages = closed
 
 
 def settle(coder: Any, gardener: Gardener) -> None:

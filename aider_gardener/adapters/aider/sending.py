@@ -49,7 +49,7 @@ def send_message(original: Any) -> Any:
             yield from original(self, inp)
             return
         self.__dict__[overflow.TRIED] = self.__dict__[overflow.UNSENT] = False
-        overflow.close_open_exchange(self)
+        overflow.close_open_exchanges(self, last=True)
         yield from original(self, inp)
         if link.active(self) is gardener:
             with link.guarded(self):
