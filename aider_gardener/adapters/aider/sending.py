@@ -48,7 +48,7 @@ def send_message(original: Any) -> Any:
         if gardener is None:
             yield from original(self, inp)
             return
-        self.__dict__[overflow.TRIED] = self.__dict__[overflow.UNSENT] = False
+        self.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
         overflow.close_open_exchanges(self, last=True)
         yield from original(self, inp)
         if link.active(self) is gardener:
