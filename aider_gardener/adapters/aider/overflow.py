@@ -132,12 +132,11 @@ def tell(coder: Any, cut: Iterable[Throttled]) -> None:
 
 
 def give_up(coder: Any) -> None:
-    """Nothing helps: one line for the user. What was to be sent is taken out by `settle`."""
+    """Nothing helps: what was to be sent is taken out by `settle`, which tells the user the reason too."""
     from aider_gardener.compactions import history_used
     from aider_gardener.throttle import open_tokens
 
     coder.partial_response_content = ""
-    coder.__dict__[UNSENT] = True
     coder.num_exhausted_context_windows += 1
     gardener = coder.gardener
     frame = gardener.frame
@@ -146,19 +145,28 @@ def give_up(coder: Any) -> None:
     names = {"current": "your message", "files": "files in the chat", "map": "repository map"}
     shares = ", ".join(f"{names.get(name, name)} {tokens:,}" for tokens, name in largest)
     window = f" of {frame.window:,} tokens" if frame.window else ""
-    coder.io.tool_error(
-        f"aider-gardener: the prompt does not fit the model's window{window} ({shares}). /drop files that"
-        " are not needed, shorten the message, or take a model with a larger window."
+    coder.__dict__[UNSENT] = (
+        f"the prompt does not fit the model's window{window} ({shares}): /drop files that are not needed,"
+        " shorten the message, or take a model with a larger window; "
     )
 
 
-def close_open_exchange(coder: Any) -> None:
-    """A message that was sent and never answered (the provider failed) is closed as the host closes
-    outputs, so that the roles alternate when the next one follows."""
+def close_open_exchanges(coder: Any, *, last: bool) -> None:
+    """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
+    host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
     from aider_gardener.view import FILLER
 
-    if coder.cur_messages and coder.cur_messages[-1]["role"] == "user":
-        coder.cur_messages = [*coder.cur_messages, {"role": "assistant", "content": FILLER}]
+    closed: list[dict[str, Any]] = []
+    before = coder.done_messages[-1:]
+    for message in coder.cur_messages:
+        if message["role"] == "user" and [m["role"] for m in before] == ["user"]:
+            closed.append({"role": "assistant", "content": FILLER})
+        closed.append(message)
+        before = [message]
+    if last and before and before[0]["role"] == "user":
+        closed.append({"role": "assistant", "content": FILLER})
+    if len(closed) != len(coder.cur_messages):
+        coder.cur_messages = closed
 
 
 def settle(coder: Any, gardener: Gardener) -> None:
@@ -166,18 +174,17 @@ def settle(coder: Any, gardener: Gardener) -> None:
     archive; nothing that the model did not say stands in its voice."""
     cur = coder.cur_messages
     fake = bool(cur) and cur[-1] == {"role": "assistant", "content": FAKE_REPLY}
-    unsent = coder.__dict__.pop(UNSENT, False) or not coder.__dict__.pop(TRIED, False)
-    if not (fake or unsent):
+    why, tried = coder.__dict__.pop(UNSENT, ""), coder.__dict__.pop(TRIED, False)
+    if tried and not why and not fake:
         return
-    kept = cur[:-1] if fake else list(cur)
-    if not kept or kept[-1]["role"] != "user":
-        coder.cur_messages = kept
+    coder.cur_messages = cur[:-1] if fake else list(cur)
+    if not coder.cur_messages or coder.cur_messages[-1]["role"] != "user":
         return
     link.take_in(coder, gardener)
-    kept = coder.cur_messages[: len(kept)]
-    name = gardener.chat.entries[gardener.chat.next_seq - 1].id
-    coder.cur_messages = kept[:-1]
+    name = ", ".join(gardener.chat.entries[seq].id for seq in gardener.chat.cur[-1].members)
+    coder.cur_messages = coder.cur_messages[:-1]
     link.take_in(coder, gardener)
-    coder.io.tool_output(
-        f"aider-gardener: the message that got no answer was taken out of the chat; it is kept as {name}."
+    say = coder.io.tool_error if why else coder.io.tool_output
+    say(
+        f"aider-gardener: {why}the message got no answer and was taken out of the chat; it is kept as {name}."
     )

@@ -48,8 +48,8 @@ def send_message(original: Any) -> Any:
         if gardener is None:
             yield from original(self, inp)
             return
-        self.__dict__[overflow.TRIED] = self.__dict__[overflow.UNSENT] = False
-        overflow.close_open_exchange(self)
+        self.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
+        overflow.close_open_exchanges(self, last=True)
         yield from original(self, inp)
         if link.active(self) is gardener:
             with link.guarded(self):

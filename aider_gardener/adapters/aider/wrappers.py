@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import asks, commands, commands_entries, link, prompt, resume, upkeep
+from aider_gardener.adapters.aider import (
+    asks,
+    commands,
+    commands_entries,
+    link,
+    overflow,
+    prompt,
+    resume,
+    upkeep,
+)
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
@@ -153,6 +162,8 @@ def end_turn(coder: Any) -> None:
     if gardener is not None:
         with link.guarded(coder):
             gardener.leave_turn()
+            if gardener.acts and link.holds(gardener, coder):
+                overflow.close_open_exchanges(coder, last=False)
     sync(coder)
     if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
         with link.guarded(coder):

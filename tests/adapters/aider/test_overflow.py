@@ -68,7 +68,9 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
     assert len(model.requests) == 8
     assert_legal(driver)
     assert not any("5512" in message["content"] for message in driver.history)
-    assert sum("does not fit" in line for line in driver.said) == 1
+    (line,) = [line for line in driver.said if "does not fit" in line]
+    assert "taken out of the chat" in line
+    assert "kept as g" in line
     assert driver.coder.gardener.archive.store.search_text("5512")
     driver.ask("/ask and now?", reply="Here.")
     assert_legal(driver)
