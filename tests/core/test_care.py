@@ -47,7 +47,7 @@ def filled(turns: int = 8, **options: object) -> Gardener:
     return gardener
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     forgotten=st.lists(st.integers(0, 11), unique=True, max_size=6),
     pinned=st.lists(st.integers(0, 11), unique=True, max_size=2),

@@ -31,10 +31,14 @@ def act(commands: Any, usage: str, args: Any, step: Callable[[Gardener, str], No
     gardener = gardener_for(commands)
     if gardener is None:
         return
+    store = gardener.archive.store
+    before = store.notice
     try:
         step(gardener, words[0])
     except GardenerError as error:
         commands.io.tool_error(str(error))
+    if store.notice not in ("", before):
+        commands.io.tool_warning(f"aider-gardener: {store.notice}")
 
 
 def cmd_forget(self: Any, args: Any) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,36 +98,10 @@ state = State()
 def hold(gardener: Gardener, coder: Any) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more."""
+    from aider_gardener.adapters.aider.coder_host import CoderHost
+
     gardener.holder = weakref.ref(coder)
     gardener.host = CoderHost(gardener)
-
-
-@dataclass(frozen=True)
-class CoderHost:
-    """The chat of a gardener as the coder holds it whose lists are the chat's now."""
-
-    gardener: Gardener
-
-    @property
-    def coder(self) -> Any:
-        return self.gardener.holder() if self.gardener.holder else None
-
-    def take_in(self) -> None:
-        if (coder := self.coder) is not None:
-            refresh(self.gardener, coder)
-            take_in(coder, self.gardener)
-
-    def show(self) -> None:
-        if (coder := self.coder) is not None:
-            show(coder, self.gardener)
-
-    def append(self, messages: Sequence[Message]) -> None:
-        if (coder := self.coder) is not None:
-            coder.cur_messages = [
-                *coder.cur_messages,
-                *({"role": message.role, "content": message.content} for message in messages),
-            ]
-            take_in(coder, self.gardener)
 
 
 def holds(gardener: Gardener, coder: Any) -> bool:

@@ -27,10 +27,10 @@ def gardener(*arguments: str) -> Result:
 @pytest.fixture
 def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     """A chat that was compacted and has ended, and the id of one of its entries."""
-    gardened(history_tokens=1_000)
+    gardened(history_tokens=600)
     driver = drive()
     driver.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
-    chatter(driver, 9)
+    chatter(driver, 4)
     assert driver.coder.gardener.plans_applied
     return driver, id_of(driver, MARKER)
 
@@ -39,7 +39,7 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     left: tuple[Driver, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver, _ = left
-    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "1000")
+    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "600")
     live = driver.coder.gardener.pressure().as_json()
     uninstall()
     value = json.loads(gardener("pressure", "--json").stdout)
@@ -48,7 +48,7 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     assert value["used"] + value["available"] == 128_000
     assert abs(value["history_used"] - live["history_used"]) <= 8
     assert value["model"] == "gpt-4o"
-    assert value["turns"] == 10
+    assert value["turns"] == 5
     table = gardener("pressure").stdout
     assert "of 128,000 tokens, OK" in table
 

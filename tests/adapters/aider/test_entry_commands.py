@@ -105,7 +105,7 @@ def test_forget_session_empties_chat_and_archive(
     older.ask("/ask what an older chat said about zeppelins stays")
     driver = drive()
     driver.ask(f"/ask {SECRET_WORDS}")
-    chatter(driver, 12)
+    chatter(driver, 6)
     said = say(driver, "/forget session --yes")
     assert "The chat is empty" in said
     assert driver.history == []
@@ -119,7 +119,7 @@ def test_a_forgotten_entry_does_not_come_back_by_undo(drive: MakeDriver, gardene
     gardened(history_tokens=1_000)
     driver = drive()
     driver.ask(f"/ask {SECRET_WORDS}", reply=f"Yes, {MARKER} it is.")
-    chatter(driver, 12)
+    chatter(driver, 7)
     assert driver.coder.gardener.plans_applied
     driver.type(f"/forget {id_of(driver, SECRET_WORDS)}")
     driver.type(f"/forget {id_of(driver, MARKER)}")
@@ -137,12 +137,14 @@ def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: Scr
     driver.ask("/ask tell me", reply=long)
     chatter(driver, 2)
     assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
-    chatter(driver, 12)
+    chatter(driver, 8)
     assert driver.coder.gardener.plans_applied
     assert long.strip() in model.last_prompt()
     assert MARKER in say(driver, "/pin")
     driver.type(f"/unpin {id_of(driver, MARKER)}")
-    chatter(driver, 12)
+    driver.coder.gardener.shrink()
+    driver.coder.gardener.host.show()
+    driver.ask("/ask and now?")
     assert long.strip() not in model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
 
@@ -153,7 +155,7 @@ def test_a_pin_survives_a_restart(drive: MakeDriver, gardened: Any, model: Scrip
     driver.ask(f"/ask {SECRET_WORDS}")
     driver.type(f"/pin {id_of(driver, MARKER)}")
     again = drive(done_messages=[dict(m) for m in driver.history])
-    chatter(again, 12)
+    chatter(again, 8)
     assert SECRET_WORDS in model.last_prompt()
     assert again.coder.gardener.plans_applied
 
@@ -167,7 +169,7 @@ def test_pinning_what_was_cleared_puts_it_back_for_good(
     stored_id = id_of(driver, MARKER)
     driver.type("/clear")
     driver.type(f"/pin {stored_id}")
-    chatter(driver, 12)
+    chatter(driver, 8)
     assert SECRET_WORDS in model.last_prompt()
 
 
@@ -186,12 +188,12 @@ def test_restore_puts_an_original_back_in_its_place(
     driver = drive()
     whole = f"{SECRET_WORDS} " + "Then we went on and spoke of other rooms. " * 20
     driver.ask("/ask tell me", reply=whole)
-    chatter(driver, 10)
+    chatter(driver, 7)
     assert whole not in texts(driver)
     stored_id = id_of(driver, MARKER)
     assert "in its place again" in say(driver, f"/restore {stored_id[:6]}")
     assert whole.strip() in texts(driver)
-    assert texts(driver).index(MARKER) < texts(driver).index("question 9")
+    assert texts(driver).index(MARKER) < texts(driver).index("question 6")
     driver.ask("/ask thanks")
     assert whole.strip() in model.last_prompt()
     assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
@@ -220,7 +222,7 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
     stored_id = id_of(driver, MARKER)
     assert "Nothing was ever done to it" in say(driver, f"/why {stored_id}")
-    chatter(driver, 10)
+    chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
     swapped = driver.coder.gardener.plans_applied[-1].turn
     for words in ("prose", "of 100 now (class +40", "full → ", "plan: history above its budget", "turns ago",
@@ -257,7 +259,7 @@ def test_python_reaches_the_same(drive: MakeDriver, gardened: Any) -> None:
     gardened(history_tokens=1_000)
     driver = drive()
     driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
-    chatter(driver, 10)
+    chatter(driver, 7)
     gardener = driver.coder.gardener
     stored_id = id_of(driver, MARKER)
     assert gardener.why(stored_id).changes
@@ -266,7 +268,7 @@ def test_python_reaches_the_same(drive: MakeDriver, gardened: Any) -> None:
     assert gardener.pin(stored_id).pinned
     assert gardener.forget(stored_id) == 1
     assert MARKER not in texts(driver)
-    assert "question 9" in texts(driver)
+    assert "question 6" in texts(driver)
 
 
 def test_clear_says_what_it_means_for_memory(drive: MakeDriver, gardened: Any) -> None:
