@@ -1,6 +1,7 @@
 """Twenty passages as they stand in chats (logs, code, tool output), each with a question in five languages.
 
-Hand-made: no question repeats a name, path or number of its passage unless people would type it in any language.
+Hand-made: no question repeats a name, path or number of its passage, unless people would type it in any
+language.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
         ),
     ),
     (
-        "E   AssertionError: assert Decimal('19.99') == Decimal('20.00')\ntests/test_invoice.py:88: AssertionError",
+        "E   AssertionError: assert Decimal('19.99') == Decimal('20.00')\n"
+        "tests/test_invoice.py:88: AssertionError",
         (
             "Which test fails because a price is rounded wrongly?",
             "Welcher Test scheitert, weil ein Preis falsch gerundet wird?",
@@ -80,7 +82,8 @@ PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
         ),
     ),
     (
-        "class SessionCache:\n    def evict(self) -> None:\n        oldest = min(self._items, key=self._used.get)\n"
+        "class SessionCache:\n"
+        "    def evict(self) -> None:\n        oldest = min(self._items, key=self._used.get)\n"
         "        del self._items[oldest]",
         (
             "Which entry is thrown out when the cache is full?",
@@ -111,7 +114,8 @@ PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
         ),
     ),
     (
-        "def hash_password(plain: str) -> str:\n    return bcrypt.hashpw(plain.encode(), bcrypt.gensalt(rounds=12)).decode()",
+        "def hash_password(plain: str) -> str:\n"
+        "    return bcrypt.hashpw(plain.encode(), bcrypt.gensalt(rounds=12)).decode()",
         (
             "How are passwords kept safe?",
             "Wie werden Passwörter sicher gespeichert?",
@@ -131,7 +135,8 @@ PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
         ),
     ),
     (
-        "@app.get('/health')\ndef health():\n    return {'status': 'ok', 'queue': len(queue), 'uptime': time.time() - START}",
+        "@app.get('/health')\n"
+        "def health():\n    return {'status': 'ok', 'queue': len(queue), 'uptime': time.time() - START}",
         (
             "Where can one see whether the service is alive?",
             "Wo sieht man, ob der Dienst noch läuft?",
