@@ -13,7 +13,8 @@ from aider_gardener.messages import Entry, Rendition
 from aider_gardener.store import search, sqlite_entries, sqlite_repair, sqlite_vectors
 from aider_gardener.store.redact import Redacted, is_telling, redact
 from aider_gardener.store.sqlite_entries import Draft
-from aider_gardener.store.sqlite_file import Database, Result, Step, Unavailable, is_index_damage
+from aider_gardener.store.sqlite_faults import Unavailable, is_index_damage
+from aider_gardener.store.sqlite_file import Database, Result, Step
 from aider_gardener.store.sqlite_waiting import PATIENCE_MILLISECONDS, Later, Waiting
 
 KNOWN_SECRETS = 500

@@ -11,7 +11,8 @@ import apsw
 from aider_gardener.errors import StoreError
 from aider_gardener.store import location
 from aider_gardener.store.sqlite import SqliteStore
-from aider_gardener.store.sqlite_file import BUSY_MILLISECONDS, Database, explain, is_damage
+from aider_gardener.store.sqlite_faults import explain, is_damage
+from aider_gardener.store.sqlite_file import BUSY_MILLISECONDS, Database
 from aider_gardener.store.sqlite_repair import begin_anew
 
 IN_MEMORY = "this session is kept in memory only: {reason}"

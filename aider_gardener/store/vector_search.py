@@ -16,7 +16,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.store import codes, search, sqlite_vec_library
 from aider_gardener.store.base import VectorHit
 from aider_gardener.store.search import Filter
-from aider_gardener.store.vector_memory import Held, Matrix, restarted
+from aider_gardener.store.vector_memory import Codes, Held, Matrix, restarted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 MATRIX_ROWS = 150_000
 """So many vectors of 384 numbers take 230 MB as a matrix; above that 48 bytes each are kept."""
-UNREAD_ROWS = 4_000
-"""A search reads so many vectors itself; where more are unread, sqlite-vec answers from the file."""
+UNREAD_ROWS = 20_000
+"""A search reads so many vectors itself, in a tenth of a second; where more are unread, sqlite-vec answers
+from the file."""
 PORTION = 4
 """So many times the wanted hits are looked up one by one before a filter is applied to everything."""
 OVERSAMPLE, FEWEST_COMPARED = 10, 400
@@ -97,6 +98,8 @@ class VectorCache:
         self.grow(db, embedder)
         held = self.held
         assert held is not None
+        if isinstance(held, Codes) and wanted.session is not None and sqlite_vec_library.loaded(db):
+            return _by_sql(db, number, vector, limit, wanted)  # one session of many: a few rows of the file
         places = _of_session(db, held, wanted)
         if isinstance(held, Matrix):
             return _by_matrix(db, held, places, vector, limit, wanted)

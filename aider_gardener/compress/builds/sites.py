@@ -50,7 +50,9 @@ def with_places(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     return lines
 
 
-def with_sites(errors: Sequence[Diagnostic], focus: Focus, *, width: int, names: bool, columns: bool) -> list[str]:
+def with_sites(
+    errors: Sequence[Diagnostic], focus: Focus, *, width: int, names: bool, columns: bool
+) -> list[str]:
     """Errors of one code and shape together: `  file:line:column, …` for each file; with `names` the
     quoted parts by which they differ, without `columns` the lines only. Those in focus stand alone."""
     lines = []
