@@ -13,9 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-
-from language_questions import LANGUAGES, PASSAGES  # noqa: E402  # reason: the path is set above
+sys.path.insert(0, str(ROOT))
 
 from aider_gardener.archive import Archive  # noqa: E402  # reason: the path is set above
 from aider_gardener.backlog import Backlog  # noqa: E402  # reason: the path is set above
@@ -32,6 +30,7 @@ from aider_gardener.messages import (  # noqa: E402  # reason: the path is set a
 from aider_gardener.recall import recall  # noqa: E402  # reason: the path is set above
 from aider_gardener.store import Chunk, Store, open_store  # noqa: E402  # reason: the path is set above
 from aider_gardener.tokens import approximate  # noqa: E402  # reason: the path is set above
+from bench.language_questions import LANGUAGES, PASSAGES  # noqa: E402  # reason: the path is set above
 
 OTHERS, OTHER_CHARS = 300, 500
 """So many passages of the project's own sources stand beside the twenty, of so many characters."""

@@ -24,7 +24,7 @@ from aider_gardener.store import (
 from aider_gardener.store.base import Chunk, Event, PendingPassage, SessionInfo, StoreStats, TextHit
 from aider_gardener.store.sqlite_base import SqliteBase
 from aider_gardener.store.sqlite_entries import Draft
-from aider_gardener.store.sqlite_file import Unavailable
+from aider_gardener.store.sqlite_faults import Unavailable
 from aider_gardener.store.sqlite_waiting import PATIENCE_MILLISECONDS, Later
 from aider_gardener.store.values import Holding, VectorHit
 

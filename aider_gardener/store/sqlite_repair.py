@@ -13,7 +13,8 @@ import apsw
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
 from aider_gardener.store import encryption, search
-from aider_gardener.store.sqlite_file import Database, explain
+from aider_gardener.store.sqlite_faults import explain
+from aider_gardener.store.sqlite_file import Database
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
 TABLES_BY_KEY = ("renditions", "rendition_hashes", "event_entries", "state")
