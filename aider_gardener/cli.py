@@ -31,6 +31,7 @@ LAZY = {
     "forget": ("aider_gardener.cli_entries", "forget"),
     "pin": ("aider_gardener.cli_entries", "pin"),
     "unpin": ("aider_gardener.cli_entries", "unpin"),
+    "patches": ("aider_gardener.cli_patches", "patches"),
 }
 """Commands whose modules are imported only when they are called for."""
 

@@ -25,3 +25,7 @@ class SessionError(GardenerError):
 
 class ReplayError(GardenerError):
     """A replay left its recording, or two results may not be compared."""
+
+
+class PatchError(GardenerError):
+    """A patch cannot be read, or a tree of aider is not one that it applies to; nothing was changed."""

@@ -31,11 +31,12 @@ LAYERS = {
     "replay": REPLAY,
     "cli": TOP,
     "doctor": TOP,
+    "patches": TOP,  # reads the package's own sources, to put them into patches
     "": HOSTS,  # aider_gardener/__init__.py: install() and uninstall(), which fetch the adapter when called
 }
 """The layer of each module or sub-package by its first name; what is not named here is a pure step."""
 
-TALKS_TO_AIDER = ("adapters", "replay", "cli", "doctor", "bench")
+TALKS_TO_AIDER = ("adapters", "replay", "cli", "doctor", "patches", "bench")
 DOES_INPUT_OUTPUT = (*TALKS_TO_AIDER, "store", "embed", "maintenance", "terminal")
 INPUT_OUTPUT = {
     "apsw",

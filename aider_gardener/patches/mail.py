@@ -1,0 +1,80 @@
+"""A patch as a mail of `git format-patch`: what it says, what it changes, what it needs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from aider_gardener.errors import PatchError
+from aider_gardener.patches.diff import FileChange, lines_of, parse_changes
+
+FILE_NAME = re.compile(r"(?P<number>\d{4})-(?P<slug>[a-z0-9-]+)\.patch")
+FIELD = re.compile(r"^([A-Z][A-Za-z-]+): (.*)$", re.M)
+MAIL_FIELDS = ("From", "Date", "Subject")
+BODY_FIELDS = ("Forwarded", "Last-Update")
+"""Fields of DEP-3, the last paragraph of the body: `git am` puts them into the commit."""
+NOTE_FIELDS = ("Seam", "Evidence", "Needs")
+"""Fields of ours, below the `---`: `git am` leaves them out. Needs: numbers of other patches."""
+
+
+@dataclass(frozen=True, eq=False)
+class PatchMail:
+    """One patch of the series."""
+
+    name: str
+    number: int
+    text: str
+    subject: str
+    body: str
+    fields: dict[str, str]
+
+    @cached_property
+    def changes(self) -> tuple[FileChange, ...]:
+        return parse_changes(lines_of(self.text))
+
+    @property
+    def slug(self) -> str:
+        return self.name.split("-", 1)[1].removesuffix(".patch")
+
+    @property
+    def needs(self) -> tuple[int, ...]:
+        """Numbers of the patches that this one cannot do without."""
+        return tuple(int(number) for number in re.findall(r"\d+", self.fields.get("Needs", "")))
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def is_fix(self) -> bool:
+        return self.subject.startswith("fix:")
+
+
+def read_mail(path: Path) -> PatchMail:
+    """Read a patch. Raises PatchError, naming what is missing, when it is not such a mail."""
+    named = FILE_NAME.fullmatch(path.name)
+    if named is None:
+        raise PatchError(f"{path.name}: a patch is named like 0001-what-it-fixes.patch")
+    with path.open(encoding="utf-8", newline="") as stream:
+        text = stream.read()
+    head, _, rest = text.partition("\n\n")
+    body, mark, after = rest.partition("\n---\n")
+    notes = after.partition("\ndiff --git ")[0]
+    head = re.sub(r"\n[ \t]+", " ", head)
+    fields = {
+        key: value
+        for part, keys in ((head, MAIL_FIELDS), (body, BODY_FIELDS), (notes, NOTE_FIELDS))
+        for key, value in FIELD.findall(part)
+        if key in keys
+    }
+    missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
+    if missing or not mark:
+        raise PatchError(f"{path.name} lacks {', '.join(missing) or 'the line --- below its text'}")
+    words = body.rstrip()
+    while words and FIELD.match(words.splitlines()[-1]):
+        words = words.rpartition("\n")[0].rstrip()
+    subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])
+    return PatchMail(path.name, int(named["number"]), text, subject, words, fields)
