@@ -1,0 +1,271 @@
+"""Run aider's tests in its source with the patches: the patches' own, or all after each prefix of the series.
+
+`own` (the default) applies every patch alone with what it needs, and runs the tests that it brings twice:
+with only its tests applied they must fail, with all of it they must pass. `prefixes` runs the whole of
+tests/basic as released and after each prefix of the series: what passed must pass, and the tests brought so
+far too. What was run already on the same files is taken from build/patches. Exit 0 when all is as it must
+be, 1 when not, 2 when a run could not be carried out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import upstream_tests
+from upstream_tests import Outcomes, Run, RunFailed
+
+from aider_gardener.patches.mail import PatchMail
+from aider_gardener.patches.series import Series, read_series
+from aider_gardener.patches.state import with_patches
+from aider_gardener.patches.tree import tree_at
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / "build" / "patches"
+RESULTS = ROOT / "bench" / "results" / "patches.json"
+WANTED = ("aider/", "tests/basic/", "tests/fixtures/", "tests/__init__.py", "pytest.ini", "PKG-INFO")
+LIMIT_SECONDS = 1_200
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: these patches, the tests to run, and whether only the patches' tests are applied."""
+
+    name: str
+    patches: tuple[PatchMail, ...]
+    tests: tuple[str, ...]
+    tests_only_of: PatchMail | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fetch aider's source, run, compare, print; see the module's text for the exit codes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("what", nargs="?", default="own", choices=("own", "prefixes"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
+    options = parser.parse_args(argv)
+    series = read_series(ROOT / "patches")
+    try:
+        with tempfile.TemporaryDirectory(prefix="aider-patches-", ignore_cleanup_errors=True) as folder:
+            bench = Bench(series, Path(folder), options.jobs)
+            return own(bench) if options.what == "own" else prefixes(bench)
+    except RunFailed as error:
+        print(f"patch tests: {error}", file=sys.stderr)
+        return 2
+
+
+class Bench:
+    """Aider's source as released, and a place to run tests in copies of it."""
+
+    def __init__(self, series: Series, folder: Path, jobs: int) -> None:
+        self.series, self.folder, self.jobs = series, folder, jobs
+        self.source = unpack(upstream_tests.fetch(), folder / "released")
+        self.tree = tree_at(self.source)
+        self.pristine = self.tree.read_all(series.paths())
+        CACHE.mkdir(parents=True, exist_ok=True)
+
+    def run(self, jobs: Sequence[Job]) -> dict[str, Outcomes]:
+        """The outcomes of the jobs by their names; a few at a time, each in a tree of its own."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return dict(zip((job.name for job in jobs), pool.map(self.outcomes, jobs), strict=True))
+
+    def outcomes(self, job: Job) -> Outcomes:
+        files = self.files(job)
+        cache = CACHE / f"{key(files, job.tests)}.json"
+        if cache.exists():
+            kept: dict[str, str] = json.loads(cache.read_text("utf-8"))
+            return kept
+        folder = self.folder / job.name
+        patched = shutil.copytree(self.source, folder / "source")
+        write_files(Path(patched), files)
+        run = PatchedRun(job.name, Path(patched), folder, job.tests)
+        found = finish(run)
+        shutil.rmtree(folder, ignore_errors=True)
+        cache.write_text(json.dumps(found, indent=0, sort_keys=True), "utf-8")
+        print(f"patch tests: {job.name}: {upstream_tests.figures(found)}", flush=True)
+        return found
+
+    def files(self, job: Job) -> dict[str, str | None]:
+        """The touched files as this job wants them."""
+        files = with_patches(self.pristine, job.patches, self.tree)
+        if job.tests_only_of is None:
+            return files
+        others = [patch for patch in job.patches if patch is not job.tests_only_of]
+        before = with_patches(self.pristine, others, self.tree)
+        return {path: text if path.startswith("tests/") else before[path] for path, text in files.items()}
+
+    def brought(self, patch: PatchMail) -> tuple[str, ...]:
+        """The names of the tests that a patch adds, as pytest takes them."""
+        needed = needs(self.series, patch)
+        after = with_patches(self.pristine, needed, self.tree)
+        before = with_patches(self.pristine, [p for p in needed if p is not patch], self.tree)
+        paths = [change.path for change in patch.changes if change.path.startswith("tests/basic/test_")]
+        return tuple(
+            name for path in paths for name in test_names(path, after[path]) - test_names(path, before[path])
+        )
+
+
+class PatchedRun(Run):
+    """A run in which aider comes from the patched tree, not from the environment."""
+
+    def __init__(self, name: str, source: Path, folder: Path, tests: Sequence[str]) -> None:
+        super().__init__(name, source, folder, tests)
+        self.log = CACHE / f"{name}.log"
+
+    def environment(self) -> dict[str, str]:
+        inherited = super().environment()
+        return inherited | {"PYTHONPATH": os.pathsep.join([str(self.work), inherited["PYTHONPATH"]])}
+
+
+def own(bench: Bench) -> int:
+    """Each patch alone: its tests fail before it and pass after it."""
+    jobs, expected = [], {}
+    for patch in bench.series.patches:
+        tests, needed = bench.brought(patch), tuple(needs(bench.series, patch))
+        if not tests:
+            raise RunFailed(f"{patch.name} brings no test")
+        for name, only, wanted in (("before", patch, {"failed", "error"}), ("after", None, {"passed"})):
+            jobs.append(Job(f"{patch.number:04d}-{name}", needed, tests, only))
+            expected[jobs[-1].name] = wanted
+    found = bench.run(jobs)
+    wrong = 0
+    rows: dict[str, dict[str, int]] = {patch.name: {} for patch in bench.series.patches}
+    for job in jobs:
+        ended = [ending(found[job.name], test) for test in job.tests]
+        as_they_must = [outcome in expected[job.name] for outcome in ended]
+        wrong += as_they_must.count(False)
+        for test, outcome, right in zip(job.tests, ended, as_they_must, strict=True):
+            if not right:
+                print(f"  {job.name}: {test}: {outcome}")
+        row = rows[job.patches[-1].name]
+        row["tests"] = len(job.tests)
+        row["failed before" if job.tests_only_of else "passed after"] = as_they_must.count(True)
+    total = sum(row["tests"] for row in rows.values())
+    print(f"{len(rows)} patches, {total} tests of their own; {wrong} do not end as they must")
+    record("own", rows)
+    return 1 if wrong else 0
+
+
+def prefixes(bench: Bench) -> int:
+    """All of aider's tests after each prefix of the series."""
+    patches = bench.series.patches
+    jobs = [Job(f"prefix-{n:02d}", patches[:n], ("tests/basic",)) for n in range(len(patches) + 1)]
+    found = bench.run(jobs)
+    released = found[jobs[0].name]
+    rows, wrong = {}, 0
+    for job in jobs:
+        brought = {test for patch in job.patches for test in bench.brought(patch)}
+        outcomes = found[job.name]
+        expected = {name for name, outcome in released.items() if outcome == "passed"} | brought
+        lost = sorted(name for name in expected if outcomes.get(name) != "passed")
+        lasting = [name for name in lost if not passes_alone(bench, job, name)]
+        for name in lost:
+            verdict = "" if name in lasting else ", but passes alone: unsteady"
+            print(f"  {job.name}: {name}: {outcomes.get(name, 'not run')}{verdict}")
+        wrong += len(lasting)
+        counts = {word: list(outcomes.values()).count(word) for word in sorted(set(outcomes.values()))}
+        after = job.patches[-1].name if job.patches else "as released"
+        rows[after] = {**counts, "brought": len(brought), "lost": lasting}
+        print(f"{after}: {upstream_tests.figures(outcomes)}; {len(brought)} of them new, {len(lasting)} lost")
+    record("prefixes", rows)
+    return 1 if wrong else 0
+
+
+def passes_alone(bench: Bench, job: Job, test: str) -> bool:
+    """Whether a test that failed among the others passes when it is run by itself."""
+    again = Job(f"{job.name}-again-{hashlib.sha256(test.encode()).hexdigest()[:8]}", job.patches, (test,))
+    return ending(bench.outcomes(again), test) == "passed"
+
+
+def needs(series: Series, patch: PatchMail) -> list[PatchMail]:
+    """The patch after all that it needs, in order."""
+    numbers = {patch.number}
+    for other in reversed(series.patches):
+        if other.number in numbers:
+            numbers.update(other.needs)
+    return [other for other in series.patches if other.number in numbers]
+
+
+def test_names(path: str, text: str | None) -> set[str]:
+    """The tests of a module, as `path::class::name`."""
+    if text is None:
+        return set()
+
+    def found(body: Iterable[ast.stmt], prefix: str) -> Iterator[str]:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                yield from found(node.body, f"{prefix}::{node.name}")
+            elif isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield f"{prefix}::{node.name}"
+
+    return set(found(ast.parse(text).body, path))
+
+
+def ending(outcomes: Outcomes, test: str) -> str:
+    """A test's outcome; that of its module where the module could not be imported."""
+    return outcomes.get(test) or outcomes.get(test.partition("::")[0], "not run")
+
+
+def unpack(package: Path, folder: Path) -> Path:
+    """Unpack aider's source with its basic tests."""
+    with tarfile.open(package) as archive:
+        members = [m for m in archive.getmembers() if m.isfile()]
+        wanted = [m for m in members if m.name.split("/", 1)[-1].startswith(WANTED)]
+        if hasattr(tarfile, "data_filter"):  # from 3.10.12 on; below, the hash must do
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(folder, members=wanted)
+    return next(folder.iterdir())
+
+
+def write_files(root: Path, files: Mapping[str, str | None]) -> None:
+    for path, text in files.items():
+        if text is not None:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, "utf-8", newline="")
+
+
+def finish(run: Run) -> dict[str, str]:
+    """Run to the end; raises RunFailed when it took too long or ended before any test had."""
+    run.start()
+    begun = time.monotonic()
+    try:
+        while run.process.poll() is None:
+            if time.monotonic() - begun > LIMIT_SECONDS:
+                raise RunFailed(f"{run.setting} took longer than {LIMIT_SECONDS} s, see {run.log}")
+            time.sleep(0.1)
+    finally:
+        run.process.kill()
+    found = run.outcomes()
+    if not found:
+        raise RunFailed(f"{run.setting} ended with {run.process.returncode}, see {run.log}")
+    return found
+
+
+def key(files: Mapping[str, str | None], tests: Sequence[str]) -> str:
+    """What a run depends on: the package, the locked environment, how tests run, the files, the tests."""
+    parts = [upstream_tests.baseline_key(tests), *tests]
+    parts += [f"{path}\0{text}" for path, text in sorted(files.items()) if text is not None]
+    return hashlib.sha256("\1".join(parts).encode()).hexdigest()[:20]
+
+
+def record(part: str, value: Any) -> None:
+    """Put a part of the results into bench/results/patches.json."""
+    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {"kind": "patches", "format": 1}
+    kept[part] = value
+    RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
