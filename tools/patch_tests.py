@@ -113,7 +113,7 @@ class Bench:
         before = with_patches(self.pristine, [p for p in needed if p is not patch], self.tree)
         paths = [change.path for change in patch.changes if change.path.startswith("tests/basic/test_")]
         return tuple(
-            name for path in paths for name in test_names(path, after[path]) - test_names(path, before[path])
+            name for path in paths for name in names_of_tests(path, after[path]) - names_of_tests(path, before[path])
         )
 
 
@@ -198,7 +198,7 @@ def needs(series: Series, patch: PatchMail) -> list[PatchMail]:
     return [other for other in series.patches if other.number in numbers]
 
 
-def test_names(path: str, text: str | None) -> set[str]:
+def names_of_tests(path: str, text: str | None) -> set[str]:
     """The tests of a module, as `path::class::name`."""
     if text is None:
         return set()

@@ -7,7 +7,7 @@ from typing import Any
 import patch_tests
 import pytest
 from made_tree import FIXES, SERIES
-from patch_tests import Job, ending, key, needs, own, test_names
+from patch_tests import Job, ending, key, needs, own, names_of_tests
 
 
 class Runs:
@@ -50,8 +50,8 @@ def test_a_module_that_cannot_be_imported_stands_for_its_tests() -> None:
 
 def test_tests_are_named_as_pytest_names_them() -> None:
     text = "class T:\n    def test_a(self): ...\n    def other(self): ...\n\ndef test_b(): ...\n"
-    assert test_names("x.py", text) == {"x.py::T::test_a", "x.py::test_b"}
-    assert test_names("x.py", None) == set()
+    assert names_of_tests("x.py", text) == {"x.py::T::test_a", "x.py::test_b"}
+    assert names_of_tests("x.py", None) == set()
 
 
 def test_what_a_patch_needs_stands_before_it() -> None:
