@@ -1,4 +1,4 @@
-# make demo | test | lint | typecheck | docs | test-upstream | test-patches | lock | format | clean
+# make demo | test | lint | typecheck | docs | test-upstream | test-patches | patches-replay | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
 
@@ -15,7 +15,7 @@ DEMO_SESSION ?= recorded_sessions/queue-incident
 TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint typecheck docs test-upstream test-patches lock format clean
+.PHONY: demo test lint typecheck docs test-upstream test-patches patches-replay lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -41,6 +41,10 @@ test-upstream: $(INSTALLED)
 # All of aider's tests after every prefix of the patch series: long, and taken up again where it was stopped.
 test-patches: $(INSTALLED)
 	$(BIN)/python tools/patch_tests.py prefixes
+
+# Two recorded sessions on the whole series without a run-time patch, and on the fixes with `install()`.
+patches-replay: $(INSTALLED)
+	$(BIN)/python tools/patches_replay.py
 
 format: $(INSTALLED)
 	$(BIN)/python -m ruff check --fix --exit-zero .

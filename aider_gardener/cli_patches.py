@@ -85,6 +85,29 @@ def revert(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: boo
     tell("reverted", "There is nothing to revert: the tree has none of them", tree, changed, as_json)
 
 
+@patches.command()
+@click.option("--to", type=FOLDER, metavar="DIR", help="aider as released.  [default: the installed one]")
+@click.option("--patches", "folder", type=FOLDER, help="Folder of the series.  [default: the checkout's]")
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 when something is stale.")
+@json_option
+def refresh(to: Path | None, folder: Path | None, only_check: bool, as_json: bool) -> None:
+    """Make the generated patches anew from this package, with series, UPSTREAM and the README's tables."""
+    from aider_gardener.patches.refresh import refreshed
+    from aider_gardener.patches.series import series_folder
+    from aider_gardener.patches.tree import find_tree
+
+    folder = folder or series_folder()
+    made = refreshed(folder, find_tree(to).read)
+    names = made.stale(folder) if only_check else made.write(folder)
+    if as_json:
+        put({"stale" if only_check else "changed": names}, as_json, None)
+    else:
+        click.echo("\n".join(names) or "Everything is up to date.")
+    if only_check and names:
+        click.echo("gardener: these are not what `gardener patches refresh` makes of the package", err=True)
+        sys.exit(1)
+
+
 def tell(word: str, nothing: str, tree: Tree, changed: Changed, as_json: bool) -> None:
     """Say what was done."""
     from aider_gardener.patches.swap import FOLDER as KEPT

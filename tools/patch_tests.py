@@ -36,7 +36,7 @@ from aider_gardener.patches.tree import tree_at
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "patches"
 RESULTS = ROOT / "bench" / "results" / "patches.json"
-WANTED = ("aider/", "tests/basic/", "tests/fixtures/", "tests/__init__.py", "pytest.ini", "PKG-INFO")
+WANTED = ("aider/", "tests/basic/", "tests/fixtures/", "tests/__init__.py", *("pytest.ini", "pyproject.toml"))
 LIMIT_SECONDS = 1_200
 
 
@@ -112,9 +112,8 @@ class Bench:
         after = with_patches(self.pristine, needed, self.tree)
         before = with_patches(self.pristine, [p for p in needed if p is not patch], self.tree)
         paths = [change.path for change in patch.changes if change.path.startswith("tests/basic/test_")]
-        return tuple(
-            name for path in paths for name in names_of_tests(path, after[path]) - names_of_tests(path, before[path])
-        )
+        names = (names_of_tests(path, after[path]) - names_of_tests(path, before[path]) for path in paths)
+        return tuple(sorted(name for found in names for name in found))
 
 
 class PatchedRun(Run):

@@ -1,1 +1,1 @@
-"""The patches for aider itself: reading them, applying them to a source tree or an installation, making them."""
+"""The patches for aider itself: reading them, applying them to a tree of aider, making them."""

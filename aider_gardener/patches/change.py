@@ -85,7 +85,7 @@ def known_state(series: Series, tree: Tree) -> State:
     state = state_of(series, tree)
     if state.strange:
         if older_state(series, tree):
-            raise PatchError("an older version of the patches is applied; run `gardener patches revert` first")
+            raise PatchError("an older version of the patches is applied; first `gardener patches revert`")
         raise PatchError(strange_words(series, state))
     return state
 
@@ -136,7 +136,8 @@ def older_state(series: Series, tree: Tree) -> dict[str, str | None] | None:
     if recorded["patches"].items() <= current.items():
         return None
     now = tree.read_all(recorded["files"])
-    if any((digest(text) if text is not None else None) != recorded["files"][path] for path, text in now.items()):
+    found = {path: digest(text) if text is not None else None for path, text in now.items()}
+    if any(found[path] != recorded["files"][path] for path in now):
         return None
     kept = Tree(tree.root / FOLDER / "released", tree.version, tree.is_source)
     return {path: text for path in now if (text := kept.read(path)) != now[path]}

@@ -64,7 +64,7 @@ class FileChange:
         for hunk in self.hunks:
             at = place(lines, hunk, shift)
             if at is None:
-                raise PatchError(f"{self.path} differs from what the patch expects near line {hunk.old_start}")
+                raise PatchError(f"{self.path} is not as the patch expects near line {hunk.old_start}")
             lines[at : at + len(hunk.old())] = hunk.new()
             shift = at - (hunk.old_start - 1) + len(hunk.new()) - len(hunk.old())
         if self.is_gone and lines:

@@ -55,11 +55,15 @@ class PatchMail:
 
 def read_mail(path: Path) -> PatchMail:
     """Read a patch. Raises PatchError, naming what is missing, when it is not such a mail."""
-    named = FILE_NAME.fullmatch(path.name)
-    if named is None:
-        raise PatchError(f"{path.name}: a patch is named like 0001-what-it-fixes.patch")
     with path.open(encoding="utf-8", newline="") as stream:
-        text = stream.read()
+        return parse_mail(path.name, stream.read())
+
+
+def parse_mail(name: str, text: str) -> PatchMail:
+    """The patch that has this file name and text. Raises PatchError as `read_mail` does."""
+    named = FILE_NAME.fullmatch(name)
+    if named is None:
+        raise PatchError(f"{name}: a patch is named like 0001-what-it-fixes.patch")
     head, _, rest = text.partition("\n\n")
     body, mark, after = rest.partition("\n---\n")
     notes = after.partition("\ndiff --git ")[0]
@@ -72,9 +76,9 @@ def read_mail(path: Path) -> PatchMail:
     }
     missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
     if missing or not mark:
-        raise PatchError(f"{path.name} lacks {', '.join(missing) or 'the line --- below its text'}")
+        raise PatchError(f"{name} lacks {', '.join(missing) or 'the line --- below its text'}")
     words = body.rstrip()
     while words and FIELD.match(words.splitlines()[-1]):
         words = words.rpartition("\n")[0].rstrip()
     subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])
-    return PatchMail(path.name, int(named["number"]), text, subject, words, fields)
+    return PatchMail(name, int(named["number"]), text, subject, words, fields)

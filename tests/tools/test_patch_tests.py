@@ -7,7 +7,7 @@ from typing import Any
 import patch_tests
 import pytest
 from made_tree import FIXES, SERIES
-from patch_tests import Job, ending, key, needs, own, names_of_tests
+from patch_tests import Job, ending, key, names_of_tests, needs, own
 
 
 class Runs:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
+from aider_gardener.adapters.aider.defaults import DEFAULTS, environment
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
@@ -140,7 +141,7 @@ def settings_of(coder: Any) -> Settings:
         if args is not None
         else {}
     )
-    return Settings.from_env(enabled=getattr(args, "gardener", None), **given)
+    return Settings.from_env(environment(os.environ), enabled=getattr(args, "gardener", None), **given)
 
 
 def gardener_of(coder: Any) -> Gardener | None:
@@ -165,6 +166,8 @@ def active(coder: Any) -> Gardener | None:
 
 def warm_up() -> None:
     """Import the core in the background while the user types the first prompt."""
+    if not DEFAULTS.get("enabled", True):  # most users of such a build don't use the gardener
+        return
 
     def load() -> None:
         import aider_gardener.gardener
@@ -175,10 +178,6 @@ def warm_up() -> None:
 
 def make_gardener(coder: Any) -> Gardener | None:
     """A gardener for a new chat, with its archive open; None when it is switched off."""
-    from aider_gardener.archive import Archive
-    from aider_gardener.gardener import Gardener
-    from aider_gardener.store import store_directory
-
     try:
         settings = settings_of(coder)
     except UsageError as error:
@@ -186,6 +185,10 @@ def make_gardener(coder: Any) -> Gardener | None:
         return None
     if not settings.enabled:
         return None
+    from aider_gardener.archive import Archive
+    from aider_gardener.gardener import Gardener
+    from aider_gardener.store import store_directory
+
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
     directory = settings.store_path or store_directory(root)

@@ -1,0 +1,167 @@
+"""Making the generated patches anew from the package as it is, with everything that is derived from them.
+
+A generated patch is: its mail and the files written by hand for it (patches/chain/NAME), the library modules
+it brings, and the hooks in aider's modules. The other patches are left as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from aider_gardener.errors import PatchError
+from aider_gardener.patches import library
+from aider_gardener.patches.chain import CHAIN, Part, defaults_text, hooks_of, library_of
+from aider_gardener.patches.diff import FileChange, lines_of, new_file, parse_changes
+from aider_gardener.patches.hostedits import definition_of, edit, hooked
+from aider_gardener.patches.mail import FILE_NAME, parse_mail
+from aider_gardener.patches.readme import with_tables
+from aider_gardener.patches.series import Upstream, digest, read_upstream, write_upstream
+
+SOURCES = "chain"
+DEFAULTS_PATH = "aider/gardener/host/defaults.py"
+INIT_PATH = "aider/gardener/__init__.py"
+INIT_TEXT = '"""The gardener: classifies, compresses, archives, evicts and recalls messages of the chat."""\n'
+MODES = {"aider/coders/base_coder.py": "100755"}
+"""Modes of aider's files that are not 100644."""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """The texts of the folder as they ought to be, by file name; None is a file that has to go."""
+
+    texts: dict[str, str | None]
+
+    def stale(self, folder: Path) -> list[str]:
+        """The names of the files that differ from what they ought to be."""
+        return [name for name, text in sorted(self.texts.items()) if read(folder / name) != text]
+
+    def write(self, folder: Path) -> list[str]:
+        """Bring the folder up to date; returns the names of the files that changed."""
+        stale = self.stale(folder)
+        for name in stale:
+            text = self.texts[name]
+            if text is None:
+                (folder / name).unlink()
+            else:
+                (folder / name).write_text(text, "utf-8", newline="")
+        return stale
+
+
+def read(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as stream:
+        return stream.read()
+
+
+def refreshed(folder: Path, released: Callable[[str], str | None]) -> Refreshed:
+    """What the folder of the series ought to hold. `released` gives the text of a file of aider as released.
+
+    Raises PatchError when the table of the chain or of the seams does not fit the package or aider.
+    """
+    texts: dict[str, str | None] = {}
+    made: dict[str, str | None] = {}
+    for part in CHAIN:
+        name = f"{part.name}.patch"
+        texts[name] = patch_text(folder, part, made, released) if part.wanted else None
+    known = {path.name for path in folder.glob("*.patch") if FILE_NAME.fullmatch(path.name)}
+    names = sorted((known | texts.keys()) - {name for name, text in texts.items() if text is None})
+    texts["series"] = "".join(f"{name}\n" for name in names)
+    mails = [parse_mail(name, texts.get(name) or str(read(folder / name))) for name in names]
+    changes = [change for mail in mails for change in mail.changes]
+    texts["UPSTREAM"] = upstream_text(folder, changes, released)
+    texts["README.md"] = with_tables(str(read(folder / "README.md")), mails, folder)
+    return Refreshed(texts)
+
+
+def patch_text(
+    folder: Path, part: Part, made: dict[str, str | None], released: Callable[[str], str | None]
+) -> str:
+    """One patch. `made` has the files as the parts before have left them, and is brought forward."""
+    sources = folder / SOURCES / part.name
+    mail = read(sources / "mail.txt")
+    if mail is None:
+        raise PatchError(f"{sources / 'mail.txt'} is missing: the mail of the patch")
+    after = dict(hand_written(sources))
+    after |= {library.place_of(name): library.text_of(name) for name in library_of(part)}
+    if part is CHAIN[0]:
+        after[INIT_PATH] = INIT_TEXT
+    if part.defaults is not None:
+        template = (library.PACKAGE / "adapters" / "aider" / "defaults.py").read_text("utf-8")
+        template = re.sub(rf"\b{library.NAME}\b", library.THERE, template)
+        after[DEFAULTS_PATH] = defaults_text(part, template)
+    for path, text in host_files(part, made, released).items():
+        after[path] = text
+    diffs = [one_diff(path, made.get(path), text, released) for path, text in sorted(after.items())]
+    made.update(after)
+    diff = "".join([*diffs, read(sources / "more.diff") or ""])
+    return f"{mail.rstrip()}\n\n{diffstat(parse_changes(lines_of(diff)))}\n{diff}"
+
+
+def one_diff(path: str, before: str | None, after: str, released: Callable[[str], str | None]) -> str:
+    before = before if before is not None else (released(path) if is_aiders(path) else None)
+    if before is None:
+        return new_file(path, after)
+    return edit(path, before, after, MODES.get(path, "100644"))
+
+
+def is_aiders(path: str) -> bool:
+    return path.startswith("aider/") and not path.startswith("aider/gardener/")
+
+
+def hand_written(sources: Path) -> Iterable[tuple[str, str]]:
+    """The files of a part that are written by hand, such as its tests."""
+    for path in sorted((sources / "files").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(sources / "files").as_posix(), str(read(path))
+
+
+def host_files(
+    part: Part, made: dict[str, str | None], released: Callable[[str], str | None]
+) -> dict[str, str]:
+    """aider's own modules with the hooks of a part, on top of those of the parts before."""
+    files: dict[str, str] = {}
+    by_file: dict[str, list[str]] = {}
+    for seam in hooks_of(part):
+        by_file.setdefault(definition_of(seam)[0], []).append(seam.name)
+    for path, names in by_file.items():
+        before = made.get(path) or released(path)
+        if before is None:
+            raise PatchError(f"{path} is not in this aider: the table of seams is for another one")
+        files[path] = hooked(before, [seam for seam in hooks_of(part) if seam.name in names], path)
+    return files
+
+
+def diffstat(changes: Iterable[FileChange]) -> str:
+    """The list of files with the lines added and removed, as below the `---` of a mail."""
+    rows = [(change.path, change.added, change.removed) for change in changes]
+    lines = [f" {path} | {added + removed}" for path, added, removed in rows]
+    added, removed = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    total = f" {len(rows)} files changed, {added} insertions(+), {removed} deletions(-)"
+    return "\n".join([*lines, total, ""])
+
+
+def upstream_text(
+    folder: Path, changes: Iterable[FileChange], released: Callable[[str], str | None]
+) -> str:
+    """UPSTREAM with the hash of each released file that some patch edits.
+
+    Raises PatchError when a released file is not what UPSTREAM says, or is needed and not at hand.
+    """
+    upstream = read_upstream(str(read(folder / "UPSTREAM")))
+    files: dict[str, str] = {}
+    new = set()
+    for change in changes:
+        if change.is_new:
+            new.add(change.path)
+        elif change.path not in new:
+            text, known = released(change.path), upstream.files.get(change.path)
+            if text is None and known is None:
+                raise PatchError(f"{change.path} is edited by a patch: give aider's source with --to DIR")
+            if text is not None and known is not None and digest(text) != known:
+                raise PatchError(f"{change.path} is not as aider {upstream.version} released it")
+            files[change.path] = known or digest(str(text))
+    return write_upstream(Upstream(upstream.version, upstream.source, upstream.sha256, files))
