@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import proposal_tables
 import readme_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +40,8 @@ def main() -> int:
     if sys.argv[1:] == ["--write-settings"]:
         write_settings()
         return 0
-    faults = [*links(), *commands(), *chat_commands(), *settings(), *readme_table.faults()]
+    faults = [*links(), *commands(), *chat_commands(), *settings()]
+    faults += [*readme_table.faults(), *proposal_tables.faults()]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")

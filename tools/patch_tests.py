@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ import upstream_tests
 from upstream_tests import Outcomes, Run, RunFailed
 
 from aider_gardener.patches.mail import PatchMail
+from aider_gardener.patches.readme import prefix_digest
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
 from aider_gardener.patches.tree import tree_at
@@ -37,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "patches"
 RESULTS = ROOT / "bench" / "results" / "patches.json"
 WANTED = ("aider/", "tests/basic/", "tests/fixtures/", "tests/__init__.py", *("pytest.ini", "pyproject.toml"))
-LIMIT_SECONDS = 1_200
+LIMIT_SECONDS = 3_600
 
 
 @dataclass(frozen=True)
@@ -158,28 +159,35 @@ def own(bench: Bench) -> int:
 
 
 def prefixes(bench: Bench) -> int:
-    """All of aider's tests after each prefix of the series."""
+    """All of aider's tests after each prefix of the series; each result is recorded as it comes."""
     patches = bench.series.patches
-    jobs = [Job(f"prefix-{n:02d}", patches[:n], ("tests/basic",)) for n in range(len(patches) + 1)]
-    found = bench.run(jobs)
-    released = found[jobs[0].name]
-    rows, wrong = {}, 0
-    for job in jobs:
-        brought = {test for patch in job.patches for test in bench.brought(patch)}
-        outcomes = found[job.name]
-        expected = {name for name, outcome in released.items() if outcome == "passed"} | brought
-        lost = sorted(name for name in expected if outcomes.get(name) != "passed")
-        lasting = [name for name in lost if not passes_alone(bench, job, name)]
-        for name in lost:
-            verdict = "" if name in lasting else ", but passes alone: unsteady"
-            print(f"  {job.name}: {name}: {outcomes.get(name, 'not run')}{verdict}")
-        wrong += len(lasting)
-        counts = {word: list(outcomes.values()).count(word) for word in sorted(set(outcomes.values()))}
-        after = job.patches[-1].name if job.patches else "as released"
-        rows[after] = {**counts, "brought": len(brought), "lost": lasting}
-        print(f"{after}: {upstream_tests.figures(outcomes)}; {len(brought)} of them new, {len(lasting)} lost")
-    record("prefixes", rows)
-    return 1 if wrong else 0
+    first = [0, len(patches), sum(patch.is_fix for patch in patches)]  # what tells most
+    order = [*first, *(number for number in range(len(patches)) if number not in first)]
+    jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in order]
+    released = bench.outcomes(jobs[0])
+    rows: dict[str, Any] = {}
+    with ThreadPoolExecutor(bench.jobs) as pool:
+        running = {pool.submit(bench.outcomes, job): job for job in jobs}
+        for future in as_completed(running):
+            job = running[future]
+            after = job.patches[-1].name if job.patches else "as released"
+            rows[after] = prefix_row(bench, job, released, future.result())
+            print(f"{after}: {rows[after]}", flush=True)
+            record("prefixes", rows)
+    return 1 if any(row["lost"] for row in rows.values()) else 0
+
+
+def prefix_row(bench: Bench, job: Job, released: Outcomes, outcomes: Outcomes) -> dict[str, Any]:
+    """How many tests ended how, and those that passed as released, or are new, and do not pass."""
+    brought = {test for patch in job.patches for test in bench.brought(patch)}
+    expected = {name for name, outcome in released.items() if outcome == "passed"} | brought
+    missing = sorted(name for name in expected if outcomes.get(name) != "passed")
+    lost = [name for name in missing if not passes_alone(bench, job, name)]
+    for name in missing:
+        verdict = "" if name in lost else ", but passes alone: unsteady"
+        print(f"  {job.name}: {name}: {outcomes.get(name, 'not run')}{verdict}")
+    counts = {word: list(outcomes.values()).count(word) for word in sorted(set(outcomes.values()))}
+    return {**counts, "brought": len(brought), "lost": lost, "series": prefix_digest(job.patches)}
 
 
 def passes_alone(bench: Bench, job: Job, test: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,9 +15,9 @@ RESULTS = Path("bench") / "results" / "patches.json"
 TABLES = ("patches", "tests")
 
 
-def with_tables(text: str, mails: Sequence[PatchMail], folder: Path) -> str:
+def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
-    results = folder.parent / RESULTS
+    results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
     tables = {"patches": patch_table(mails), "tests": test_table(mails, measured)}
     for name in TABLES:
@@ -51,10 +52,24 @@ def patch_row(patch: PatchMail) -> list[str]:
 def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
     """Per patch: its own tests before and after it, and all of aider's after the prefix that ends with it."""
     own, prefixes = measured.get("own", {}), measured.get("prefixes", {})
-    names = ["as released", *(mail.name for mail in mails)]
+    given = list(mails)
+    names = ["as released", *(mail.name for mail in given)]
+    known = digests(given)
+    current = {name: row for name, row in prefixes.items() if row["series"] in known}
     head = ("after", "its own tests", "fail before", "pass after", "all tests: passed", "failed", "lost")
-    rows = ([name.removesuffix(".patch"), *ending(own.get(name), prefixes.get(name))] for name in names)
+    rows = ([name.removesuffix(".patch"), *ending(own.get(name), current.get(name))] for name in names)
     return table(head, rows)
+
+
+def prefix_digest(patches: Sequence[PatchMail]) -> str:
+    """Names the changes of these patches: a result belongs to them only. Mails may be reworded."""
+    diffs = (patch.text.partition("\ndiff --git ")[2] for patch in patches)
+    return hashlib.sha256("\n".join(diffs).encode()).hexdigest()[:16]
+
+
+def digests(mails: Sequence[PatchMail]) -> set[str]:
+    """Those of every prefix."""
+    return {prefix_digest(mails[:number]) for number in range(len(mails) + 1)}
 
 
 def ending(own: Mapping[str, int] | None, prefix: Mapping[str, Any] | None) -> list[str]:

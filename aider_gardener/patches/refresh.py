@@ -15,11 +15,13 @@ from aider_gardener.errors import PatchError
 from aider_gardener.patches import library
 from aider_gardener.patches.chain import CHAIN, Part, defaults_text, hooks_of, library_of
 from aider_gardener.patches.diff import FileChange, lines_of, new_file, parse_changes
+from aider_gardener.patches.figures import filled
 from aider_gardener.patches.hostedits import definition_of, edit, hooked
 from aider_gardener.patches.mail import FILE_NAME, parse_mail
 from aider_gardener.patches.readme import with_tables
 from aider_gardener.patches.series import Upstream, digest, read_upstream, write_upstream
 
+CHECKOUT = library.PACKAGE.parent
 SOURCES = "chain"
 DEFAULTS_PATH = "aider/gardener/host/defaults.py"
 INIT_PATH = "aider/gardener/__init__.py"
@@ -73,7 +75,7 @@ def refreshed(folder: Path, released: Callable[[str], str | None]) -> Refreshed:
     mails = [parse_mail(name, texts.get(name) or str(read(folder / name))) for name in names]
     changes = [change for mail in mails for change in mail.changes]
     texts["UPSTREAM"] = upstream_text(folder, changes, released)
-    texts["README.md"] = with_tables(str(read(folder / "README.md")), mails, folder)
+    texts["README.md"] = with_tables(str(read(folder / "README.md")), mails, CHECKOUT)
     return Refreshed(texts)
 
 
@@ -98,7 +100,8 @@ def patch_text(
     diffs = [one_diff(path, made.get(path), text, released) for path, text in sorted(after.items())]
     made.update(after)
     diff = "".join([*diffs, read(sources / "more.diff") or ""])
-    return f"{mail.rstrip()}\n\n{diffstat(parse_changes(lines_of(diff)))}\n{diff}"
+    mail = filled(mail, CHECKOUT).rstrip()
+    return f"{mail}\n\n{diffstat(parse_changes(lines_of(diff)))}\n{diff}"
 
 
 def one_diff(path: str, before: str | None, after: str, released: Callable[[str], str | None]) -> str:
