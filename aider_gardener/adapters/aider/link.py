@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
 from aider_gardener.adapters.aider.defaults import DEFAULTS, environment
+from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
