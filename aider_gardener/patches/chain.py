@@ -82,7 +82,7 @@ CHAIN = (
     Part(
         "0016-incremental-context",
         defaults={**OFF, "recall_share": 0.0},
-        offered=lambda field: True,
+        offered=lambda field: not for_recall(field),
         wanted=any(for_increments(field) for field in fields()),
     ),
 )
@@ -103,8 +103,9 @@ def hooks_of(part: Part) -> list[Seam]:
 
 
 def defaults_text(part: Part, template: str) -> str:
-    """The module of the build's defaults as this part sets them."""
-    offered = [name for name in fields() if part.offered(name)]
+    """The module of the build's defaults as this part sets them. In alphabetical order what two parts add
+    stands apart, so that each applies without the other."""
+    offered = sorted(name for name in fields() if part.offered(name))
     rows = "".join(f'    "{name}": {value!r},\n' for name, value in (part.defaults or {}).items())
     names = "".join(f'        "{name}",\n' for name in offered)
     text = template.replace("DEFAULTS: dict[str, Any] = {}", f"DEFAULTS: dict[str, Any] = {{\n{rows}}}")

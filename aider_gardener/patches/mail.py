@@ -42,7 +42,7 @@ class PatchMail:
     @property
     def needs(self) -> tuple[int, ...]:
         """Numbers of the patches that this one cannot do without."""
-        return tuple(int(number) for number in re.findall(r"\d+", self.fields.get("Needs", "")))
+        return needed_numbers(f"Needs: {self.fields.get('Needs', '')}")
 
     @property
     def sha256(self) -> str:
@@ -51,6 +51,12 @@ class PatchMail:
     @property
     def is_fix(self) -> bool:
         return self.subject.startswith("fix:")
+
+
+def needed_numbers(mail: str) -> tuple[int, ...]:
+    """The numbers in the mail's field Needs."""
+    found = re.search(r"^Needs: (.*)$", mail, re.M)
+    return tuple(int(number) for number in re.findall(r"\d+", found[1])) if found else ()
 
 
 def read_mail(path: Path) -> PatchMail:

@@ -17,7 +17,7 @@ from aider_gardener.patches.chain import CHAIN, Part, defaults_text, hooks_of, l
 from aider_gardener.patches.diff import FileChange, lines_of, new_file, parse_changes
 from aider_gardener.patches.figures import filled
 from aider_gardener.patches.hostedits import definition_of, edit, hooked
-from aider_gardener.patches.mail import FILE_NAME, parse_mail
+from aider_gardener.patches.mail import FILE_NAME, needed_numbers, parse_mail
 from aider_gardener.patches.readme import with_tables
 from aider_gardener.patches.series import Upstream, digest, read_upstream, write_upstream
 
@@ -65,7 +65,7 @@ def refreshed(folder: Path, released: Callable[[str], str | None]) -> Refreshed:
     Raises PatchError when the table of the chain or of the seams does not fit the package or aider.
     """
     texts: dict[str, str | None] = {}
-    made: dict[str, str | None] = {}
+    made: dict[int, dict[str, str]] = {}
     for part in CHAIN:
         name = f"{part.name}.patch"
         texts[name] = patch_text(folder, part, made, released) if part.wanted else None
@@ -80,13 +80,19 @@ def refreshed(folder: Path, released: Callable[[str], str | None]) -> Refreshed:
 
 
 def patch_text(
-    folder: Path, part: Part, made: dict[str, str | None], released: Callable[[str], str | None]
+    folder: Path, part: Part, made: dict[int, dict[str, str]], released: Callable[[str], str | None]
 ) -> str:
-    """One patch. `made` has the files as the parts before have left them, and is brought forward."""
+    """One patch. `made` has by number the files as each part before has left them, and gets this part's.
+
+    It is made on top of the parts that it needs, so that it applies without the others.
+    """
     sources = folder / SOURCES / part.name
     mail = read(sources / "mail.txt")
     if mail is None:
         raise PatchError(f"{sources / 'mail.txt'} is missing: the mail of the patch")
+    base: dict[str, str] = {}
+    for number in needed_numbers(mail):
+        base |= made.get(number, {})
     after = dict(hand_written(sources))
     after |= {library.place_of(name): library.text_of(name) for name in library_of(part)}
     if part is CHAIN[0]:
@@ -95,10 +101,9 @@ def patch_text(
         template = (library.PACKAGE / "adapters" / "aider" / "defaults.py").read_text("utf-8")
         template = re.sub(rf"\b{library.NAME}\b", library.THERE, template)
         after[DEFAULTS_PATH] = defaults_text(part, template)
-    for path, text in host_files(part, made, released).items():
-        after[path] = text
-    diffs = [one_diff(path, made.get(path), text, released) for path, text in sorted(after.items())]
-    made.update(after)
+    after |= host_files(part, base, released)
+    diffs = [one_diff(path, base.get(path), text, released) for path, text in sorted(after.items())]
+    made[part.number] = after
     diff = "".join([*diffs, read(sources / "more.diff") or ""])
     mail = filled(mail, CHECKOUT).rstrip()
     return f"{mail}\n\n{diffstat(parse_changes(lines_of(diff)))}\n{diff}"
@@ -123,7 +128,7 @@ def hand_written(sources: Path) -> Iterable[tuple[str, str]]:
 
 
 def host_files(
-    part: Part, made: dict[str, str | None], released: Callable[[str], str | None]
+    part: Part, base: dict[str, str], released: Callable[[str], str | None]
 ) -> dict[str, str]:
     """aider's own modules with the hooks of a part, on top of those of the parts before."""
     files: dict[str, str] = {}
@@ -131,7 +136,7 @@ def host_files(
     for seam in hooks_of(part):
         by_file.setdefault(definition_of(seam)[0], []).append(seam.name)
     for path, names in by_file.items():
-        before = made.get(path) or released(path)
+        before = base.get(path) or released(path)
         if before is None:
             raise PatchError(f"{path} is not in this aider: the table of seams is for another one")
         files[path] = hooked(before, [seam for seam in hooks_of(part) if seam.name in names], path)
