@@ -27,40 +27,47 @@ OTHERS = (
 )
 ENGLISH = (
     # Bans.
-    rf"{START}(?:do not|don'?t|never|avoid|stop)(?: (?:ever|just|even|simply|you))? [a-z\x00]{{2,}}",
-    r"\byou (?:should not|shouldn'?t|may not|must not|mustn'?t|cannot|can'?t) (?:ever )?(?:use|touch|change"
+    rf"{START}(?:do not|don'?t|never|avoid|stop(?= [a-z]+ing\b))(?: (?:ever|just|even|simply"
+    rf"|you))? [a-z\x00]{{2,}}",
+    r"\byou (?:should not|shouldn'?t|may not|must not|mustn'?t) (?:ever )?(?:use|touch|change"
     r"|edit|add|remove|rename|modify|commit|push|run|write|call|import|delete|install|rewrite|move|log)\b",
-    r"\b(?:we|i) (?:do not|don'?t|never) (?:want|use|allow|ship|touch|support|store|log|do|write|put|commit"
-    r"|accept|edit)\b",
-    r"\b(?:must|shall|should|may|can) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t"
+    r"\b(?:we|i) (?:do not|don'?t|never) (?:want|allow)\b"
+    r"|\bwe (?:do not|don'?t|never) (?:use|ship|touch|support|store|log|put|commit|edit)\b",
+    r"\b(?:must|shall|should|may) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t"
     r"|may not)\b",
     r"\b(?:is|are|remains?|stays?) (?:strictly |absolutely )?(?:not allowed|not permitted|forbidden"
     r"|prohibited"
-    r"|off[- ]limits|out of bounds|taboo|banned|mandatory|frozen|read[- ]only|a no-go|not an option"
+    r"|off[- ]limits|out of bounds|taboo|banned|mandatory(?! reading)|frozen|a no-go|not an option"
     r"|not to be \w+)",
-    rf"{START}(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+",
-    rf"{START}no [a-z\x00]+(?: [a-z\x00]+){{0,3}} (?:please|anywhere|at all|ever|whatsoever|until|without"
-    r"|in this|in the|in here|in production|unless)\b",
+    rf"{START}(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+(?: [a-z\x00]+)?"
+    r"(?=\W*$|[,;:.(!]| (?:please|and|or|also|in|for|to|without|at|until|unless|ever)\b)",
+    rf"{START}no [a-z\x00]+(?: [a-z\x00]+){{0,3}} (?:please|anywhere|at all|ever|whatsoever|until"
+    r"|in production|unless)\b",
+    r"^\W*(?:and |but |so |please )?no [a-z-]+s (?:in|for|on|at|outside"
+    r"|inside) (?:[a-z\x00_]+ ?){1,4}(?:, please)?[.!]*$",
+    r"^\W*(?:\S+ ){1,6}only[.!]*$|\bwe (?:support|allow|accept|use|ship|want) only\b",
     r"^\W*(?:and |but |so |please )?no [a-z\x00-]+(?: [a-z\x00-]+)?s(?: please)?[.!]*$",
     r"\b(?:nothing|nobody|no one) (?:else )?(?:may|must|should|shall|is allowed|goes)\b",
     rf"{START}(?:hands off|keep away from|keep your hands off|stay away from|stay out of|steer clear of)\b",
     rf"{START}(?:leave) .{{1,60}}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged|in place)\b",
     # Commandments.
-    rf"{START}always [a-z\x00]{{2,}}",
-    r"\b(?:must|shall|should) (?:always|only)\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass|work|run|match"
+    rf"{START}always (?![a-z]+[^s]s\b)[a-z\x00]{{2,}}",
+    r"\b(?:must|shall|should) (?:always|only)\b|\bmay only\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass"
+    r"|work|run|match"
     r"|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live|not)\b"
     r"| [a-z]+\b)",
-    r"\b(?:has|have|needs?) to (?:be|stay|remain|keep|go|run|work|support|use|match|pass|fit|come|still)\b",
-    r"\b(?:we|i) always (?:use|want|write|put|keep|run|add|do|name|call|log|prefer)\b",
+    r"\b(?:has|have) to (?:be|stay|remain|keep|go|run|work|support|use|match|pass|fit|come|still)\b",
+    r"\b(?:we|i) always (?:use|want|write|put|keep|add|do|name|call|log|prefer)\b",
     rf"{START}(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)"
     rf"| [a-z\x00]+)",
     rf"{START}keep [a-z\x00].{{0,80}}",
-    rf"{START}(?:remember|bear in mind|keep in mind|mind you|note)(?: that|:| to\b)",
+    rf"{START}(?:remember|bear in mind|keep in mind|mind you)(?: that|:| to\b)",
     rf"{START}only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
     rf"|read)\b",
     r"\b(?:use|touch|change|edit|log|allow|run) only\b",
-    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r) (?:the|our|my"
-    rf"|pep|these)\b",
+    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r)"
+    rf" (?:our|my|pep|(?:the|these) .{{0,30}}(?:rule|convention|style|guide|pattern|scheme|standard|polic"
+    rf"|naming))",
     r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather|would rather)\b"
     rf"|{START}prefer [a-z\x00]+",
     r"\bstays? (?:as (?:it |they )?(?:is|are|was|were)|unchanged|untouched|the same|frozen|stable|private"
@@ -71,11 +78,10 @@ ENGLISH = (
     rf"|please) )use [^.?!]{{1,80}}?(?:,? (?:and )?not "
     r"(?!only|yet|sure)|\binstead of\b|\binstead\b|\brather than\b|\bover\b|, never\b)",
     # Standing orders.
-    r"\bfrom (?:now|here|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b"
+    r"\bfrom (?:now|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b"
     r"|\bhenceforth\b"
     r"|\bfor the rest of (?:this|the|our)\b|\bas a (?:general )?rule\b|\bin future\b|\bin the future\b"
-    r"|\buntil i (?:say|tell|ask|give)\b|\bunless i (?:say|tell|ask)\b|\bwithout (?:asking|my (?:ok|okay"
-    r"|consent))"
+    r"|\buntil i (?:say|tell|ask|give)\b|\bunless i (?:say|tell|ask)\b|\bwithout my (?:ok|okay|consent)\b"
     r"|\bevery time you\b|\bwhenever you\b|\bno exceptions?\b|\bunder no circumstances\b|\bat all times\b",
 )
 GERMAN = (
@@ -114,9 +120,10 @@ FRENCH = (
     r"\b(?:est|sont|reste|restent) (?:interdite?s?|obligatoires?|inchangée?s?|intouchables?)\b",
 )
 SPANISH = (
-    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las "
-    r"|te )?[a-záéíóúñ]{3,}(?:es|as|en|an|e)\b"
-    r"(?! que\b)",
+    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las |te )?[a-záéíóúñ]{3,}"
+    r"(?:es|as|en|an|e) (?:el|la|los|las|un|una|más|nada|est[aeo]s?|es[aeo]s?|mis?|tus?|sus?|ning\w+|nunca"
+    r"|con"
+    r"|sin|por|para|directamente|código|archivos?|nombres?|cambios?|en (?:el|la|los|las)|al|del)\b",
     r"(?:^\W*|[,;:]\s*|\b(?:y|pero|por favor)\b,? )(?:nunca|jamás|siempre|evita|mantén|mantenga|prefiere"
     r"|prohibido)\b",
     r"\b(?:a partir de (?:ahora|hoy)|de ahora en adelante|en adelante|bajo ningún concepto|en ningún caso"
@@ -124,7 +131,7 @@ SPANISH = (
     r"\b(?:hay que|no (?:se )?debe[ns]?|debe[ns]? (?:ser|estar|quedar|usar|seguir|ir|siempre)"
     r"|no se puede (?:tocar"
     r"|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
-    r"\b(?:usa|use|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no|no )\b",
+    r"\b(?:usa|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no)\b",
     r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
 )
 CHINESE = (
@@ -146,6 +153,14 @@ RULES = tuple(
 )
 
 NO_RULE = re.compile(
+    r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
+    r"|\bread[- ]only\W*$|"
+    r",? (?:right|correct|why|or not|isn'?t it|doesn'?t it|i (?:think|guess|believe|suppose))\W*$"
+    r"|\bkeep (?:it|that"
+    r"|this|them|those|both)\W*$|^\W*never (?:[a-z]+ed|had|seen|been|heard|got|did|was|saw|knew|thought|has"
+    r"|[a-z]+[^s]s)\b"
+    r"|\balways run into\b|\bprefer not to\b|\bmust not (?:have|of)\b|\b(?:has|have) to be (?:some|a bug"
+    r"|the)|"
     r"^\W*(?:and |but |so |hm+,? )?(?:why|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do"
     r"|did|about)"
     r"|does|did|was|were|is (?:it|this|that|there))\b|"

@@ -1,8 +1,41 @@
-"""Sentences as people type them into a coding chat, by hand: those that set a rule, and those that only look so."""
+"""Sentences as people type them into a coding chat, by hand: those that set a rule, and those that only look so.
+
+Most of the others were chosen because they hold the very words of rules.
+"""
 
 from __future__ import annotations
 
 RULES = """
+No mocks in integration tests, please.
+New columns go to the end, never in between.
+You may not change the signature of parse().
+Don't ever force push.
+we want all errors as JSON
+Only ASCII in identifiers.
+Every public function must have a docstring.
+Do not use any external service in tests.
+keep line length below 100
+I want you to ask before you delete anything
+stay out of the generated folder
+Make sure that nothing is logged twice.
+the CLI must stay compatible with 1.x
+prefer dataclasses over dicts
+No emojis in output.
+use sqlite for now, never postgres in tests
+Please always run black on changed files.
+The token may never appear in a log.
+dates are always ISO 8601, UTC
+do not touch ci.yml
+Leave the public names as they are.
+We support only Linux.
+It is forbidden to import from internal.
+Comments in English only.
+never use print for logging
+answers in at most three sentences from now on
+going forward all PRs need a changelog entry
+avoid abbreviations in names
+always squash
+must work offline
 Don't touch the migrations folder.
 please don't rename public functions
 Never commit directly to main.
@@ -89,6 +122,117 @@ floatではなくDecimalを使ってください。
 """.strip().splitlines()
 
 OTHERS = """
+keep both tests for comparison?
+we never found out why
+it never worked on windows
+the parser never sees that line
+must I restart it?
+I always forget the syntax of that
+what always breaks is the import
+no tests fail now
+no new warnings, nice
+no idea what it does
+don't you have it in the log
+doesn't matter
+they should always be sorted, are they?
+use the other one instead
+you may want to look at store.py
+may I ask why
+Should it never be empty?
+I never said that
+make it faster
+make sure it works and commit
+only if you think it helps
+prefer which one?
+from now on it works
+the rule is in the readme
+the limit must be read from the config
+it has to run twice to fail
+there must be another way
+avoidable
+remember when this worked?
+the field must not be null, says postgres
+please continue
+please fix the test
+next: the importer
+the header is mandatory in http 1.1
+it's forbidden by the browser
+always? really?
+nobody should see that page but they do
+stick with it
+that stays open for now
+without the flag it works
+can't use that on windows
+you can't use it on windows
+we use ruff instead of flake8
+I want a dict
+nothing must be changed there I think
+no change in the output
+no response from the server
+the ones that use it get no answer
+no more time today, let's stop
+No file there, I looked.
+it keeps failing
+The server must restart after that, right
+ok, keep it
+always the same story
+always returns None for me
+I keep getting this error
+Never had that before.
+never seen this one
+Stop.
+stop the server and run it again
+avoid what?
+Only the second test fails.
+only two left
+use it
+use the second one then
+The test uses a mock instead of the real thing.
+it used pip instead of uv, strange
+prefer not to say
+we prefer it that way?
+make sure?
+Ensure is a strange name for it
+in the future we might need it
+going forward is slow
+The docs are mandatory reading I guess
+this file is read-only, why
+it stays under 5 seconds now
+I want to understand this first
+we want a report by customer
+I want it to be faster
+we use floats there
+we do that already
+the must-have is the report
+You can't use it there?
+you must have changed something
+that must not have worked
+has to be something else
+it needs to be faster
+without asking me it changed the file
+every time I run it it crashes
+whenever I open it, it hangs
+Each customer has a limit.
+there should be no new errors now
+no new tests were added
+no global variable is called that
+no other file uses it
+I don't do Java
+I don't accept that explanation
+the cache should always be warm by then
+we always run into this
+The user can never reach that page, I think
+note that the test is slow
+remember the old layout?
+Remember to be patient with me :)
+leave it
+follow the link
+follow the stack trace down to the parser
+from here on it gets weird
+keep in mind I'm new to this
+hands off was a great film
+respect
+I rather like it
 I don't know why this fails.
 Don't worry about it, I'll fix that myself.
 don't you think that's too slow?

