@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.messages import Entry, SourceKind
+from aider_gardener.messages import Entry
 
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
-DECISIONS_LISTED = 40
-DECISION_CHARS = 240
 ASK_TO_KEEP = "Keep each of these decisions and rules of mine, word for word, in the summary:"
 KEPT_HEAD = "Decisions and rules of mine that stand:"
 
@@ -58,19 +56,14 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
     return True
 
 
-def decisions(entries: Iterable[Entry]) -> list[str]:
-    """The sentences the user typed that decide, require or forbid something, the newest last."""
-    from aider_gardener.compress.prose_sentences import DECISION, units
+def decisions(entries: Sequence[Entry]) -> list[str]:
+    """What the user set as a rule or decided and still holds, in the user's words, the newest last."""
+    from aider_gardener.constraints import standing
+    from aider_gardener.decisions import decided
 
-    found: dict[str, None] = {}
-    for entry in entries:
-        if entry.source.kind is SourceKind.TYPED:
-            for unit in units(entry.content[:20_000]):
-                text = " ".join(entry.content[unit.start : unit.end].split())
-                if unit.kind != "code" and len(text) <= DECISION_CHARS and DECISION.search(text):
-                    found.pop(text, None)
-                    found[text] = None
-    return list(found)[-DECISIONS_LISTED:]
+    said = [(rule.seq, rule.text) for rule in standing(entries)]
+    said += [(item.seq, item.text) for item in decided(entries) if item.is_users]
+    return list(dict.fromkeys(text for _seq, text in sorted(said)))
 
 
 def with_decisions(summary: list[dict[str, Any]], kept: list[str]) -> list[dict[str, Any]]:
