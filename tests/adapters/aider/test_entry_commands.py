@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from aider_gardener.legality import problems
@@ -95,6 +96,23 @@ def test_forget_asks_before_it_deletes(
     driver.type(f"/forget {id_of(driver, MARKER)} --yes")
     assert len(asked) == 2
     assert in_files(repository / ".aider.gardener", MARKER) == []
+
+
+def test_forget_says_so_when_another_process_keeps_the_log(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    reader = apsw.Connection(str(repository / ".aider.gardener" / "gardener.db"))
+    try:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM originals").fetchall()
+        said = say(driver, f"/forget {id_of(driver, MARKER)} --yes")
+    finally:
+        reader.close()
+    assert "deleted text leaves it when that one ends" in said
+    assert MARKER not in texts(driver)
 
 
 def test_forget_session_empties_chat_and_archive(
