@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from aider_gardener.backlog import Backlog
 from aider_gardener.chat import Chat
 from aider_gardener.chunks import chunk
 from aider_gardener.classify import dominant_class
 from aider_gardener.compress import compress_message, line_form
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
+from aider_gardener.past_sessions import PastSessions
 from aider_gardener.planner import note_rendition
 from aider_gardener.segment import infer_source, segment
 from aider_gardener.store.base import Store, VectorHit
@@ -21,11 +24,20 @@ SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
 
 
+def cut_line(line: str, chars: int) -> str:
+    """A line form with at most so many characters of text before the id at its end."""
+    text, bracket, name = line.rpartition(" [")
+    if not bracket or len(text) <= chars:
+        return line
+    return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
+
+
 class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder.
+    embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
+    form of an entry keeps, counted by kind of fact. `line_chars` cuts line forms shorter; 0: as they are.
     """
 
     def __init__(
@@ -45,9 +57,12 @@ class Archive:
         self.count = count
         self.clock = clock
         self.provider = ""
+        self.past = PastSessions(store, project, session)
+        self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self._told = store.notice
         self._generation = store.generation
+        self.kept: dict[int, dict[str, int]] = {}
         if session:
             store.open_session(session, project=project, started_at=clock())
 
@@ -82,6 +97,7 @@ class Archive:
             entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
         )
         self._renditions[stored.seq] = made
+        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
         return stored
 
     def add_again(self, entries: Iterable[Entry]) -> None:
@@ -95,6 +111,11 @@ class Archive:
             made = self._renditions.get(entry.seq, {})
             self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
+    def put_rendition(self, entry: Entry, made: Rendition) -> None:
+        """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
+        self.store.put_renditions(entry.id, [made])
+        self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
+
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""
         content, source, segments = entry.content, entry.source, entry.segments
@@ -102,7 +123,10 @@ class Archive:
             content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
         )
         line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        if self.line_chars:
+            line = cut_line(line, self.line_chars)
         made: dict[Fidelity, Rendition] = {}
+        self.kept[entry.seq] = dict(compressed.kept)
         if not compressed.lossless:
             made[Fidelity.COMPRESSED] = note_rendition(
                 entry, Fidelity.COMPRESSED, compressed.text, self.count
@@ -129,7 +153,15 @@ class Archive:
         if back:
             self.store.set_active([chat.entries[seq].id for seq in back], True)
 
-    def near(self, question: str, *, limit: int, session: str | None, min_seq: int | None) -> list[VectorHit]:
+    def near(
+        self,
+        question: str,
+        *,
+        limit: int,
+        session: str | None,
+        min_seq: int | None,
+        exclude_sessions: Collection[str] = (),
+    ) -> list[VectorHit]:
         """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
         if self.backlog is None:
             return []
@@ -139,7 +171,14 @@ class Archive:
         if vector is None:
             return []
         name = self.backlog.embedder_name
-        return self.store.search_vectors(vector, embedder=name, limit=limit, session=session, min_seq=min_seq)
+        return self.store.search_vectors(
+            vector,
+            embedder=name,
+            limit=limit,
+            session=session,
+            exclude_sessions=exclude_sessions,
+            min_seq=min_seq,
+        )
 
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, or the backlog."""
@@ -160,19 +199,44 @@ class Archive:
 
     def plan_event(self, turn: int, plan: Plan) -> None:
         """Record a plan that was applied, swap by swap, so that `why` can tell."""
-        swaps = [
-            {"entry_id": s.entry_id, "before": s.before.value, "after": s.after.value, "reason": s.reason}
-            for s in plan.swaps[:SWAPS_LOGGED]
-        ]
+        swaps = [self.swap_record(s.entry_id, s.before, s.after, s.reason) for s in plan.swaps]
         data: dict[str, object] = {
             "reason": plan.reason,
             "tokens_before": plan.tokens_before,
             "tokens_after": plan.tokens_after,
             "prefix_tokens_broken": plan.prefix_tokens_broken,
-            "swaps": swaps,
-            "entry_ids": [s.entry_id for s in plan.swaps[:SWAPS_LOGGED]],
         }
-        self.event(turn, "plan", data)
+        self.swaps_event(turn, "plan", swaps, data)
+
+    @staticmethod
+    def swap_record(
+        stored_id: str, before: Fidelity | None, after: Fidelity | None, reason: str
+    ) -> dict[str, str]:
+        """One swap as events keep it; None is full."""
+        old, new = before or Fidelity.FULL, after or Fidelity.FULL
+        return {"entry_id": stored_id, "before": old.value, "after": new.value, "reason": reason}
+
+    def swaps_event(
+        self,
+        turn: int,
+        kind: str,
+        swaps: Sequence[Mapping[str, str]],
+        data: Mapping[str, object] | None = None,
+    ) -> None:
+        """Record swaps that were made together, at most SWAPS_LOGGED of them one by one."""
+        kept = list(swaps[:SWAPS_LOGGED])
+        ids = [swap["entry_id"] for swap in kept]
+        self.event(turn, kind, {**(data or {}), "swaps": kept, "entry_ids": ids})
+
+    def drop(self, seqs: Iterable[int]) -> None:
+        """Keep nothing of these entries in memory: they were forgotten."""
+        for seq in seqs:
+            self._renditions.pop(seq, None)
+
+    def keep(self, key: str, value: Mapping[str, object]) -> None:
+        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        with suppress(StoreError):
+            self.store.set_state(self.session, key, json.dumps(value))
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
-from aider_gardener.view import FILLER, NOTE_HEAD, Piece, TextOf, align, members, render
+from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
+from aider_gardener.view import (
+    FILLER,
+    NOTE_HEAD,
+    Levels,
+    Piece,
+    TextOf,
+    align,
+    is_note,
+    members,
+    render,
+    with_hint,
+)
 
 Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
@@ -15,7 +26,7 @@ Admit = Callable[[Message, int, int], Entry]
 
 def follows_note(piece: Piece, message: Message) -> bool:
     """Whether the message is the filler that stands behind a note."""
-    return piece.content.startswith(NOTE_HEAD) and message == Message("assistant", FILLER)
+    return is_note(piece) and message == Message("assistant", FILLER)
 
 
 @dataclass
@@ -25,7 +36,10 @@ class Chat:
     `entries` maps sequence numbers to entries, `fidelity` to the rendition that stands (full where
     none is given). `floor` is the first sequence number that recall may reach unasked: /clear moves
     it. `notes` are all notes that ever stood, with what they show. `gone` are entries that the host
-    itself took out of its lists, `undone` replies whose edit the user has undone.
+    itself took out of its lists, `undone` replies whose edit the user has undone, `throttled` oversized
+    user messages whose compressed form stands in their own place, `forgotten` entries that
+    the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
+    note, below its head.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -35,6 +49,9 @@ class Chat:
     notes: dict[Message, dict[int, Fidelity]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     undone: set[int] = field(default_factory=set)
+    forgotten: set[int] = field(default_factory=set)
+    hint: str = ""
+    throttled: set[int] = field(default_factory=set)
     turn: int = 0
     floor: int = 0
     next_seq: int = 0
@@ -80,7 +97,7 @@ class Chat:
         standing = set(members(kept))
         spare: dict[Message, list[int]] = {}
         for seq in sorted(self.entries, reverse=True):
-            if seq not in standing and seq >= self.floor:
+            if seq not in standing and seq >= self.floor and seq not in self.forgotten:
                 entry = self.entries[seq]
                 spare.setdefault(Message(entry.role, entry.content), []).append(seq)
         return spare
@@ -89,7 +106,7 @@ class Chat:
         self, message: Message, spare: dict[Message, list[int]], admit: Admit, added: list[Entry]
     ) -> Piece:
         """The piece of a message that is not in the layout: an original standing again, or a new one."""
-        if message.content.startswith(NOTE_HEAD):
+        if message.content.startswith(NOTE_HEAD) or self.notes.get(message):
             return self.take_back_note(message)
         if spare.get(message):
             seq = spare[message].pop()
@@ -165,11 +182,39 @@ class Chat:
 
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
-        undone = frozenset(self.undone)
-        return (
-            render(self.sequence(self.done, is_done=True), fidelity, text_of, undone),
-            render(self.sequence(self.cur, is_done=False), fidelity, text_of, undone),
+        levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
+        return with_hint(
+            render(self.sequence(self.done, is_done=True), levels, text_of),
+            render(self.sequence(self.cur, is_done=False), levels, text_of),
+            self.hint,
         )
+
+    def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
+        """The fidelities with what the user decided: pinned entries full, forgotten ones hidden."""
+        levels = {seq: level for seq, level in fidelity.items() if not self.entries[seq].pinned}
+        return levels | dict.fromkeys(self.forgotten - self.gone, Fidelity.HIDDEN)
+
+    def replace(self, entry: Entry) -> None:
+        """Take what is known of an entry anew; its place stays."""
+        self.entries[entry.seq] = entry
+
+    def standing(self, entry_id: str) -> list[int]:
+        """The sequence numbers at which an original is part of the chat now, at whatever fidelity."""
+        return [entry.seq for entry in self.all_entries() if entry.id == entry_id]
+
+    def forget(self, ids: Collection[str], text_of: TextOf) -> int:
+        """Empty every entry with one of these ids and show it no more; returns how many there were."""
+        seqs = {seq for seq, entry in self.entries.items() if entry.id in ids} - self.forgotten
+        for seq in seqs:
+            old = self.entries[seq]
+            self.entries[seq] = replace(
+                old, id="", content="", segments=(), tokens=0, pinned=False, source=Source(SourceKind.UNKNOWN)
+            )
+        self.forgotten |= seqs
+        self.notes = {note: levels for note, levels in self.notes.items() if not seqs & set(levels)}
+        levels = self.levels(self.fidelity)
+        self.apply(levels, *self.rendered(levels, text_of))
+        return len(seqs)
 
     def apply(self, fidelity: dict[int, Fidelity], done: list[Piece], cur: list[Piece]) -> None:
         """Make the rendered lists the layout; what they do not show is hidden."""
@@ -190,6 +235,7 @@ class Chat:
         other = copy(self)
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
-        other.undone = set(self.undone)
+        other.undone, other.forgotten = set(self.undone), set(self.forgotten)
+        other.throttled = set(self.throttled)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,12 @@ LAZY = {
     "replay": ("aider_gardener.cli_replay", "replay"),
     "compress": ("aider_gardener.cli_compress", "compress"),
     "classify": ("aider_gardener.cli_compress", "classify"),
+    "pressure": ("aider_gardener.cli_entries", "pressure"),
+    "restore": ("aider_gardener.cli_entries", "restore"),
+    "why": ("aider_gardener.cli_entries", "why"),
+    "forget": ("aider_gardener.cli_entries", "forget"),
+    "pin": ("aider_gardener.cli_entries", "pin"),
+    "unpin": ("aider_gardener.cli_entries", "unpin"),
     "store": ("aider_gardener.cli_store", "store"),
 }
 """Commands whose modules are imported only when they are called for."""
@@ -144,15 +152,35 @@ def recall(query: tuple[str, ...], limit: int, full: bool, directory: Path | Non
 
 
 @main.command()
+@click.option(
+    "--month",
+    is_flag=False,
+    flag_value="now",
+    metavar="YYYY-MM",
+    help="What the chats of a month came to instead; without a value, of this month.",
+)
 @directory_option
 @json_option
-def status(directory: Path | None, as_json: bool) -> None:
-    """What the archive of this project holds."""
+def status(month: str | None, directory: Path | None, as_json: bool) -> None:
+    """What the archive of this project holds, how its last chat stood, what its chats came to."""
+    from aider_gardener.autopilot import month_status, project_status
     from aider_gardener.offline import store_status
-    from aider_gardener.terminal import status_table
+    from aider_gardener.terminal import status_table, status_tables
 
-    value = store_status(open_archive(directory))
-    put(value, as_json, lambda: status_table(value))
+    project = str(repository_root(Path.cwd()) or Path.cwd())
+    if month:
+        month = time.strftime("%Y-%m") if month == "now" else month
+        if not re.fullmatch(r"\d{4}-\d{2}", month):
+            raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
+        found = month_status(open_archive(directory), project, month)
+        if not found and not as_json:
+            click.echo(f"No chat of this project ended in {month}.")
+            return
+        put(found, as_json, lambda: status_table(found))
+        return
+    store = open_archive(directory)
+    value = {**store_status(store), **project_status(store, project)}
+    put(value, as_json, lambda: status_tables(value))
 
 
 @main.command()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aider_gardener.errors import UsageError
 from aider_gardener.goals import Goal, marks
+from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.netprice import CACHE_SECONDS, Market, net_price
 from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.pressure import Level, level
 
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
@@ -25,6 +30,7 @@ class Compactions:
         self._before: list[dict[int, Fidelity]] = []
         self._hold = 0
         self._planned = (-1, 0, 0)
+        self._prompts = self._kept = 0
 
     def twin(self) -> Compactions:
         """A copy that changes on its own."""
@@ -40,7 +46,7 @@ class Compactions:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return marks(
             gardener.frame,
-            high=gardener.budget - gardener.recall_budget,
+            high=max(1, gardener.budget - gardener.recall_budget - gardener.map_budget),
             low_mark=gardener.settings.low_mark,
             compacted=bool(gardener.chat.fidelity),
             hold=self._hold,
@@ -49,12 +55,15 @@ class Compactions:
 
     def draft(self, gardener: Gardener, goal: Goal) -> Draft | None:
         """The plan that meets the goal, with its view; None when nothing is due. Changes nothing."""
-        return draft(
+        settings = gardener.settings
+        make = partial(roll, keep_turns=settings.incremental_turns) if settings.incremental else draft
+        return make(
             gardener.chat,
             goal,
             focus=gardener.focus(),
             count=gardener.count,
             renditions=gardener.archive.renditions,
+            policy=gardener.policy,
         )
 
     def preview(self, gardener: Gardener) -> Plan | None:
@@ -68,7 +77,7 @@ class Compactions:
             return None
         began = time.perf_counter()
         made = self.draft(gardener, goal or self.goal(gardener, cold=cold))
-        if made is None:
+        if made is None or (goal is None and not self.pays(gardener, made.plan, cold=cold)):
             return None
         self._hold = 0
         due = self.goal(gardener)
@@ -80,15 +89,42 @@ class Compactions:
         self.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
         return made.plan
 
+    def pays(self, gardener: Gardener, plan: Plan, *, cold: bool) -> bool:
+        """Whether the plan saves more on the turns to come than the cached prefix it breaks now costs; a
+        plan that does not waits, unless the window gets tight."""
+        frame = gardener.frame
+        if level(frame.tokens + plan.tokens_before, frame.window) is not Level.OK:
+            return True
+        market = self.market(gardener, cold=cold)
+        behind = frame.parts.get("files", 0)
+        return net_price(plan, market, turn=gardener.chat.turn, behind=behind).pays
+
+    def market(self, gardener: Gardener, *, cold: bool) -> Market:
+        """What a token costs now: the model's prices, and the chance that the cache holds the prefix: what
+        the provider says of the last calls, else how often what stands before the history stayed the same."""
+        usage = gardener.usage
+        share = usage.cache_read_share
+        warm = share if share is not None else self._kept / max(1, self._prompts)
+        if cold or usage.idle_seconds >= CACHE_SECONDS:
+            warm = 0.0
+        prices = usage.prices
+        return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
+
+    def note_prefix(self, *, kept: bool) -> None:
+        """Count a prompt, and whether what stands before the history was as in the one before."""
+        self._prompts += 1
+        self._kept += kept
+
     def _may_be_due(self, gardener: Gardener) -> bool:
         """No two compactions without new content or a smaller limit between."""
         goal = self.goal(gardener)
         seq, high, hard = self._planned
         return gardener.chat.next_seq != seq or goal.high < high or goal.hard < hard
 
-    def shrink(self, gardener: Gardener) -> Plan | None:
-        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
-        half = max(1, history_used(gardener) // 2)
+    def shrink(self, gardener: Gardener, room: int = 0) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
+        to `room` tokens if that is less (0: unknown)."""
+        half = max(1, min(history_used(gardener) // 2, room or sys.maxsize))
         goal = Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
         return self.tend(gardener, goal=goal)
 
@@ -98,10 +134,13 @@ class Compactions:
         if not self._before:
             raise UsageError("there is no compaction to undo in this chat")
         changed = self._show(gardener, self._before.pop(), "undo")
-        # What the user took back is not compacted again before the history has grown by as much.
+        self.hold_off(gardener)
+        return changed
+
+    def hold_off(self, gardener: Gardener) -> None:
+        """What the user put back is not compacted again before the history has grown by as much."""
         goal = self.goal(gardener)
         self._hold = history_used(gardener) + goal.high - goal.low
-        return changed
 
     def apply(self, gardener: Gardener, fidelity: dict[int, Fidelity], reason: str) -> int:
         """Show the entries at the given fidelities from now on; returns how many changed."""
@@ -116,9 +155,14 @@ class Compactions:
 
     def _show(self, gardener: Gardener, fidelity: dict[int, Fidelity], kind: str) -> int:
         chat, archive = gardener.chat, gardener.archive
-        changed = {s for s in {*fidelity, *chat.fidelity} if fidelity.get(s) != chat.fidelity.get(s)}
+        before = dict(chat.fidelity)
+        fidelity = chat.levels(fidelity)
         chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
-        archive.event(chat.turn, kind, {"entry_ids": [chat.entries[s].id for s in sorted(changed)]})
+        changed = sorted(s for s in {*fidelity, *before} if fidelity.get(s) != before.get(s))
+        swaps = [
+            archive.swap_record(chat.entries[s].id, before.get(s), fidelity.get(s), kind) for s in changed
+        ]
+        archive.swaps_event(chat.turn, kind, swaps)
         return len(changed)
 
 

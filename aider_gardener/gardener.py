@@ -5,27 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
+from aider_gardener import model_asks
 from aider_gardener.archive import Archive
+from aider_gardener.autopilot import Autopilot
+from aider_gardener.candidates import Request
+from aider_gardener.care import Host
 from aider_gardener.chat import Chat
+from aider_gardener.chatmap import ChatMap, room_for
 from aider_gardener.compactions import Compactions, history_used
+from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.planner import Applied, Draft, has_edit
+from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
-from aider_gardener.recall import Recalled, Request
+from aider_gardener.questions import recall_part
+from aider_gardener.recall import Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
+from aider_gardener.settled import Settled
+from aider_gardener.single import SingleEntries
+from aider_gardener.usage import Usage
 from aider_gardener.view import Piece, failed_edits
 
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
 
-class Gardener:
+class Gardener(SingleEntries, Settled):
     """Memory of one chat. Lists go in as messages and come out as the messages to show instead."""
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
@@ -39,9 +50,18 @@ class Gardener:
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
+        self.asks = model_asks.Asks()
+        self.chat.hint = model_asks.HINT if settings.ask_for_originals else ""
+        self.usage = Usage(archive.clock)
+        self.autopilot = Autopilot()
+        self.scores: dict[int, float] = {}
+        self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
+        archive.line_chars = settings.older_chars
+        self.chat_map = ChatMap()
         self._turn_depth = 0
         self.prefix_key: object = None
         self.holder: Callable[[], object | None] | None = None
+        self.host: Host | None = None
 
     def set_counter(self, count: TokenCounter) -> None:
         """Count with another model's tokenizer from now on."""
@@ -51,15 +71,17 @@ class Gardener:
 
     def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
         """Archive every message that is new in the host's lists; returns their entries."""
-        with self._timed():
-            known_gone = set(self.chat.gone)
+        with self.timed():
+            known_gone, floor = set(self.chat.gone), self.chat.floor
             added = self.chat.sync(done, cur, self._admit)
             self.archive.set_active(self.chat, known_gone)
+            if self.chat.floor != floor:
+                self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
             self.archive.add_again(self.chat.entries.values())
             return added
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
+    def timed(self) -> Iterator[None]:
         """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
         began = time.perf_counter()
         backlog = self.archive.backlog
@@ -84,9 +106,16 @@ class Gardener:
         self.chat.begin_turn()
         return True
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is going on."""
+        return self._turn_depth > 0
+
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
         self._turn_depth = max(0, self._turn_depth - 1)
+        if not self._turn_depth and self.frame.parts:
+            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.budget})
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
@@ -114,6 +143,13 @@ class Gardener:
         """
         return self.archive.backlog.drain() if self.archive.backlog else 0
 
+    def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
+        """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
+        it is enough, `summarise_after` after which its compressed form is. 0: never by itself."""
+        self.policy = self.policy.with_own(entry_id, context_ttl, summarise_after)
+        terms = {"context_ttl": context_ttl, "summarise_after": summarise_after}
+        self.archive.event(self.chat.turn, "expire", {"entry_id": entry_id, **terms})
+
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
         return self.archive.take_notice()
@@ -135,6 +171,12 @@ class Gardener:
         """The part of the history budget that recalled text may use in one prompt, in tokens."""
         return int(self.budget * self.settings.recall_share)
 
+    @property
+    def map_budget(self) -> int:
+        """The part of the history budget that is kept for the note before the history, in tokens."""
+        room = room_for(self.settings, self.budget)
+        return room.facts + room.summary + self.chat_map.note.rule_tokens
+
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return self.compactions.goal(self, cold=cold)
@@ -151,23 +193,25 @@ class Gardener:
         """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
         if not self.acts:
             return None
-        with self._timed():
+        with self.timed():
             return self.compactions.tend(self, cold=cold, goal=goal)
 
-    def shrink(self) -> Plan | None:
-        """Garden harder: the provider rejected the prompt as too long. Halves what stands."""
+    def shrink(self, room: int = 0) -> Plan | None:
+        """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
+        to `room` tokens if that is less (0: unknown)."""
         if not self.acts:
             return None
-        with self._timed():
-            return self.compactions.shrink(self)
+        with self.timed():
+            return self.compactions.shrink(self, room)
 
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
 
-    def hide_done(self) -> int:
-        """Hide every message of the done list; returns how many entries that are."""
-        hidden = [entry.seq for entry in self.chat.sequence(self.chat.done, is_done=True)]
+    def hide_finished(self) -> int:
+        """Hide every message but those that wait for an answer; returns how many entries that are."""
+        now = open_exchange(self.chat)
+        hidden = [entry.seq for entry in self.chat.all_entries() if entry.seq not in now]
         self.apply({**self.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
         return len(hidden)
 
@@ -213,18 +257,19 @@ class Gardener:
         budget = self.recall_budget
         if not self.acts or budget <= 0 or not question.strip():
             return ""
-        with self._timed():
+        with self.timed():
             request = Request(
                 question,
-                token_limit=budget - MARGIN_TOKENS,
+                token_limit=int(budget * recall_part(question)) - MARGIN_TOKENS,
                 floor=self.chat.floor,
                 unasked=True,
                 threshold=self.settings.recall_threshold,
                 standing=standing,
+                older=self.settings.recall_sessions,
             )
             return self.recollection.note(self.chat, request, self.count)
 
-    # Report and care
+    # Report
 
     def pressure(self) -> Pressure:
         """What the next prompt uses of window and budget, with what could be saved."""
@@ -239,6 +284,8 @@ class Gardener:
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
+        before["usage"] = self.usage.twin()
+        before |= {"chat_map": self.chat_map.twin()}
         with self.archive.trial():
             try:
                 yield

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from aider_gardener.archive import Archive
+from aider_gardener.candidates import Request
 from aider_gardener.chat import Chat
-from aider_gardener.recall import Recalled, Request, recall
+from aider_gardener.recall import Recalled, recall
 from aider_gardener.store.base import Store
 from aider_gardener.tokens import default_counter
 

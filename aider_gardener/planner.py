@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from aider_gardener.chat import Chat
 from aider_gardener.evict import Candidate, Shield, choose, swaps
+from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Plan, Rendition, TokenCounter
 from aider_gardener.priority import priority
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 from aider_gardener.view import Piece, exchanges, is_filler, note_line
+
+NO_POLICY = Policy()
 
 RenditionsOf = Callable[[Entry], Mapping[Fidelity, Rendition]]
 
@@ -19,6 +23,8 @@ FORMAT_EDITS = 2
 """Edit replies kept whole as examples of the edit format."""
 MINIMUM_GAIN = 0.08
 """Least share of the budget that a plan must save, or it would trickle and break the cache for little."""
+EXPIRED_GAIN = 0.25
+"""Least share of the high mark that entries which have expired must save for a plan of their own."""
 DUPLICATE_POINTS = 1.0
 """The priority of an entry whose very text stands again later (aider puts test output in twice)."""
 MEMORY_SHARE = 0.5
@@ -51,6 +57,16 @@ class Draft:
     cur: list[Piece]
 
 
+@dataclass(frozen=True)
+class View:
+    """Both lists as they would stand at the given fidelities, with the tokens of their history."""
+
+    fidelity: dict[int, Fidelity]
+    done: list[Piece]
+    cur: list[Piece]
+    tokens: int
+
+
 def piece_tokens(pieces: Iterable[Piece], count: TokenCounter) -> int:
     """Tokens of the messages, with what chat formats add to each."""
     return sum(count(piece.content) + MESSAGE_OVERHEAD_TOKENS for piece in pieces)
@@ -72,42 +88,65 @@ def open_exchange(chat: Chat) -> frozenset[int]:
 
 
 def draft(
-    chat: Chat, goal: Goal, *, focus: Focus, count: TokenCounter, renditions: RenditionsOf
+    chat: Chat,
+    goal: Goal,
+    *,
+    focus: Focus,
+    count: TokenCounter,
+    renditions: RenditionsOf,
+    policy: Policy = NO_POLICY,
 ) -> Draft | None:
     """The plan that brings the chat's history from above `goal.high` down to `goal.low`, or None.
 
     The user's own words are given up only as far as half-way between the marks, the last edits only to
-    the high mark, the last exchange only to what the window allows.
+    the high mark, the last exchange only to what the window allows. What has expired goes first, and is
+    a plan of its own where it saves enough.
 
     None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
     now = open_exchange(chat)
     before = history_tokens(chat.done, chat.cur, now, count)
     over_hard = bool(goal.hard) and before > goal.hard
-    if before <= goal.high and not over_hard and not goal.asked:
+    over = before > goal.high or over_hard or goal.asked
+    if not over and not policy.terms:
         return None
-    rows = candidates(chat, focus=focus, renditions=renditions)
-    minimum = 1 if over_hard else max(1, int(MINIMUM_GAIN * goal.high))
-    fidelity = dict(chat.fidelity)
-    after, done, cur = before, chat.done, chat.cur
-    for shield, limit in limits_of(goal, low_target(rows, goal, before)):
-        if not limit or after <= limit:
+    rows = candidates(chat, focus=focus, renditions=renditions, policy=policy)
+    minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
+
+    def view(fidelity: dict[int, Fidelity]) -> View:
+        done, cur = chat.rendered(fidelity, partial(text_of, renditions=renditions))
+        return View(fidelity, done, cur, history_tokens(done, cur, now, count))
+
+    due = policy.due(rows, turn=chat.turn, over=over)
+    made = view({**chat.fidelity, **due}) if due else View(dict(chat.fidelity), chat.done, chat.cur, before)
+    if over:
+        made = lowered(rows, made, limits_of(goal, low_target(rows, goal, before)), view)
+    if before - made.tokens < minimum:
+        return None
+    changed = swaps(rows, chat.fidelity, made.fidelity, turn=chat.turn)
+    broken = broken_prefix(chat, [*made.done, *made.cur], count)
+    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken)
+    return Draft(plan, made.fidelity, made.done, made.cur)
+
+
+def lowered(
+    rows: list[Candidate],
+    made: View,
+    limits: list[tuple[Shield, int]],
+    view: Callable[[dict[int, Fidelity]], View],
+) -> View:
+    """The view, taken down shield by shield to the limit of each, as far as that goes."""
+    for shield, limit in limits:
+        if not limit or made.tokens <= limit:
             continue
         for _round in range(3):  # notes cost a little more than their parts
-            steps = choose(rows, fidelity, tokens_to_save=after - limit, shield=shield)
+            steps = choose(rows, made.fidelity, tokens_to_save=made.tokens - limit, shield=shield)
             if not steps:
                 break
-            for step in steps:
-                fidelity[step.candidate.entry.seq] = step.after
-            done, cur = chat.rendered(fidelity, lambda entry, level: text_of(entry, level, renditions))
-            after = history_tokens(done, cur, now, count)
-            if after <= limit:
+            made = view({**made.fidelity, **{step.candidate.entry.seq: step.after for step in steps}})
+            if made.tokens <= limit:
                 break
-    if before - after < minimum:
-        return None
-    changed = swaps(rows, chat.fidelity, fidelity, turn=chat.turn)
-    broken = broken_prefix(chat, [*done, *cur], count)
-    return Draft(Plan(changed, goal.reason, before, after, broken), fidelity, done, cur)
+    return made
 
 
 def limits_of(goal: Goal, target: int) -> list[tuple[Shield, int]]:
@@ -143,7 +182,9 @@ def text_of(entry: Entry, level: Fidelity, renditions: RenditionsOf) -> str:
     return renditions(entry)[level].text
 
 
-def candidates(chat: Chat, *, focus: Focus, renditions: RenditionsOf) -> list[Candidate]:
+def candidates(
+    chat: Chat, *, focus: Focus, renditions: RenditionsOf, policy: Policy = NO_POLICY
+) -> list[Candidate]:
     """Every entry of the chat with its renditions, worth and shield, in the order of the chat."""
     entries = chat.all_entries()
     floors = shields(entries)
@@ -157,7 +198,9 @@ def candidates(chat: Chat, *, focus: Focus, renditions: RenditionsOf) -> list[Ca
         points = priority(entry, turn=chat.turn, focus=focus)
         if latest[entry.id] != entry.seq and not is_filler(entry):
             points = DUPLICATE_POINTS
-        rows.append(Candidate(entry, current, tuple(options), points, floors[entry.seq]))
+        kept = floors[entry.seq] and policy.keeps(entry, chat.turn)
+        floor = {Shield.LAST: Fidelity.COMPRESSED} if kept else floors[entry.seq]
+        rows.append(Candidate(entry, current, tuple(options), points, floor))
     return rows
 
 

@@ -35,13 +35,20 @@ def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
     that stand in the entry, − up to 15 for staleness (linear over 40 turns without an access).
     Text that the host wrote itself is worth 5 at most.
     """
+    return max(0.0, min(100.0, sum(parts(entry, turn=turn, focus=focus).values())))
+
+
+def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
+    """The points that make the priority, by what they are for; below 0 for staleness."""
     if entry.source.kind is SourceKind.NOTICE:
-        return NOTICE_BASE
+        return {"notice": NOTICE_BASE}
     age = max(0, turn - entry.turn)
-    recency = RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS)
-    staleness = 0.0 if entry.access_count else STALENESS_POINTS * min(1.0, age / STALENESS_TURNS)
-    points = BASE[entry.cls] + recency + MENTION_POINTS * mentioned(entry.content, focus) - staleness
-    return max(0.0, min(100.0, points))
+    return {
+        "class": BASE[entry.cls],
+        "recency": RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS),
+        "mentions": MENTION_POINTS * mentioned(entry.content, focus),
+        "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),
+    }
 
 
 def mentioned(content: str, focus: Focus) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from aider_gardener.archive import Archive
+from aider_gardener.candidates import Request
 from aider_gardener.chat import Chat
 from aider_gardener.messages import TokenCounter
-from aider_gardener.recall import Recalled, Request, recall, recall_note
+from aider_gardener.recall import Recalled, recall, recall_note
 
 MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
@@ -32,8 +33,13 @@ class Recollection:
         """
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
         if self._open is None or self._open[0] != key:
-            self._open = (key, recall_note(self.find(chat, request, count)))
+            found = self.find(chat, request, count)
+            self._open = (key, recall_note(found, session=self.archive.session))
         return self._open[1]
+
+    def reset(self) -> None:
+        """Look anew for the open question: what was found may be gone."""
+        self._open = None
 
     def twin(self) -> Recollection:
         """A copy for a trial."""

@@ -113,6 +113,8 @@ def status_record(gardener: Gardener) -> dict[str, Any]:
         "entries": len(gardener.chat.entries),
         "compactions": len(gardener.plans_applied),
         "tokens_saved": sum(item.plan.tokens_saved for item in gardener.plans_applied),
+        "constraints": len(gardener.constraints()),
+        "chat_map_tokens": gardener.chat_map.note.tokens,
         "seconds": round(sum(gardener.timings.values()), 3),
         "store": stats.path or "in memory",
         "stored_entries": stats.entries,

@@ -11,9 +11,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import UsageError
+from aider_gardener.presets import PRESETS
+
+if TYPE_CHECKING:
+    from aider_gardener.expiry import Terms
 
 ENV_PREFIX = "AIDER_GARDENER_"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -38,6 +42,12 @@ class Settings:
         "garden: archive, compress, recall. observe: archive and report, change nothing in any prompt.",
         choices=("garden", "observe"),
     )
+    preset: str = option(
+        "default",
+        "Settings under one name; a setting that is given wins over it. gentle: keeps more, and longer."
+        " aggressive: from 20,000 tokens of history on, the last 4 turns and 80 characters of what is older.",
+        choices=tuple(PRESETS),
+    )
     history_tokens: int = option(
         0,
         "Tokens that everything of the past may use in a prompt: renditions and recall together."
@@ -52,13 +62,79 @@ class Settings:
         high=0.95,
     )
     recall_share: float = option(
-        0.4,
+        0.6,
         "Share of the history budget that recalled text may use in one prompt. 0: no recall.",
         low=0,
         high=0.9,
     )
     recall_threshold: float = option(
         0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
+    )
+    recall_sessions: bool = option(
+        False,
+        "Let recall bring in passages of older sessions of the project unasked too, with lower weight. What"
+        " was said to a local model never goes to a remote one that way.",
+    )
+    resume: bool = option(
+        False,
+        "Begin a chat with a short note on the last one in this project: prompts and their results, files"
+        " edited, open errors, pinned entries.",
+    )
+    ask_for_originals: bool = option(
+        False,
+        "Let the model ask for a whole original: a line of its reply that names an id is answered with it.",
+    )
+    throttle_tokens: int = option(
+        0,
+        "Most tokens of one command's output, lint report or web page that enter the chat whole; a longer"
+        " one enters compressed, the whole goes to the archive. 0: 5 % of the window, but 1,024 to 4,000.",
+        low=0,
+        high=100_000_000,
+    )
+    keep_turns: int = option(
+        0,
+        "The last so many turns stay whole as long as the prompt can be sent. 0: the last exchange.",
+        low=0,
+        high=10_000,
+    )
+    older_chars: int = option(
+        0,
+        "Once a plan is made, it shows at most so many characters of each text older than the turns kept."
+        " 0: whatever the budget allows.",
+        low=0,
+        high=10_000,
+    )
+    context_ttl: str = option(
+        "",
+        "Turns after which a line of an entry is enough, by class, e.g. log=4,structured=10,all=30 (all"
+        " leaves out what you typed). What is due goes with the next plan. Empty: never by age alone.",
+    )
+    summarise_after: str = option(
+        "",
+        "Turns after which an entry's compressed form is enough, by class, written like context_ttl."
+        " Empty: never by age alone.",
+    )
+    rules_share: float = option(
+        0.05,
+        "Share of the history budget for the rules that you set in typed words (don't, never, must, always,"
+        " use X not Y): they stay in the prompt when their messages no longer do. 0: off.",
+        low=0,
+        high=0.5,
+    )
+    chat_map: float = option(
+        0.0,
+        "Share of the history budget for the chat map: decisions, errors, names and numbers that no longer"
+        " stand in the prompt. 0: off.",
+        low=0,
+        high=0.5,
+    )
+    incremental: bool = option(
+        False,
+        "Keep the last turns whole and compile all older ones into a rolling summary of fixed size, so that"
+        " prompts stay flat however long the session is.",
+    )
+    incremental_turns: int = option(
+        6, "How many turns stay whole with --gardener-incremental.", low=1, high=1_000
     )
     store: str = option(
         "",
@@ -97,9 +173,32 @@ class Settings:
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
     )
 
-    def __post_init__(self) -> None:
+    status_line: bool = option(
+        False, "After each reply, one line: how full the window is and how often the history was compacted."
+    )
+    report: bool = option(
+        False, "At the end, one line: tokens sent and not sent, money saved, compactions, time taken."
+    )
+    refine: bool = option(
+        False,
+        "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"
+        " only if nothing was lost. Costs tokens.",
+    )
+    refine_model: str = option("", "The model that refines. Empty: aider's weak model.")
+
+    given: dataclasses.InitVar[frozenset[str] | None] = None
+    """Names of the settings that were given; None: those that differ from their defaults."""
+
+    def __post_init__(self, given: frozenset[str] | None) -> None:
+        if given is None:
+            given = frozenset(f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
+        for name, value in PRESETS.get(self.preset, {}).items():
+            if name not in given:
+                object.__setattr__(self, name, value)
         for field in dataclasses.fields(self):
             check_field(field, getattr(self, field.name))
+        if self.context_ttl or self.summarise_after:
+            self.terms()
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
@@ -114,7 +213,16 @@ class Settings:
             if name in environ:
                 values[field.name] = parse(field, environ[name], name)
         values.update({key: value for key, value in overrides.items() if value is not None})
-        return cls(**values)
+        return cls(**values, given=frozenset(values))
+
+    def terms(self) -> Terms:
+        """When entries are due by their class. Raises UsageError for terms that cannot be read."""
+        from aider_gardener.expiry import Terms, parse_terms
+
+        return Terms(
+            parse_terms(self.context_ttl, "context_ttl"),
+            parse_terms(self.summarise_after, "summarise_after"),
+        )
 
     @property
     def store_path(self) -> Path | None:

@@ -11,12 +11,14 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from aider_gardener.messages import Plan
+from aider_gardener.entries import Why
+from aider_gardener.messages import Entry, Plan
 from aider_gardener.pressure import Pressure
 from aider_gardener.recall import Recalled
 
 BAR_CELLS = 30
 EXCERPT_CHARS = 240
+BEGINNING_CHARS = 80
 WIDTHS = (60, 120)
 """Tables are at least and at most so many columns wide."""
 
@@ -100,6 +102,17 @@ def status_table(status: Mapping[str, Any]) -> Table:
     return grid("", ["gardener", ""], rows)
 
 
+def status_tables(status: Mapping[str, Any]) -> Group:
+    """The status with its parts below it, each under its name."""
+    plain = {name: value for name, value in status.items() if not isinstance(value, Mapping)}
+    parts: list[Table | Text] = [status_table(plain)]
+    for name, value in status.items():
+        if isinstance(value, Mapping):
+            known = {key: row for key, row in value.items() if row is not None}
+            parts += [Text(""), Text(name.replace("_", " ").capitalize()), status_table(known)]
+    return Group(*parts)
+
+
 def recalled_table(found: Sequence[Recalled], *, session: str = "") -> Table:
     """Recalled passages with where they come from; other sessions are marked."""
     table = Table(show_header=False, pad_edge=False, show_edge=False)
@@ -112,6 +125,45 @@ def recalled_table(found: Sequence[Recalled], *, session: str = "") -> Table:
         text = item.text if len(item.text) <= EXCERPT_CHARS else item.text[:EXCERPT_CHARS] + " …"
         table.add_row(Text(where), Text(text))
     return table
+
+
+def entries_table(entries: Sequence[Entry]) -> Table:
+    """Entries, a line each: id, tokens, class, how they begin."""
+    table = grid("", ["entry", "tokens", "class"], [])
+    table.add_column("begins", overflow="fold")
+    for entry in entries:
+        begins = " ".join(entry.content.split())[:BEGINNING_CHARS]
+        table.add_row(entry.id, f"{entry.tokens:,}", entry.cls.value, Text(begins))
+    return table
+
+
+def why_table(why: Why, *, session: str = "") -> Group:
+    """What is known of one entry, and each change of its rendition; other sessions are marked."""
+    elsewhere = " of an older session" if session and why.session != session else ""
+    pinned = ", pinned" if why.pinned else ""
+    standing = f"{why.standing}, {why.standing_tokens:,} of {why.tokens:,} tokens{pinned}"
+    rows = [
+        ("entry", f"{why.entry_id}, {why.cls}, turn {why.turn}{elsewhere}"),
+        ("from", why.source),
+        ("stands", standing),
+    ]
+    if why.priority is not None:
+        points = ", ".join(f"{name} {value:+g}" for name, value in why.parts.items())
+        rows.append(("priority", f"{why.priority:g} of 100 now ({points})"))
+    rows += [("comes back", why.back), ("whole", why.whole)]
+    facts = Table(show_header=False, pad_edge=False, show_edge=False)
+    for name, value in rows:
+        facts.add_row(name, Text(value))
+    if not why.changes:
+        return Group(facts, Text(""), Text("Nothing was ever done to it."))
+    changes = Table(pad_edge=False, show_edge=False)
+    for name in ("turn", "from → to", "by", "because"):
+        changes.add_column(name, overflow="fold")
+    for each in why.changes:
+        by = f"{each.kind}: {each.cause}" if each.cause else each.kind
+        because = each.reason if each.reason != each.kind else ""
+        changes.add_row(str(each.turn), f"{each.before} → {each.after}", Text(by), Text(because))
+    return Group(facts, Text(""), changes)
 
 
 def stats_table(stats: Mapping[str, Any]) -> Group:

@@ -9,7 +9,7 @@ a piece with no members is a filler that keeps the roles alternating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -34,7 +34,6 @@ LABELS = {
 
 TextOf = Callable[[Entry, Fidelity], str]
 """Gives the text of an entry's rendition."""
-Levels = Mapping[int, Fidelity]
 Seqs = frozenset[int]
 NONE: Seqs = frozenset()
 
@@ -79,6 +78,22 @@ def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = 
     return "\n".join([NOTE_HEAD, *lines])
 
 
+def is_note(piece: Piece) -> bool:
+    """Whether the piece is a note."""
+    return piece.content.startswith(NOTE_HEAD)
+
+
+def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piece], list[Piece]]:
+    """Both lists with a line below the head of their first note; as they are when there is no hint."""
+    for pieces in (done, cur) if hint else ():
+        for at, piece in enumerate(pieces):
+            if is_note(piece):
+                text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
+                pieces[at] = replace(piece, content=text)
+                return done, cur
+    return done, cur
+
+
 def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
     """The replies whose edit blocks the host could not apply, as it said in the message after them."""
     pairs = pairwise(entries)
@@ -87,28 +102,43 @@ def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
     )
 
 
-def as_they_are(entries: Sequence[Entry]) -> list[Piece]:
-    """The host's own messages of some entries."""
-    return [Piece(entry.role, entry.content, (entry.seq,)) for entry in entries]
+@dataclass(frozen=True)
+class Levels:
+    """Which fidelity each entry stands at (full where none is given), and what is special about some.
+
+    `undone` are replies whose edit was undone; `throttled` are user messages whose compressed form
+    stands in their own place, not in a note, as long as the rest of their exchange is whole.
+    """
+
+    fidelity: Mapping[int, Fidelity]
+    undone: Seqs = NONE
+    throttled: Seqs = NONE
+
+    def of(self, entry: Entry) -> Fidelity:
+        return self.fidelity.get(entry.seq, Fidelity.FULL)
+
+    def in_place(self, entry: Entry) -> bool:
+        """Whether the entry's text, whole or throttled, stands as a message of its own."""
+        cut = entry.seq in self.throttled and self.of(entry) is Fidelity.COMPRESSED
+        return cut or self.of(entry) is Fidelity.FULL
 
 
-def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: Seqs = NONE) -> list[Piece]:
-    """The messages that show `entries` at the given fidelities (full where none is given).
+def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf) -> list[Piece]:
+    """The messages that show `entries` at the given levels.
 
     Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
     each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
-    said never stands in its role below full: a model would imitate it. `undone` are replies whose edit
-    was undone.
+    said never stands in its role below full: a model would imitate it.
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
-    labels = dict.fromkeys(failed_edits(entries), FAILED_LABEL) | dict.fromkeys(undone, UNDONE_LABEL)
+    labels = dict.fromkeys(failed_edits(entries), FAILED_LABEL) | dict.fromkeys(levels.undone, UNDONE_LABEL)
 
-    def level(entry: Entry) -> Fidelity:
-        return fidelity.get(entry.seq, Fidelity.FULL)
+    def as_they_stand(shown: Sequence[Entry]) -> list[Piece]:
+        return [Piece(entry.role, text_of(entry, levels.of(entry)), (entry.seq,)) for entry in shown]
 
     def flush(*, fill: bool) -> None:
-        shown = [(e, text_of(e, level(e))) for e in pending if level(e) is not Fidelity.HIDDEN]
+        shown = [(e, text_of(e, levels.of(e))) for e in pending if levels.of(e) is not Fidelity.HIDDEN]
         if shown:
             pieces.append(Piece("user", note(shown, labels), tuple(entry.seq for entry, _text in shown)))
             pieces.extend([Piece("assistant", FILLER)] if fill else [])
@@ -117,16 +147,15 @@ def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: 
     for exchange in exchanges(entries):
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
-        whole = all(level(entry) is Fidelity.FULL for entry in exchange)
-        keeps_reply = all(level(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        asked_shown = any(level(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
-        if whole:
+        keeps_reply = all(levels.of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
+        asked_shown = any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
+        if all(levels.in_place(entry) for entry in exchange):
             flush(fill=True)
-            pieces += as_they_are(exchange)
+            pieces += as_they_stand(exchange)
         elif replies and keeps_reply and asked_shown:
             pending += asked
             flush(fill=False)
-            pieces += as_they_are(replies)
+            pieces += as_they_stand(replies)
         else:
             pending += [entry for entry in exchange if not is_filler(entry)]
     flush(fill=True)

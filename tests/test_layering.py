@@ -16,8 +16,15 @@ LAYERS = {
     "messages": WORDS,
     "errors": WORDS,
     "gardener": FACADE,
+    "care": FACADE,  # what the user decides about single entries
+    "single": FACADE,
+    "settled": FACADE,
+    "stored_chat": FACADE,  # the facade over a chat that ended
+    "model_asks": FACADE,  # what a model that asks for originals is given
     "compactions": FACADE,  # the part of the facade that changes what is shown
+    "throttle": FACADE,  # the same, for one oversized message
     "maintenance": FACADE,
+    "autopilot": FACADE,  # figures about a chat over time
     "report": FACADE,  # words and figures about the facade
     "terminal": FACADE,  # the same, drawn
     "adapters": HOSTS,

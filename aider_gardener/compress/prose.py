@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
-from aider_gardener.compress.prose_sentences import Unit, content_words, units, worth
+from aider_gardener.compress.prose_sentences import BLOCK_CHARS, Unit, content_words, units, worth
+from aider_gardener.decision_words import decides
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
 KEEP_SHARE = 0.46
@@ -31,6 +32,9 @@ GRAPH_LIMIT = 120
 
 THIN_CHARS = 160_000
 """Longer prose is thinned to about this size, evenly by paragraphs, before its sentences are ranked."""
+
+DECIDED_BONUS = 1.0
+"""Added to a sentence that decides or rejects something (row F9)."""
 
 DAMPING, ITERATIONS = 0.85, 20
 
@@ -98,6 +102,7 @@ def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:
         score = 0.6 * central[index] / top + worth(text[unit.start : unit.end])
         score += 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
         score += 0.5 * bool(focus.words & words[index])
+        score += DECIDED_BONUS * decides(text[unit.start : unit.end][:BLOCK_CHARS], is_users=False)
         if unit.kind == "code":
             score -= 0.5
         scores.append(score)

@@ -43,6 +43,9 @@ ACKNOWLEDGEMENTS = frozenset(
         " stop and wait for your approval.",
     }
 )
+OWN_NOTE = re.compile(r"\([^\n]{0,400}\baider-gardener\b[^\n]{0,400}\)[ \t]*(?:\n|$)")
+"""How every note of ours begins: one line in brackets that names us."""
+
 _FAILED_EDIT = re.compile(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
@@ -57,6 +60,8 @@ def infer_source(role: str, content: str) -> Source:
         return Source(SourceKind.NOTICE if content.strip() in ACKNOWLEDGEMENTS else SourceKind.REPLY)
     if role not in ("user", ""):
         return Source(SourceKind.NOTICE if role == "system" else SourceKind.UNKNOWN)
+    if OWN_NOTE.match(head):
+        return Source(SourceKind.STUB)
     if head.startswith(RUN_HEAD.strip()):
         parts = command_parts(content)
         if parts:

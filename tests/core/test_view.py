@@ -8,7 +8,7 @@ from made_entries import entry
 
 from aider_gardener.legality import problems
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.view import FILLER, NOTE_HEAD, align, members, render
+from aider_gardener.view import FILLER, NOTE_HEAD, Levels, align, members, render
 
 LEVELS = st.sampled_from(list(Fidelity))
 
@@ -33,8 +33,17 @@ TALK = chat(
 
 def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
     return [
-        (piece.role, piece.content.replace(NOTE_HEAD, "NOTE")) for piece in render(entries, levels, text_of)
+        (piece.role, piece.content.replace(NOTE_HEAD, "NOTE")) for piece in render(entries, Levels(levels), text_of)
     ]
+
+
+def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given_up() -> None:
+    cut = frozenset({2})
+    whole = render(TALK, Levels({2: Fidelity.COMPRESSED}, throttled=cut), text_of)
+    assert [piece.content for piece in whole] == ["u0", "a1", "<compressed 2>", "Ok.", "u4", "a5"]
+    assert whole[2].members == (2,)
+    lower = render(TALK, Levels({2: Fidelity.LINE}, throttled=cut), text_of)
+    assert lower[2].content.startswith(NOTE_HEAD)
 
 
 def test_in_full_it_is_the_hosts_own_list() -> None:
@@ -90,7 +99,7 @@ def legal_chats(draw: st.DrawFn) -> list[Entry]:
 def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataObject) -> None:
     finished = entries[:-1] if entries and entries[-1].role == "user" else entries
     levels = {e.seq: data.draw(LEVELS) for e in finished}
-    pieces = render(entries, levels, text_of)
+    pieces = render(entries, Levels(levels), text_of)
     assert problems([piece.message for piece in pieces]) == []
     visible = {
         seq for seq, level in levels.items() if level is not Fidelity.HIDDEN and entries[seq].content != "Ok."
@@ -102,7 +111,7 @@ def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataOb
 
 
 def test_align_finds_messages_that_moved() -> None:
-    pieces = render(TALK, {}, text_of)
+    pieces = render(TALK, Levels({}), text_of)
     messages = [piece.message for piece in pieces]
     found = align(pieces, messages[2:])
     assert [piece.members for piece in found if piece] == [(2,), (3,), (4,), (5,)]

@@ -1,4 +1,7 @@
-"""The gardener's commands in the chat: /context-pressure, /gardener, /recall."""
+"""The gardener's commands in the chat: /context-pressure, /gardener, /recall.
+
+Those about single entries are in `commands_entries`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from aider_gardener.errors import GardenerError
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
-OURS = frozenset({"/context-pressure", "/gardener", "/recall"})
+OURS = frozenset(
+    ["/context-pressure", "/gardener", "/recall", "/forget", "/pin", "/unpin", "/restore", "/why"]
+)
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 
 
@@ -62,10 +67,11 @@ def cmd_context_pressure(self: Any, args: Any) -> None:
 
 
 def cmd_gardener(self: Any, args: Any) -> None:
-    "Look after the chat's memory: status, on, off, plan (preview), undo"
+    "Look after the chat's memory: status, on, off, plan (preview), undo, constraints, decisions"
     words = (args or "").split()
     action = words[0] if words else "status"
     actions = {"status": show_status, "on": turn_on, "off": turn_off, "plan": show_plan, "undo": undo}
+    actions |= {"constraints": show_constraints, "decisions": show_decisions}
     if action not in actions or len(words) > 1:
         self.io.tool_error(f"Usage: /gardener {'|'.join(actions)}")
         return
@@ -78,6 +84,21 @@ def show_status(commands: Any, gardener: Gardener) -> None:
     from aider_gardener.terminal import status_table
 
     show_table(commands, status_table(gardener.status()))
+
+
+def show_constraints(commands: Any, gardener: Gardener) -> None:
+    """The rules that the user set and that still hold."""
+    from aider_gardener.constraints import line
+
+    lines = [line(rule) for rule in gardener.constraints()]
+    commands.io.tool_output("\n".join(lines) or "No rules were set in this chat.")
+
+
+def show_decisions(commands: Any, gardener: Gardener) -> None:
+    """What was decided or rejected, by whom."""
+    rows = [(one, "you" if one.is_users else "model") for one in gardener.decisions()]
+    lines = [f"[{one.turn}] {who}: {one.text}" for one, who in rows]
+    commands.io.tool_output("\n".join(lines) or "No decisions were found in this chat.")
 
 
 def turn_on(commands: Any, gardener: Gardener) -> None:
@@ -134,7 +155,7 @@ def cmd_recall(self: Any, args: Any) -> None:
         return
     show_table(self, recalled_table(found, session=gardener.archive.session))
     if self.io.confirm_ask("Add this to the chat?", default="n"):
-        note = recall_note(found)
+        note = recall_note(found, session=gardener.archive.session)
         self.coder.cur_messages += [
             {"role": "user", "content": note},
             {"role": "assistant", "content": FILLER},

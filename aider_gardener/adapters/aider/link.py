@@ -9,21 +9,21 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Message, TokenCounter
+from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import counter
 
 if TYPE_CHECKING:
     from aider_gardener.backlog import Backlog
     from aider_gardener.gardener import Gardener
+    from aider_gardener.maintenance import Upkeep
     from aider_gardener.store.base import Store
     from aider_gardener.view import Piece
 
@@ -43,6 +43,7 @@ class State:
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
+    upkeeps: list[Upkeep] = field(default_factory=list)
     background: bool = True
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -78,6 +79,9 @@ class State:
 
     def close(self) -> None:
         with self.lock:
+            for upkeep in self.upkeeps:
+                upkeep.stop()
+            self.upkeeps.clear()
             for backlog in self.backlogs.values():
                 backlog.stop()
             self.backlogs.clear()
@@ -94,6 +98,35 @@ def hold(gardener: Gardener, coder: Any) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more."""
     gardener.holder = weakref.ref(coder)
+    gardener.host = CoderHost(gardener)
+
+
+@dataclass(frozen=True)
+class CoderHost:
+    """The chat of a gardener as the coder holds it whose lists are the chat's now."""
+
+    gardener: Gardener
+
+    @property
+    def coder(self) -> Any:
+        return self.gardener.holder() if self.gardener.holder else None
+
+    def take_in(self) -> None:
+        if (coder := self.coder) is not None:
+            refresh(self.gardener, coder)
+            take_in(coder, self.gardener)
+
+    def show(self) -> None:
+        if (coder := self.coder) is not None:
+            show(coder, self.gardener)
+
+    def append(self, messages: Sequence[Message]) -> None:
+        if (coder := self.coder) is not None:
+            coder.cur_messages = [
+                *coder.cur_messages,
+                *({"role": message.role, "content": message.content} for message in messages),
+            ]
+            take_in(coder, self.gardener)
 
 
 def holds(gardener: Gardener, coder: Any) -> bool:
@@ -125,7 +158,9 @@ def gardener_of(coder: Any) -> Gardener | None:
     if ATTRIBUTE not in coder.__dict__:
         with guarded(coder):
             coder.__dict__[ATTRIBUTE] = None
-            coder.__dict__[ATTRIBUTE] = make_gardener(coder)
+            gardener = coder.__dict__[ATTRIBUTE] = make_gardener(coder)
+            if gardener is not None:
+                hold(gardener, coder)
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
@@ -174,52 +209,27 @@ def make_gardener(coder: Any) -> Gardener | None:
         clock=time.time,
         backlog=state.backlog(directory, session, settings),
     )
-    return Gardener(settings, archive)
+    gardener = Gardener(settings, archive)
+    if state.background:
+        from aider_gardener.adapters.aider.upkeep import begin
 
-
-def token_counter(model: Any) -> TokenCounter:
-    """Counts one text with the model's own tokenizer."""
-    return counter_of_name(model.name, model.tokenizer)
-
-
-@lru_cache(maxsize=8)
-def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
-    return counter(lambda text: len(tokenizer(text)))
+        state.upkeeps.append(begin(gardener, coder.io))
+    return gardener
 
 
 def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
+    from aider_gardener.usage import Prices
+
     model = coder.main_model
     if gardener.frame.model != model.name:
-        gardener.set_counter(token_counter(model))
+        gardener.set_counter(token_counter(model, gardener.usage.factor(model.name)))
         gardener.archive.provider = provider_of(model)
+        gardener.usage.prices = Prices.of(model.info)
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )
     gardener.history_limit = user_limit(coder)
-
-
-def provider_of(model: Any) -> str:
-    """The provider of aider's model, and whether it is one of the user's own machines."""
-    from aider_gardener.providers import provider_name
-
-    known = str(model.info.get("litellm_provider") or "")
-    extra = model.extra_params if isinstance(getattr(model, "extra_params", None), dict) else {}
-    family = (known or model.name.partition("/")[0]).upper().replace("-", "_")
-    address = extra.get("api_base") or extra.get("base_url") or os.environ.get(f"{family}_API_BASE", "")
-    return provider_name(model.name, provider=known, address=str(address))
-
-
-def user_limit(coder: Any) -> int:
-    """aider's --max-chat-history-tokens if the user gave one, else 0."""
-    args = getattr(coder.commands, "args", None)
-    given = getattr(args, "max_chat_history_tokens", None)
-    if given:
-        return int(given)
-    summarizer = coder.summarizer
-    defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
-    limit = int(summarizer.max_tokens)
-    return 0 if limit in defaults else limit
 
 
 def to_messages(messages: list[dict[str, Any]]) -> list[Message]:
@@ -241,8 +251,16 @@ def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[s
 
 
 def take_in(coder: Any, gardener: Gardener) -> None:
-    """Archive what is new in the coder's lists."""
-    gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
+    added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    if not added:
+        return
+    from aider_gardener.throttle import throttle_outputs
+
+    if cut := throttle_outputs(gardener, added):
+        show(coder, gardener)
+        for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
+            coder.io.tool_output(f"aider-gardener: {line}")
 
 
 def show(coder: Any, gardener: Gardener) -> None:

@@ -1,16 +1,40 @@
-"""Tells whether a provider's error means that the prompt was too long."""
+"""When a prompt is too long: garden harder, cut what waits for an answer, send once more, say so."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.adapters.aider import link
+from aider_gardener.pressure import HARD_AT
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
+    from aider_gardener.throttle import Throttled
 
 PHRASES = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long"
-    r"|exceeds? the (?:available|model'?s) context|input (?:is )?too long",
+    r"|exceeds? the (?:available|model'?s) context|input (?:is )?too long|exceeds the maximum (?:number of )?"
+    r"tokens|\bn_ctx\b|token limit exceeded",
     re.I,
 )
 OVERFLOW_ERRORS = frozenset({"ContextWindowExceededError"})
 REQUEST_ERRORS = frozenset({"BadRequestError", "APIError", "InvalidRequestError"})
+
+STATED = re.compile(
+    r"(?:maximum context length|context (?:length|window|size)|\bn_ctx|maximum(?: of| is)?|\blimit|\bmax)"
+    r"\W{0,3}(?:of |is |only |\(|tokens? )*\W{0,2}(\d[\d,_]{2,9})(?!\d)"
+    r"|> (\d[\d,_]{2,9}) maximum",
+    re.I,
+)
+"""How providers and local servers say how long a prompt may be."""
+LEAST_WINDOW = 512
+
+TRIED = "_gardener_tried"
+UNSENT = "_gardener_unsent"
+FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
 
 
 def is_overflow(error: BaseException) -> bool:
@@ -22,3 +46,138 @@ def is_overflow(error: BaseException) -> bool:
     if names & OVERFLOW_ERRORS:
         return True
     return bool(names & REQUEST_ERRORS) and PHRASES.search(str(error)) is not None
+
+
+def window_of(error: BaseException) -> int:
+    """The window in tokens that the error states, 0 when it states none."""
+    found = [int((a or b).replace(",", "").replace("_", "")) for a, b in STATED.findall(str(error))]
+    return min((number for number in found if number >= LEAST_WINDOW), default=0)
+
+
+def recover(coder: Any, messages: list[dict[str, Any]], error: BaseException) -> bool:
+    """After a rejection: garden harder and rebuild the prompt in place; False when nothing can go."""
+    gardener = link.active(coder)
+    if gardener is None:
+        return False
+    from aider_gardener.throttle import throttle_open
+
+    recovered = False
+    with link.guarded(coder):
+        link.take_in(coder, gardener)
+        learn_window(gardener, window_of(error))
+        plan = gardener.shrink(room(gardener))
+        cut = throttle_open(gardener, most_for_open(gardener, shrunk=plan is not None))
+        if plan is None and not cut:
+            return recovered
+        link.show(coder, gardener)
+        messages[:] = coder.format_messages().all_messages()
+        saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
+        coder.io.tool_warning(
+            "The prompt did not fit the model's window: aider-gardener compacted the history by"
+            f" {saved:,} tokens and tries once more."
+            if plan
+            else "The prompt did not fit the model's window: aider-gardener tries once more without the"
+            " middle of your message."
+        )
+        tell(coder, cut)
+        recovered = True
+    return recovered
+
+
+def learn_window(gardener: Gardener, stated: int) -> None:
+    """Take a window that the provider states and that is smaller than the one known."""
+    known = gardener.frame.window
+    if stated and (not known or stated < known):
+        gardener.frame = replace(gardener.frame, window=stated)
+
+
+def room(gardener: Gardener) -> int:
+    """What the window leaves for the history in tokens; 0 when it is unknown or nothing is left."""
+    frame = gardener.frame
+    return max(0, int(HARD_AT * frame.window) - frame.tokens) if frame.window else 0
+
+
+def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
+    """How many tokens the messages that wait for an answer may keep.
+
+    What the window leaves beside all else; half of what they are if there is nothing else to give up.
+    """
+    from aider_gardener.compactions import history_used
+    from aider_gardener.throttle import open_tokens
+
+    frame, now, past = gardener.frame, open_tokens(gardener), history_used(gardener)
+    others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
+    left = int(HARD_AT * frame.window) - others - past if frame.window else now
+    return left if shrunk or left < now else now // 2
+
+
+def fit_open(coder: Any, gardener: Gardener) -> bool:
+    """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
+    from aider_gardener.throttle import open_tokens, throttle_open
+
+    if not gardener.frame.window:
+        return False
+    most = most_for_open(gardener, shrunk=True)
+    if most >= open_tokens(gardener) or most <= 0:
+        return False
+    cut = throttle_open(gardener, most)
+    tell(coder, cut)
+    return bool(cut)
+
+
+def tell(coder: Any, cut: Iterable[Throttled]) -> None:
+    """Say in one line for each message what of it is kept."""
+    for item in cut:
+        coder.io.tool_warning(f"aider-gardener: {item.line()}")
+
+
+def give_up(coder: Any) -> None:
+    """Nothing helps: one line for the user. What was to be sent is taken out by `settle`."""
+    from aider_gardener.compactions import history_used
+    from aider_gardener.throttle import open_tokens
+
+    coder.partial_response_content = ""
+    coder.__dict__[UNSENT] = True
+    coder.num_exhausted_context_windows += 1
+    gardener = coder.gardener
+    frame = gardener.frame
+    parts = {**frame.parts, "history": history_used(gardener), "current": open_tokens(gardener)}
+    largest = sorted(((tokens, name) for name, tokens in parts.items() if tokens), reverse=True)[:3]
+    names = {"current": "your message", "files": "files in the chat", "map": "repository map"}
+    shares = ", ".join(f"{names.get(name, name)} {tokens:,}" for tokens, name in largest)
+    window = f" of {frame.window:,} tokens" if frame.window else ""
+    coder.io.tool_error(
+        f"aider-gardener: the prompt does not fit the model's window{window} ({shares}). /drop files that"
+        " are not needed, shorten the message, or take a model with a larger window."
+    )
+
+
+def close_open_exchange(coder: Any) -> None:
+    """A message that was sent and never answered (the provider failed) is closed as the host closes
+    outputs, so that the roles alternate when the next one follows."""
+    from aider_gardener.view import FILLER
+
+    if coder.cur_messages and coder.cur_messages[-1]["role"] == "user":
+        coder.cur_messages = [*coder.cur_messages, {"role": "assistant", "content": FILLER}]
+
+
+def settle(coder: Any, gardener: Gardener) -> None:
+    """After a message: one that could not be sent, or was not, leaves no trace but its original in the
+    archive; nothing that the model did not say stands in its voice."""
+    cur = coder.cur_messages
+    fake = bool(cur) and cur[-1] == {"role": "assistant", "content": FAKE_REPLY}
+    unsent = coder.__dict__.pop(UNSENT, False) or not coder.__dict__.pop(TRIED, False)
+    if not (fake or unsent):
+        return
+    kept = cur[:-1] if fake else list(cur)
+    if not kept or kept[-1]["role"] != "user":
+        coder.cur_messages = kept
+        return
+    link.take_in(coder, gardener)
+    kept = coder.cur_messages[: len(kept)]
+    name = gardener.chat.entries[gardener.chat.next_seq - 1].id
+    coder.cur_messages = kept[:-1]
+    link.take_in(coder, gardener)
+    coder.io.tool_output(
+        f"aider-gardener: the message that got no answer was taken out of the chat; it is kept as {name}."
+    )

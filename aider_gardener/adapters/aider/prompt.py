@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import fallback, link, overflow
 from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.netprice import CACHE_SECONDS
 from aider_gardener.pressure import Frame
 
 if TYPE_CHECKING:
@@ -22,33 +25,11 @@ def before(coder: Any) -> None:
     link.hold(gardener, coder)
     link.refresh(gardener, coder)
     link.take_in(coder, gardener)
+    gardener.frame = replace(gardener.frame, parts={**gardener.frame.parts, "current": current(gardener)})
     if gardener.tend() is not None:
         link.show(coder, gardener)
     if gardener.settings.llm_fallback and gardener.acts and gardener.is_hard():
-        last_resort(coder, gardener)
-
-
-def last_resort(coder: Any, gardener: Gardener) -> None:
-    """Above 95 % of the window, and only if the user allowed it: aider's own summary by an LLM.
-
-    The originals stay in the archive and can be recalled. If the summary fails the history stays.
-    """
-    from aider_gardener.view import FILLER
-
-    if not coder.done_messages:
-        return
-    try:
-        summary = coder.summarizer.summarize_all(coder.done_messages)
-    except ValueError as error:
-        coder.io.tool_warning(f"The summary failed ({error}); the history stays as it is.")
-        return
-    saved = gardener.hide_done()
-    link.show(coder, gardener)
-    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}]
-    link.take_in(coder, gardener)
-    coder.io.tool_output(
-        f"aider-gardener: {saved} older messages were summarised by the LLM (window above 95 %)."
-    )
+        fallback.last_resort(coder, gardener)
 
 
 def after(coder: Any, chunks: Any) -> Any:
@@ -57,25 +38,51 @@ def after(coder: Any, chunks: Any) -> Any:
     gardener.frame = frame_of(coder, gardener, chunks)
     if not gardener.acts:
         return chunks
-    if gardener.tend(cold=prefix_changed(coder, chunks)) is not None:
-        reminded = chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
+    tended = gardener.tend(cold=prefix_changed(coder, chunks)) is not None
+    if overflow.fit_open(coder, gardener) or tended:
+        reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
+    place_map(gardener, chunks)
     place_recall(coder, gardener, chunks)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
     return chunks
 
 
+def reminder_of(coder: Any, chunks: Any) -> list[dict[str, Any]]:
+    """The last message of the chunks, if the host has put its reminder into it."""
+    return chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
+
+
 def prefix_changed(coder: Any, chunks: Any) -> bool:
-    """Whether what stands before the history differs from the last prompt, so that the cache is cold."""
-    prefix = hash(
-        tuple(text_of(m) for m in [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo])
-    )
-    changed = coder.gardener.prefix_key not in (None, prefix)
-    coder.gardener.prefix_key = prefix
-    return changed
+    """Whether the provider's cache holds nothing of the history: the model or what stands before it
+    differs from the last prompt, or that was long ago."""
+    gardener = coder.gardener
+    before = [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
+    prefix = hash((coder.main_model.name, *(text_of(m) for m in before)))
+    changed = gardener.prefix_key not in (None, prefix)
+    gardener.prefix_key = prefix
+    gardener.compactions.note_prefix(kept=not changed)
+    idle = gardener.usage.idle_seconds
+    return changed or CACHE_SECONDS <= idle < math.inf
+
+
+def place_map(gardener: Gardener, chunks: Any) -> None:
+    """Put the note on what is settled before the history, behind what is compacted at its beginning."""
+    from aider_gardener.view import FILLER, NOTE_HEAD
+
+    beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
+    note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
+    if not note:
+        return
+    part = "done" if chunks.done else "cur"
+    messages = getattr(chunks, part)
+    compacted = len(messages) > 1 and text_of(messages[0]).startswith(NOTE_HEAD)
+    at = 2 if compacted and messages[1]["content"] == FILLER else 0
+    pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
+    setattr(chunks, part, [*messages[:at], *pair, *messages[at:]])
 
 
 def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
@@ -84,7 +91,7 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
     if at is None:
         return
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
-    note = gardener.recall_note(question_of(coder), standing)
+    note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.chat_map.note.text}")
     if note:
         from aider_gardener.view import FILLER
 
@@ -121,11 +128,23 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
         "system": tokens([*chunks.system, *chunks.examples, *chunks.reminder]),
         "map": tokens(chunks.repo),
         "files": tokens([*chunks.readonly_files, *chunks.chat_files]),
+        "current": current(gardener),
     }
+    if gardener.chat_map.note.tokens:
+        parts["chat map"] = gardener.chat_map.note.tokens
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
     return Frame(gardener.frame.window, parts, files, gardener.frame.model)
+
+
+def current(gardener: Gardener) -> int:
+    """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
+    one message push out the whole history, the message itself is cut."""
+    from aider_gardener.throttle import open_tokens
+
+    tokens = open_tokens(gardener)
+    return min(tokens, gardener.frame.window // 2) if gardener.frame.window else tokens
 
 
 def estimate(path: str) -> int:
@@ -153,26 +172,6 @@ def is_recall_pair(pair: list[dict[str, Any]]) -> bool:
     from aider_gardener.recall import NOTE_HEAD
 
     return isinstance(pair[0]["content"], str) and pair[0]["content"].startswith(NOTE_HEAD)
-
-
-def shrink(coder: Any, messages: list[dict[str, Any]]) -> bool:
-    """After a rejection: garden harder and rebuild the prompt in place; False when nothing can go."""
-    gardener = link.active(coder)
-    if gardener is None:
-        return False
-    shrunk = False
-    with link.guarded(coder):
-        link.take_in(coder, gardener)
-        if (plan := gardener.shrink()) is None:
-            return shrunk
-        link.show(coder, gardener)
-        messages[:] = coder.format_messages().all_messages()
-        coder.io.tool_warning(
-            f"The prompt did not fit the model's window: aider-gardener compacted the history by"
-            f" {plan.tokens_saved:,} tokens and tries once more."
-        )
-        shrunk = True
-    return shrunk
 
 
 def makes_sub_coder(from_coder: Any, kwargs: dict[str, Any]) -> bool:

@@ -10,13 +10,21 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import commands, link, prompt
+from aider_gardener.adapters.aider import asks, commands, commands_entries, link, prompt, resume, upkeep
 from aider_gardener.adapters.aider.options import add_options
-from aider_gardener.adapters.aider.overflow import is_overflow
+from aider_gardener.adapters.aider.responses import show_cost
+from aider_gardener.adapters.aider.sending import send, send_message
+
+__all__ = ["send", "send_message", "show_cost"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
     " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
+)
+
+CLEARED = (
+    "aider-gardener: nothing of it comes back by itself; /recall WORDS still finds it, /forget session"
+    " deletes it for good."
 )
 
 
@@ -41,7 +49,9 @@ def create(original: Any) -> Any:
         gardener = link.gardener_of(from_coder) if from_coder is not None else None
         if gardener is None:
             coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
-            if from_coder is not None:  # off or stopped in this chat: the next coder does not begin anew
+            if from_coder is None:
+                resume.begin(coder)
+            else:  # off or stopped in this chat: the next coder does not begin anew
                 coder.__dict__[link.ATTRIBUTE] = None
             return coder
         is_sub = prompt.makes_sub_coder(from_coder, kwargs)
@@ -90,17 +100,15 @@ def format_messages(original: Any) -> Any:
     return format_messages
 
 
-def send(original: Any) -> Any:
+def reply_completed(original: Any) -> Any:
     @wraps(original)
-    def send(self: Any, messages: Any, model: Any = None, functions: Any = None) -> Iterator[Any]:
-        try:
-            yield from original(self, messages, model=model, functions=functions)
-        except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-            if self.partial_response_content or not is_overflow(error) or not prompt.shrink(self, messages):
-                raise
-            yield from original(self, messages, model=model, functions=functions)
+    def reply_completed(self: Any) -> Any:
+        answered = False
+        with link.guarded(self):
+            answered = asks.answer(self)
+        return True if answered else original(self)
 
-    return send
+    return reply_completed
 
 
 def unless_gardened(original: Any) -> Any:
@@ -143,8 +151,12 @@ def begin_turn(coder: Any) -> None:
 def end_turn(coder: Any) -> None:
     gardener = link.gardener_of(coder)
     if gardener is not None:
-        gardener.leave_turn()
+        with link.guarded(coder):
+            gardener.leave_turn()
     sync(coder)
+    if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
+        with link.guarded(coder):
+            upkeep.turn_over(coder, gardener)
 
 
 def run_one(original: Any) -> Any:
@@ -179,7 +191,10 @@ def clear_history(original: Any) -> Any:
         gardener = link.gardener_of(self.coder)
         if gardener is not None:
             with link.guarded(self.coder):
+                had_entries = bool(gardener.chat.all_entries())
                 gardener.clear()
+                if had_entries:
+                    self.io.tool_output(CLEARED)
         return result
 
     return clear_history
@@ -214,16 +229,22 @@ def matching_commands(original: Any) -> Any:
     return matching_commands
 
 
-def cmd_context_pressure(_original: Any) -> Any:
-    return commands.cmd_context_pressure
+def added(function: Any) -> Any:
+    """For seams where nothing stands: what is put there."""
+    return lambda _original: function
 
 
-def cmd_gardener(_original: Any) -> Any:
-    return commands.cmd_gardener
-
-
-def cmd_recall(_original: Any) -> Any:
-    return commands.cmd_recall
+cmd_context_pressure = added(commands.cmd_context_pressure)
+cmd_gardener = added(commands.cmd_gardener)
+cmd_recall = added(commands.cmd_recall)
+cmd_forget = added(commands_entries.cmd_forget)
+cmd_pin = added(commands_entries.cmd_pin)
+cmd_unpin = added(commands_entries.cmd_unpin)
+cmd_restore = added(commands_entries.cmd_restore)
+cmd_why = added(commands_entries.cmd_why)
+completions_of_ids = added(commands_entries.completions_of_ids)
+completions_forget = added(commands_entries.completions_forget)
+completions_unpin = added(commands_entries.completions_unpin)
 
 
 def get_parser(original: Any) -> Any:

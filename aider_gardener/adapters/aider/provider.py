@@ -1,0 +1,77 @@
+"""A coder's model: where its prompts go, how its tokens are counted, what the user allows the history."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from aider_gardener.messages import TokenCounter
+from aider_gardener.providers import AWAY, HERE, LOCAL_PROVIDERS
+from aider_gardener.tokens import counter
+
+BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
+FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
+BASE_KEYS = ("api_base", "base_url")
+
+
+def provider_of(model: Any) -> str:
+    """The provider of a model, marked where its address contradicts what its name says: `openai@here`
+    for a server on this machine, `ollama@away` for one elsewhere; "" when nothing tells."""
+    name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
+    if "/" not in str(model.name) and not model.info.get("litellm_provider"):
+        name = ""
+    address = address_of(model, name)
+    if not address:
+        return name
+    here = is_loopback(address)
+    if here and name not in LOCAL_PROVIDERS:
+        return name + HERE
+    return name + AWAY if not here and name in LOCAL_PROVIDERS else name
+
+
+def address_of(model: Any, provider: str) -> str:
+    """The address that was set for the model or its provider, "" where it is the provider's own."""
+    extra = getattr(model, "extra_params", None) or {}
+    given = [extra.get(key) for key in BASE_KEYS]
+    family = FAMILY_VARIABLES.get(provider, provider.upper().replace("-", "_"))
+    given += [os.environ.get(pattern.format(family)) for pattern in BASE_VARIABLES] if family else []
+    return next((str(address) for address in given if address), "")
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, with or without a scheme, is this machine."""
+    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return found.is_loopback or found.is_unspecified
+
+
+def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
+    """Counts one text with the model's own tokenizer, times a factor that corrects it."""
+    plain = counter_of_name(model.name, model.tokenizer)
+    return plain if factor == 1.0 else lambda text: round(factor * plain(text))
+
+
+@lru_cache(maxsize=8)
+def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
+    return counter(lambda text: len(tokenizer(text)))
+
+
+def user_limit(coder: Any) -> int:
+    """aider's --max-chat-history-tokens if the user gave one, else 0."""
+    args = getattr(coder.commands, "args", None)
+    given = getattr(args, "max_chat_history_tokens", None)
+    if given:
+        return int(given)
+    summarizer = coder.summarizer
+    defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
+    limit = int(summarizer.max_tokens)
+    return 0 if limit in defaults else limit

@@ -1,0 +1,166 @@
+"""What a chat has touched, mined from its entries: names, paths, numbers, errors, each with its turns.
+
+Nothing here reads a prompt or decides what is shown; `chatmap` does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from aider_gardener.messages import ContentClass, Entry, SourceKind
+
+SCANNED_CHARS = 24_000
+"""So much of one entry is read, half from each end."""
+NAMES_AN_ENTRY = 400
+NAME_CHARS = (4, 80)
+WEIGHTS = {SourceKind.TYPED: 3.0, SourceKind.REPLY: 1.5, SourceKind.LINT: 1.0}
+OTHER_WEIGHT = 0.4
+"""What one use counts: said by the user, by the model, or anything else (output, pages)."""
+EDIT_WEIGHT = 0.3
+"""What a use inside an edit counts: the files that are sent hold it too."""
+HALF_LIFE_TURNS = 40.0
+
+NAME = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b")
+NUMBER = re.compile(r"\d[\d.,:_-]*")
+INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
+PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
+EXCEPTION = re.compile(
+    r"^(?:E\s+|Caused by: |Uncaught |panicked at .*?: )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception"
+    r"|Exit|Interrupt)"
+    r"\b(?:: .*|\b)|error(?:\[\w+\]| TS\d+)?: .+|fatal: .+)$",
+    re.M,
+)
+FAILED = re.compile(
+    r"^(?:FAILED|ERROR) (\S+::\S+)|^(?:---|\s+---) FAIL: (\S+)|^(?:not ok \d+ - |✖ "
+    r"|\s*✕ )(.+?)(?: \([\d.]+ ?ms\))?$"
+    r"|^test (\S+) \.\.\. FAILED$|^(?:FAIL|ERROR): (\w+ \([\w.]+\))",
+    re.M,
+)
+ERROR_CHARS = 110
+FAULTS_REMEMBERED = 100
+
+
+@dataclass
+class Name:
+    """A name, path or number of the chat: where it came first, where last, and what its uses weigh."""
+
+    text: str
+    first_turn: int
+    last_turn: int
+    order: int
+    weight: float = 0.0
+    uses: int = 0
+
+    def score(self, turn: int) -> float:
+        """Rank by reuse and recency: the weight of its uses on a log scale, halved every 40 turns of rest."""
+        rest = max(0, turn - self.last_turn)
+        return math.log2(1.0 + self.weight) * math.pow(0.5, rest / HALF_LIFE_TURNS)
+
+
+@dataclass
+class Fault:
+    """An error or failing test: the turn it was last met in, and that in which its command ran without it."""
+
+    text: str
+    turn: int
+    solved: int = 0
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What one entry holds: names with the weight of their use there, and faults."""
+
+    names: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+
+def is_name(word: str) -> bool:
+    """Whether a word is specific enough to be worth naming: an identifier, a path, a telling number."""
+    if NUMBER.fullmatch(word):
+        digits = re.sub(r"\D", "", word).strip("0")
+        return len(digits) >= 3 or ("." in word and len(digits) >= 2)
+    if not NAME_CHARS[0] <= len(word) <= NAME_CHARS[1] or "://" in word:
+        return False
+    if "_" in word.strip("_") or "::" in word:
+        return True
+    if PATH.fullmatch(word):
+        return any(letter.isalpha() for letter in word)
+    has_digit = any(letter.isdigit() for letter in word)
+    return bool(INNER_CAPITAL.search(word)) or (has_digit and any(letter.isalpha() for letter in word))
+
+
+@lru_cache(maxsize=4_096)
+def names_in(text: str) -> tuple[str, ...]:
+    """The names of a text in the order of their first use; a path stands for its parts."""
+    found = dict.fromkeys(match.group().rstrip("-.") for match in NAME.finditer(text))
+    return tuple(word for word in found if is_name(word))[:NAMES_AN_ENTRY]
+
+
+def scanned(text: str) -> str:
+    half = SCANNED_CHARS // 2
+    return text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}"
+
+
+def mine(entry: Entry) -> Mined:
+    """The names and faults of one entry. Linear in its size, at most SCANNED_CHARS of it are read."""
+    if entry.source.kind in (SourceKind.NOTICE, SourceKind.STUB):
+        return Mined()
+    weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
+    names: dict[str, float] = {}
+    for segment in entry.segments:
+        part = scanned(entry.content[segment.start : segment.end])
+        worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
+        if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
+            worth = OTHER_WEIGHT
+        for name in names_in(part):
+            names[name] = max(names.get(name, 0.0), worth)
+    return Mined(names, faults_in(entry))
+
+
+def faults_in(entry: Entry) -> tuple[str, ...]:
+    """The errors and failing tests that an output or a paste shows, each once, in order."""
+    if entry.source.kind in (SourceKind.REPLY, SourceKind.WEB):
+        return ()
+    text = scanned(entry.content)
+    if entry.source.kind is SourceKind.TYPED:
+        kinds = (ContentClass.ERROR, ContentClass.LOG)
+        text = "\n".join(scanned(entry.content[s.start : s.end]) for s in entry.segments if s.cls in kinds)
+    failed = [next(filter(None, match.groups())) for match in FAILED.finditer(text)]
+    raised = [match.group(1) for match in EXCEPTION.finditer(text)] if not failed else []
+    return tuple(dict.fromkeys(" ".join(found.split())[:ERROR_CHARS] for found in [*failed, *raised]))[:12]
+
+
+def gather(entries: Iterable[tuple[Entry, Mined]]) -> tuple[dict[str, Name], list[Fault]]:
+    """All names with their uses, and all faults with what became of them, over the entries in order."""
+    names: dict[str, Name] = {}
+    faults: dict[str, Fault] = {}
+    for entry, mined in entries:
+        for text, weight in mined.names.items():
+            name = names.get(text)
+            if name is None:
+                name = names[text] = Name(text, entry.turn, entry.turn, len(names))
+            name.last_turn = max(name.last_turn, entry.turn)
+            name.weight += weight
+            name.uses += 1
+        note_run(entry, mined.faults, faults)
+    return names, list(faults.values())
+
+
+def note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
+    """Faults of one output: those found are open, those that its command showed before are solved."""
+    command = entry.source.detail
+    is_run = entry.source.kind in (SourceKind.COMMAND, SourceKind.TEST)
+    for fault in faults.values():
+        same = fault.command == command or entry.source.kind is SourceKind.TEST
+        if is_run and same and not fault.solved and fault.text not in found:
+            fault.solved = entry.turn
+    for text in found:
+        faults.pop(text, None)
+        faults[text] = Fault(text, entry.turn, 0, command)
+    while len(faults) > FAULTS_REMEMBERED:
+        del faults[next(iter(faults))]

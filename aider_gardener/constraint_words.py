@@ -1,0 +1,235 @@
+"""The words by which a sentence sets a rule, language by language, and those by which it only seems to.
+
+A pattern stands for a form of speech (an order, a ban, "from now on", …), never for a topic. It is tried
+on a lower-case sentence whose quotations and inline code are masked by `MASK`.
+"""
+
+from __future__ import annotations
+
+import re
+
+MASK = "\x00"
+"""Stands for each character of a quotation or of inline code: what is quoted orders nothing."""
+QUOTED = re.compile(
+    r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)"
+)
+
+OPENERS = (
+    r"please|pls|plz|and|but|so|then|also|just|again|ok(?:ay)?|yes|yep|nope|good|great|fine|thanks|hey|hi"
+    r"|btw|remember|important|note|rule \d+|reminder|however|in general|generally|otherwise|bitte"
+)
+START = rf"(?:^\W*|[,;:–—(]\s*|\s-+\s|\b(?:{OPENERS})\b[,:]?\s+)"
+"""Where an order can begin: at the head of a sentence or of a clause, or behind a word of politeness."""
+
+OTHERS = (
+    r"new|more|extra|additional|external|third[- ]party|other|global|hard-?coded|magic|breaking|runtime"
+    r"|further|unrelated|silent"
+)
+ENGLISH = (
+    # Bans.
+    rf"{START}(?:do not|don'?t|never|avoid|stop)(?: (?:ever|just|even|simply|you))? [a-z\x00]{{2,}}",
+    r"\byou (?:should not|shouldn'?t|may not|must not|mustn'?t|cannot|can'?t) (?:ever )?(?:use|touch|change"
+    r"|edit|add|remove|rename|modify|commit|push|run|write|call|import|delete|install|rewrite|move|log)\b",
+    r"\b(?:we|i) (?:do not|don'?t|never) (?:want|use|allow|ship|touch|support|store|log|do|write|put|commit"
+    r"|accept|edit)\b",
+    r"\b(?:must|shall|should|may|can) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t"
+    r"|may not)\b",
+    r"\b(?:is|are|remains?|stays?) (?:strictly |absolutely )?(?:not allowed|not permitted|forbidden"
+    r"|prohibited"
+    r"|off[- ]limits|out of bounds|taboo|banned|mandatory|frozen|read[- ]only|a no-go|not an option"
+    r"|not to be \w+)",
+    rf"{START}(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+",
+    rf"{START}no [a-z\x00]+(?: [a-z\x00]+){{0,3}} (?:please|anywhere|at all|ever|whatsoever|until|without"
+    r"|in this|in the|in here|in production|unless)\b",
+    r"^\W*(?:and |but |so |please )?no [a-z\x00-]+(?: [a-z\x00-]+)?s(?: please)?[.!]*$",
+    r"\b(?:nothing|nobody|no one) (?:else )?(?:may|must|should|shall|is allowed|goes)\b",
+    rf"{START}(?:hands off|keep away from|keep your hands off|stay away from|stay out of|steer clear of)\b",
+    rf"{START}(?:leave) .{{1,60}}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged|in place)\b",
+    # Commandments.
+    rf"{START}always [a-z\x00]{{2,}}",
+    r"\b(?:must|shall|should) (?:always|only)\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass|work|run|match"
+    r"|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live|not)\b"
+    r"| [a-z]+\b)",
+    r"\b(?:has|have|needs?) to (?:be|stay|remain|keep|go|run|work|support|use|match|pass|fit|come|still)\b",
+    r"\b(?:we|i) always (?:use|want|write|put|keep|run|add|do|name|call|log|prefer)\b",
+    rf"{START}(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)"
+    rf"| [a-z\x00]+)",
+    rf"{START}keep [a-z\x00].{{0,80}}",
+    rf"{START}(?:remember|bear in mind|keep in mind|mind you|note)(?: that|:| to\b)",
+    rf"{START}only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
+    rf"|read)\b",
+    r"\b(?:use|touch|change|edit|log|allow|run) only\b",
+    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r) (?:the|our|my"
+    rf"|pep|these)\b",
+    r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather|would rather)\b"
+    rf"|{START}prefer [a-z\x00]+",
+    r"\bstays? (?:as (?:it |they )?(?:is|are|was|were)|unchanged|untouched|the same|frozen|stable|private"
+    r"|pure"
+    r"|a pure|[\w.-]+ only|backwards?|below|under|within|off|disabled)\b",
+    # A choice between two.
+    rf"(?:{START}|\b(?:should|must|always|to|shall|will|we|you"
+    rf"|please) )use [^.?!]{{1,80}}?(?:,? (?:and )?not "
+    r"(?!only|yet|sure)|\binstead of\b|\binstead\b|\brather than\b|\bover\b|, never\b)",
+    # Standing orders.
+    r"\bfrom (?:now|here|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b"
+    r"|\bhenceforth\b"
+    r"|\bfor the rest of (?:this|the|our)\b|\bas a (?:general )?rule\b|\bin future\b|\bin the future\b"
+    r"|\buntil i (?:say|tell|ask|give)\b|\bunless i (?:say|tell|ask)\b|\bwithout (?:asking|my (?:ok|okay"
+    r"|consent))"
+    r"|\bevery time you\b|\bwhenever you\b|\bno exceptions?\b|\bunder no circumstances\b|\bat all times\b",
+)
+GERMAN = (
+    r"\b(?:ab (?:jetzt|sofort|heute)|von nun an|von jetzt an|künftig|in zukunft|auf keinen fall|keinesfalls"
+    r"|unter keinen umständen|grundsätzlich (?:nur|nie|kein\w*|immer|alles))\b",
+    r"^\W*(?:bitte )?(?:nie|niemals|immer|nur)\b(?! (?:noch|wieder|mal|gut|schön))",
+    r"^\W*(?:bitte )?(?:[a-zäöüß]+e|nimm|lass|schreib|halt|mach|benutz|verwend|nutz|ruf|lauf|lösch|änder"
+    r"|leg|setz|gib)"
+    r" .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
+    r"\b(?:du )?(?:darfst|darf|dürfen|sollst|soll|sollen|muss|müssen|musst)\b.{0,80}"
+    r"\b(?:nicht|nie|niemals|immer|nur|keine?n?|bleiben|sein|werden|laufen|gehen|passen|stehen|haben)\b",
+    r"\b(?:verwende|benutze|nutze|nimm|verwenden|benutzen|nutzen)\b.{1,80}\b(?:statt|anstatt|anstelle"
+    r"|und nicht"
+    r"|nicht)\b",
+    r"\b(?:achte darauf|achten sie darauf|stelle? sicher|stellen sie sicher|denk daran|vergiss nicht)\b",
+    r"^\W*(?:bitte )?keine?n? [a-zäöüß\x00]+(?: [a-zäöüß\x00]+){0,4}[.!]?$",
+    r"\b(?:ist|sind|bleibt|bleiben) (?:tabu|verboten|unangetastet|unverändert|pflicht|gesperrt"
+    r"|nicht erlaubt)",
+    r"^\W*(?:bitte )?(?:vermeide|vermeiden sie|behalte|bevorzuge)\b|\blass\b.{1,50}\b(?:unverändert|in ruhe"
+    r"|so wie)\b",
+)
+FRENCH = (
+    r"(?:^\W*|[,;:]\s*|\b(?:et|mais|donc|s'il te pla[iî]t|svp|stp|merci de)\b,? )(?:ne |n['’])"
+    r"[a-zéèêàçîôûœ]+(?:-[a-z]+)? (?:\w+ )?(?:pas|jamais|plus|rien|aucune?)\b",
+    r"\b(?:merci de|veuillez|prière de|pense à|pensez à|veille à|veillez à|assure-toi|assurez-vous|évite"
+    r"|évitez"
+    r"|garde|gardez|n'oublie pas|n'oubliez pas)\b",
+    r"\b(?:désormais|dorénavant|à partir de maintenant|à l'avenir|en aucun cas|sous aucun prétexte)\b",
+    r"\b(?:il (?:ne )?faut|on (?:ne )?doit|tu (?:ne )?dois|vous (?:ne )?devez|doi(?:t|vent)(?: (?:toujours"
+    r"|rester|être"
+    r"|pas|jamais))|ne doi(?:t|vent))\b",
+    r"\b(?:utilise|utilisez|utiliser|préfère|préférez|emploie)\b.{1,80}\b(?:au lieu d|plutôt qu|et non"
+    r"|et pas|pas )",
+    r"^\W*(?:toujours|jamais|uniquement|pas de|pas d['’]|aucune?)\b|\b(?:utilise|écris|mets|fais|lance"
+    r"|ajoute)z? toujours\b",
+    r"\b(?:est|sont|reste|restent) (?:interdite?s?|obligatoires?|inchangée?s?|intouchables?)\b",
+)
+SPANISH = (
+    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las "
+    r"|te )?[a-záéíóúñ]{3,}(?:es|as|en|an|e)\b"
+    r"(?! que\b)",
+    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|por favor)\b,? )(?:nunca|jamás|siempre|evita|mantén|mantenga|prefiere"
+    r"|prohibido)\b",
+    r"\b(?:a partir de (?:ahora|hoy)|de ahora en adelante|en adelante|bajo ningún concepto|en ningún caso"
+    r"|asegúrate|asegúrese|ten en cuenta que|recuerda que|no olvides)\b",
+    r"\b(?:hay que|no (?:se )?debe[ns]?|debe[ns]? (?:ser|estar|quedar|usar|seguir|ir|siempre)"
+    r"|no se puede (?:tocar"
+    r"|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
+    r"\b(?:usa|use|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no|no )\b",
+    r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
+)
+CHINESE = (
+    r"(?:请勿|切勿|不要|不得|不许|不准|禁止|严禁|千万别|千万不|永远不|绝不|绝对不|从不要|别(?:再|用|改|动|碰|删|加|写|提交|忘))",
+    r"(?:必须|务必|一律|一定要|请始终|始终(?:使用|保持|用)|总是(?:使用|用|要)|只能(?:用|使用)|只(?:用|使用|允许|改))",
+    r"(?:从现在(?:起|开始)|今后|以后(?:都|请|要|不)|确保|请保持|保持.{1,20}不变)",
+    r"(?:使用|用|采用).{1,30}(?:而不是|而非|不要用|代替|取代)",
+)
+JAPANESE = (
+    r"(?:しないで|ないでください|ないで下さい|てはいけ(?:ない|ません)|てはならない|てはなりません|ではいけません|禁止"
+    r"|使わないで|触らないで|変えないで|消さないで|やめてください)",
+    r"(?:必ず|絶対に|常に|今後は?|これからは|以後).{0,40}(?:ください|下さい|こと|ように|する|しない|使う)",
+    r"(?:なければならない|なければなりません|ようにしてください|ようにして下さい|のみ使用|だけを?使)",
+    r"(?:ではなく|の代わりに|じゃなくて).{1,40}(?:使|して|にして|用い)",
+)
+RULES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE)
+)
+
+NO_RULE = re.compile(
+    r"^\W*(?:and |but |so |hm+,? )?(?:why|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do"
+    r"|did|about)"
+    r"|does|did|was|were|is (?:it|this|that|there))\b|"
+    r"\balways forget|\bdon'?t (?:(?:you|we|they|i)\b|know|think|worry|mind\b|care|see|get it|understand"
+    r"|believe|bother|remember"
+    r"|have|seem|work|recall)"
+    r"|\bnever ?mind\b|\balways (?:good|nice|great|happy|fun|a pleasure|the same|wondered)\b"
+    r"|\bno (?:(?:new|more|other|further) )?(?:idea|problem|luck|worries|doubt|matter|wonder|clue|rush"
+    r"|hurry|errors?"
+    r"|failures?|problems|issues|results|matches|hits|thanks|differences?|changes? (?:since|here|there)"
+    r"|output|tests? (?:ran|fail)|need|way|reason|warnings?)\b"
+    r"|\bmust (?:have|of) (?:been|\w+(?:ed|en|ne|own|ost|ept|ot)\b)|\bmust'?ve\b"
+    r"|^\W*must be (?:a|an|the|some|something|somewhere)\b|\bwhat (?:we|you|i|they) (?:do|must|should|may)\b"
+    r"|\b(?:it|that|this|there|he|she|they|something|someone|somebody|i|you|we) must (?:be|have|say|admit"
+    r"|confess)\b"
+    r"|\bi (?:must|have to) (?:say|admit|confess|go|leave|run|be|think|check|explain|look)\b"
+    r"|\b(?:i|we|you) (?:have|need) to (?:go|run|be|work|keep|use|match|pass|fit|come|still)\b"
+    r"|\bkeep (?:going|it up|on\b|up\b|me |us |you |seeing|getting|having|failing|telling|asking|wondering"
+    r"|calm)"
+    r"|\bmust (?:we|i|you|it|they)\b"
+    r"|\bin (?:the )?future (?:we|i|it|they|there|versions?|releases?) (?:might|may|could|will|would)\b"
+    r"|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid|heard|told|says?|said|complains?|claims?"
+    r"|asks?"
+    r"|asked|reads?|reported|reports?) (?:that |whether |if |why |me |us |him )?.{0,40}\b(?:must|never"
+    r"|always|don'?t)\b"
+    r"|\byet\W*$|\b(?:for now|(?<!from )now|for the moment|at the moment|just this once|this time|today)\W*$"
+    r"|\bder fehler|\bsiempre (?:falla|da|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se"
+    r"|lleg|he)\b"
+    r"|\b(?:toujours|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay"
+    r"|está|puedo)\b"
+    r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
+    r"|\bn['’]est pas\b"
+    r"|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
+    r"|で(?:すか|しょうか)|ますか",
+    re.IGNORECASE,
+)
+"""Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
+
+ASKED_POLITELY = re.compile(
+    r"^\W*(?:can|could|would|will) you (?:please |pls )?(?:always|never|make sure|keep|ensure|not|only"
+    r"|stick)\b"
+    r"|^\W*(?:puedes|podrías|könntest du|kannst du|peux-tu|pourrais-tu) .{0,20}\b(?:siempre|nunca|immer|nie"
+    r"|toujours)\b",
+    re.IGNORECASE,
+)
+"""Questions that are rules all the same."""
+
+ANNOUNCES = re.compile(
+    r"\b(?:ground rules|rules?|constraints?|conventions?|guidelines?|requirements?|restrictions?|boundaries"
+    r"|regeln|vorgaben|règles|contraintes|reglas|restricciones)\b[^.?!]{0,60}:?\s*$|(?:规则|约束|要求|ルール|規則"
+    r"|制約)[：:]?\s*$",
+    re.IGNORECASE,
+)
+"""A line that says that the items below it are rules."""
+
+LIFTS = re.compile(
+    r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine|ok)"
+    r"(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about|my)"
+    r"|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
+    r"|doesn'?t have to)\b"
+    r"|\b(?:darfst du|darf) (?:jetzt|wieder)\b|\b(?:tu peux|vous pouvez) maintenant\b|\b(?:ya"
+    r"|ahora) (?:puedes|se puede)\b"
+    r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
+    re.IGNORECASE,
+)
+"""Takes a rule back, where it names the rule's subject."""
+
+RULE_WORDS = frozenset(
+    "must never always only ever should shall may can cannot don't dont not no nor keep make sure ensure"
+    " use using"
+    " used prefer avoid stop please from now on instead rather than over want need needs have has want like"
+    " do does"
+    " remember note that this these those them it its is are be been stay stays remain leave alone new any"
+    " anything"
+    " everything every all each add change touch edit write run put set get let allow allowed forbidden"
+    " rule rules"
+    " going forward future until unless say tell ask time whenever again also just still yet here there our"
+    " your my"
+    " you we us me in of to for with without at by and or but so if when then as the a an will would"
+    " could".split()
+)
+"""Words that say how, not what: they are no part of a rule's subject."""
+
+
+def masked(sentence: str) -> str:
+    """The sentence with each character of its quotations as MASK and plain apostrophes."""
+    return QUOTED.sub(lambda match: MASK * len(match.group()), sentence).replace("’", "'")

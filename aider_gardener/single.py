@@ -1,0 +1,49 @@
+"""The part of the facade that cares for single entries; an id may be given by its beginning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from aider_gardener import care, model_asks
+from aider_gardener.care import Restored
+from aider_gardener.entries import Why
+from aider_gardener.last_time import LastTime, last_time
+from aider_gardener.messages import Entry
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
+
+
+class SingleEntries:
+    """What can be done to one entry of a chat: forget, pin, restore, and why it is as it is."""
+
+    def forget(self, entry_id: str) -> int:
+        """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
+        return care.forget(cast("Gardener", self), entry_id)
+
+    def forget_session(self) -> int:
+        """Delete for good what this chat added to the archive, and empty the chat; returns the entries."""
+        return care.forget_session(cast("Gardener", self))
+
+    def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
+        """Hold an entry whole in the chat, or with `pinned` false let it go."""
+        return care.pin(cast("Gardener", self), entry_id, pinned=pinned)
+
+    def restore(self, entry_id: str) -> Restored:
+        """Put an original back into the chat whole: in its place, or where it has none at the end."""
+        return care.restore(cast("Gardener", self), entry_id)
+
+    def why(self, entry_id: str) -> Why:
+        """What an entry is, how it stands, what was done to it when and why, what brings it back."""
+        return care.why(cast("Gardener", self), entry_id)
+
+    def answer(self, reply: str) -> tuple[str, list[str]]:
+        """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
+        gardener = cast("Gardener", self)
+        with gardener.timed():
+            return model_asks.answer(gardener, reply)
+
+    def last_time(self) -> LastTime | None:
+        """A short account of the last chat in this project, within the recall budget; None without one."""
+        gardener = cast("Gardener", self)
+        return last_time(gardener.archive, token_limit=gardener.recall_budget)

@@ -1,0 +1,162 @@
+"""What the model's calls really used: the provider's own numbers where there are any, estimates otherwise.
+
+One `Usage` a chat. It counts calls of the main model, prices them, says how much of a prompt the
+provider's cache serves and how long it has been idle, and corrects the tokenizer's estimates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any
+
+RECENT_CALLS = 10
+"""The share served from cache is that of so many last calls."""
+SAMPLES, LEAST_SAMPLES = 8, 3
+LEAST_SAMPLE_TOKENS = 500
+LEAST_RATIO, MOST_RATIO = 0.5, 2.0
+"""A prompt that was counted as less or more than this times its estimate was not the one estimated."""
+LEAST_FACTOR, MOST_FACTOR = 0.7, 1.5
+FACTOR_STEP = 0.05
+"""The factor moves in steps of 5 %: a smaller error is not worth counting everything anew."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A model's prices in dollars a token, as litellm's table names them; 0 where unknown."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> Prices:
+        """The prices in a row of litellm's table. Without a price for cached tokens they cost as others."""
+        plain = float(info.get("input_cost_per_token") or 0)
+        read = info.get("cache_read_input_token_cost") or info.get("input_cost_per_token_cache_hit")
+        written = info.get("cache_creation_input_token_cost")
+        output = float(info.get("output_cost_per_token") or 0)
+        return cls(plain, output, float(read or plain), float(written or plain))
+
+    def cost(self, call: Call) -> float:
+        """Dollars for one call."""
+        return (
+            call.uncached_tokens * self.input
+            + call.cached_tokens * self.cache_read
+            + call.written_tokens * self.cache_write
+            + call.completion_tokens * self.output
+        )
+
+    def input_at(self, cached_share: float) -> float:
+        """Dollars for one more prompt token when this share of a prompt comes from the cache."""
+        return cached_share * self.cache_read + (1 - cached_share) * self.input
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call. `prompt_tokens` is everything sent, of which `cached_tokens` were read from the
+    provider's cache and `written_tokens` written to it. `reported`: the numbers are the provider's."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    reported: bool = True
+
+    @property
+    def uncached_tokens(self) -> int:
+        return max(0, self.prompt_tokens - self.cached_tokens - self.written_tokens)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over a chat; `cost` in dollars; `estimated_calls` had no numbers of the provider."""
+
+    calls: int = 0
+    estimated_calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    uncached_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+class Usage:
+    """The usage of one chat. `clock` gives seconds since the epoch."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.totals = Totals()
+        self.prices = Prices()
+        self._last_at: float | None = None
+        self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
+        self._ratios: dict[str, deque[float]] = {}
+
+    def add(self, call: Call, prices: Prices) -> None:
+        """Count a call that has just ended."""
+        old = self.totals
+        self.prices = prices
+        self._last_at = self._clock()
+        if call.reported:
+            self._recent.append(call)
+        self.totals = replace(
+            old,
+            calls=old.calls + 1,
+            estimated_calls=old.estimated_calls + (not call.reported),
+            prompt_tokens=old.prompt_tokens + call.prompt_tokens,
+            cached_tokens=old.cached_tokens + call.cached_tokens,
+            written_tokens=old.written_tokens + call.written_tokens,
+            uncached_tokens=old.uncached_tokens + call.uncached_tokens,
+            completion_tokens=old.completion_tokens + call.completion_tokens,
+            cost=old.cost + prices.cost(call),
+        )
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds since the last answer came in; infinite before the first."""
+        return math.inf if self._last_at is None else max(0.0, self._clock() - self._last_at)
+
+    @property
+    def cache_read_share(self) -> float | None:
+        """The share, 0 to 1, of the last ten prompts that the provider read from its cache.
+
+        None as long as it has never said that it caches anything.
+        """
+        if not self.totals.cached_tokens and not self.totals.written_tokens:
+            return None
+        sent = sum(call.prompt_tokens for call in self._recent)
+        return sum(call.cached_tokens for call in self._recent) / sent if sent else None
+
+    def compare(self, model: str, *, estimated: int, reported: int) -> None:
+        """Note what a prompt was estimated at, by the tokenizer alone, and what the provider counted."""
+        if min(estimated, reported) < LEAST_SAMPLE_TOKENS:
+            return
+        ratio = reported / estimated
+        if LEAST_RATIO <= ratio <= MOST_RATIO:
+            self._ratios.setdefault(model, deque(maxlen=SAMPLES)).append(ratio)
+
+    def factor(self, model: str) -> float:
+        """What an estimate is to be multiplied by for this model: the median of the last eight prompts,
+        in steps of 5 %, from 0.7 to 1.5; 1 before the third prompt."""
+        ratios = self._ratios.get(model, ())
+        if len(ratios) < LEAST_SAMPLES:
+            return 1.0
+        stepped = round(median(ratios) / FACTOR_STEP) * FACTOR_STEP
+        return round(min(max(stepped, LEAST_FACTOR), MOST_FACTOR), 2)
+
+    def twin(self) -> Usage:
+        """A copy that changes on its own."""
+        other = copy(self)
+        other._recent = deque(self._recent, maxlen=RECENT_CALLS)
+        other._ratios = {model: deque(ratios, maxlen=SAMPLES) for model, ratios in self._ratios.items()}
+        return other
+
+    def record(self) -> dict[str, Any]:
+        """The totals as plain data."""
+        return {**asdict(self.totals), "cost": round(self.totals.cost, 6)}

@@ -1,0 +1,320 @@
+"""/forget, /pin, /unpin, /restore and /why in a real aider, and what /clear says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.legality import problems
+from aider_gardener.messages import Message
+from aider_gardener.view import NOTE_HEAD
+
+from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .test_life import FACT, chatter
+
+MARKER = "quetzal-5521"
+SECRET_WORDS = f"The {MARKER} lives in the attic of the observatory."
+
+
+def id_of(driver: Driver, text: str) -> str:
+    """The id of the newest entry that holds the text."""
+    found = [entry.id for entry in driver.coder.gardener.chat.entries.values() if text in entry.content]
+    return str(found[-1])
+
+
+def in_files(folder: Path, marker: str) -> list[str]:
+    return [p.name for p in folder.rglob("*") if p.is_file() and marker.encode() in p.read_bytes()]
+
+
+def texts(driver: Driver) -> str:
+    return "\n".join(str(message["content"]) for message in driver.history)
+
+
+def is_legal(driver: Driver) -> bool:
+    lists = (driver.coder.done_messages, driver.coder.cur_messages)
+    return not any(problems([Message(m["role"], m["content"]) for m in part]) for part in lists)
+
+
+def say(driver: Driver, line: str) -> str:
+    """Type a line; what aider says to it."""
+    del driver.said[:]
+    driver.type(line)
+    return driver.last_said
+
+
+def test_forget_deletes_for_good(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}", reply="Understood, in the attic.")
+    driver.ask("/ask and the other thing?", reply="Nothing else.")
+    store = repository / ".aider.gardener"
+    assert in_files(store, MARKER)
+    said = say(driver, f"/forget {id_of(driver, MARKER)}")
+    assert ".aider.chat.history.md" in said
+    assert in_files(store, MARKER) == []
+    assert MARKER not in texts(driver)
+    assert is_legal(driver)
+    driver.ask(f"/ask where is {MARKER}?")
+    assert SECRET_WORDS not in model.last_prompt()
+    assert "attic" in model.last_prompt()  # the reply stands, in a note
+    assert SECRET_WORDS not in say(driver, "/recall attic observatory lives")
+
+
+def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    stored_id = id_of(driver, MARKER)
+    driver.type("/clear")
+    driver.type(f"/restore {stored_id}")
+    assert MARKER in texts(driver)
+    assert f"Forgot {stored_id} and 1 notes" in say(driver, f"/forget {stored_id} --yes")
+    assert MARKER not in texts(driver)
+    assert in_files(repository / ".aider.gardener", MARKER) == []
+
+
+def test_forget_asks_before_it_deletes(
+    drive: MakeDriver, gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    asked: list[str] = []
+    monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda question, **_: asked.append(question))
+    say(driver, f"/forget {id_of(driver, MARKER)}")
+    say(driver, "/forget session")
+    assert MARKER in texts(driver)
+    assert [MARKER in question or "all of this chat" in question for question in asked] == [True, True]
+    driver.type(f"/forget {id_of(driver, MARKER)} --yes")
+    assert len(asked) == 2
+    assert in_files(repository / ".aider.gardener", MARKER) == []
+
+
+def test_forget_session_empties_chat_and_archive(
+    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    older = drive()
+    older.ask("/ask what an older chat said about zeppelins stays")
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    chatter(driver, 12)
+    said = say(driver, "/forget session --yes")
+    assert "The chat is empty" in said
+    assert driver.history == []
+    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert "zeppelins" in say(driver, "/recall older chat zeppelins")
+    driver.ask("/ask are you still there?", reply="Yes, here.")
+    assert "still there" in say(driver, "/recall still there")
+
+
+def test_a_forgotten_entry_does_not_come_back_by_undo(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}", reply=f"Yes, {MARKER} it is.")
+    chatter(driver, 12)
+    assert driver.coder.gardener.plans_applied
+    driver.type(f"/forget {id_of(driver, SECRET_WORDS)}")
+    driver.type(f"/forget {id_of(driver, MARKER)}")
+    driver.type("/gardener undo")
+    assert MARKER not in texts(driver)
+    assert is_legal(driver)
+    driver.ask("/ask and now?")
+    assert MARKER not in texts(driver)
+
+
+def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    long = f"{SECRET_WORDS} " + "It has seven keys and none of them fits. " * 12
+    driver.ask("/ask tell me", reply=long)
+    chatter(driver, 2)
+    assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
+    chatter(driver, 12)
+    assert driver.coder.gardener.plans_applied
+    assert long.strip() in model.last_prompt()
+    assert MARKER in say(driver, "/pin")
+    driver.type(f"/unpin {id_of(driver, MARKER)}")
+    chatter(driver, 12)
+    assert long.strip() not in model.last_prompt()
+    assert "Nothing is pinned" in say(driver, "/pin")
+
+
+def test_a_pin_survives_a_restart(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    driver.type(f"/pin {id_of(driver, MARKER)}")
+    again = drive(done_messages=[dict(m) for m in driver.history])
+    chatter(again, 12)
+    assert SECRET_WORDS in model.last_prompt()
+    assert again.coder.gardener.plans_applied
+
+
+def test_pinning_what_was_cleared_puts_it_back_for_good(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    stored_id = id_of(driver, MARKER)
+    driver.type("/clear")
+    driver.type(f"/pin {stored_id}")
+    chatter(driver, 12)
+    assert SECRET_WORDS in model.last_prompt()
+
+
+def test_what_is_too_large_to_pin_is_refused(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask " + "a long tale of words " * 150)
+    assert "half of the history budget" in say(driver, f"/pin {id_of(driver, 'long tale')}")
+    assert not any(entry.pinned for entry in driver.coder.gardener.chat.entries.values())
+
+
+def test_restore_puts_an_original_back_in_its_place(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    whole = f"{SECRET_WORDS} " + "Then we went on and spoke of other rooms. " * 20
+    driver.ask("/ask tell me", reply=whole)
+    chatter(driver, 10)
+    assert whole not in texts(driver)
+    stored_id = id_of(driver, MARKER)
+    assert "in its place again" in say(driver, f"/restore {stored_id[:6]}")
+    assert whole.strip() in texts(driver)
+    assert texts(driver).index(MARKER) < texts(driver).index("question 9")
+    driver.ask("/ask thanks")
+    assert whole.strip() in model.last_prompt()
+    assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
+
+
+def test_restore_adds_what_is_no_longer_in_the_chat(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    first = drive()
+    first.ask(f"/ask {SECRET_WORDS}")
+    stored_id = id_of(first, MARKER)
+    second = drive()
+    second.ask("/ask hello")
+    assert "to the end of the chat" in say(second, f"/restore {stored_id}")
+    assert f"> {SECRET_WORDS}" in second.history[-2]["content"]
+    assert is_legal(second)
+    second.ask("/ask now?")
+    assert SECRET_WORDS in model.last_prompt()
+    assert "already" in say(second, f"/restore {stored_id}")
+
+
+def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
+    stored_id = id_of(driver, MARKER)
+    assert "Nothing was ever done to it" in say(driver, f"/why {stored_id}")
+    chatter(driver, 10)
+    said = say(driver, f"/why {stored_id}")
+    swapped = driver.coder.gardener.plans_applied[-1].turn
+    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history above its budget", "turns ago",
+                  f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
+        assert words in " ".join(said.split()), words
+    turns = [int(n) for n in re.findall(r"^ *(\d+) +. +\w+ →", said, re.M)]
+    assert turns
+    assert set(turns) <= set(range(swapped + 1))
+    driver.type("/clear")
+    assert "dropped from the chat" in " ".join(say(driver, f"/why {stored_id}").split())
+
+
+@pytest.mark.parametrize("command", ["/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"])
+def test_a_command_without_one_id_says_how(command: str, drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    assert say(driver, command).count("Usage: /") == 1
+
+
+@pytest.mark.parametrize("name", ["forget", "pin", "unpin", "restore", "why"])
+def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}", "/ask more of it")
+    before = texts(driver)
+    assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
+    said = say(driver, f"/{name} g")
+    assert "is the beginning of" in said
+    assert "type more of it" in said
+    assert texts(driver) == before
+
+
+def test_python_reaches_the_same(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
+    chatter(driver, 10)
+    gardener = driver.coder.gardener
+    stored_id = id_of(driver, MARKER)
+    assert gardener.why(stored_id).changes
+    assert gardener.restore(stored_id).in_place
+    assert SECRET_WORDS in texts(driver)
+    assert gardener.pin(stored_id).pinned
+    assert gardener.forget(stored_id) == 1
+    assert MARKER not in texts(driver)
+    assert "question 9" in texts(driver)
+
+
+def test_clear_says_what_it_means_for_memory(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}")
+    said = say(driver, "/clear")
+    assert said.count("nothing of it comes back by itself; /recall WORDS still finds it") == 1
+    assert "comes back" not in say(driver, "/clear")
+    assert "48213" in say(driver, "/recall staging box port")
+
+
+def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}")
+    stored_id = id_of(driver, "48213")
+
+    offered = driver.coder.commands.get_completions
+    assert stored_id in offered("/why")
+    assert {"session", stored_id} <= set(offered("/forget"))
+    assert offered("/unpin") == []
+    driver.type(f"/pin {stored_id}")
+    assert offered("/unpin") == [stored_id]
+
+
+def test_a_recall_note_in_the_chat_is_ours_and_not_the_users(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}")
+    driver.type("/clear")
+    driver.type("/recall staging box port")
+    assert any("48213" in m["content"] for m in driver.history)
+    driver.type("/gardener status")
+    newest = [e for e in driver.coder.gardener.chat.entries.values() if "48213" in e.content][-1]
+    assert newest.source.kind.value == "stub"
+
+
+def test_forgetting_an_edit_keeps_the_commit(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    driver.type(f"/forget {id_of(driver, '<<<<<<< SEARCH')}")
+    assert "<<<<<<< SEARCH" not in texts(driver)
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
+    assert is_legal(driver)
+    driver.ask("next?")
+    assert NOTE_HEAD in model.last_prompt()

@@ -1,0 +1,163 @@
+"""What older chats of a project bring into a new one: by recall if switched on, by a note at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aider_gardener.messages import SourceKind
+
+from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .test_entry_commands import id_of, say
+from .test_life import FACT
+
+QUESTION = "/ask which port did the staging box kestrel have?"
+LOCAL = "ollama/llama3"
+
+
+@pytest.fixture(autouse=True)
+def no_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+
+
+def told(drive: MakeDriver, **options: Any) -> Driver:
+    """A chat in which the fact was said."""
+    driver = drive(**options)
+    driver.ask(f"/ask {FACT} please remember")
+    return driver
+
+
+def test_recall_reaches_older_sessions_only_if_switched_on(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    told(drive)
+    drive().ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+    gardened(history_tokens=1_000, recall_sessions=True)
+    drive().ask(QUESTION)
+    assert "48213" in model.last_prompt()
+    assert "in an earlier chat" in model.last_prompt()
+
+
+def test_what_an_older_chat_cleared_stays_away(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(recall_sessions=True, resume=True)
+    told(drive).type("/clear")
+    drive().ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+
+
+def test_what_this_chat_cleared_does_not_come_back_through_an_older_one(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(recall_sessions=True)
+    told(drive)
+    second = told(drive)
+    second.type("/clear")
+    second.ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reached"),
+    [
+        (LOCAL, "gpt-4o", False),
+        ("gpt-4o", LOCAL, True),
+        (LOCAL, LOCAL, True),
+        ("gpt-4o", "claude-3-5-sonnet-20241022", True),
+        ("openai/unknown-local-model", "gpt-4o", True),
+    ],
+)
+def test_a_local_chat_never_goes_to_a_remote_model_unasked(
+    first: str, second: str, reached: bool, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=2_000, recall_sessions=True)
+    told(drive, model_name=first)
+    driver = drive(model_name=second)
+    driver.ask(QUESTION)
+    assert ("48213" in model.last_prompt()) is reached
+    assert "48213" in say(driver, "/recall staging box port")
+
+
+def test_a_server_on_this_machine_is_local_whatever_its_name(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(recall_sessions=True, resume=True)
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:8080/v1")
+    told(drive)
+    monkeypatch.delenv("OPENAI_API_BASE")
+    drive().ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+    monkeypatch.setenv("OPENAI_API_BASE", "http://localhost:8080/v1")
+    drive().ask(QUESTION)
+    assert "48213" in model.last_prompt()
+
+
+def test_resume_begins_with_the_last_chat(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(resume=True)
+    first = drive()
+    first.ask(f"/ask {FACT} please remember", reply="Kestrel-17 is noted for later.")
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    first.type("say goodbye instead")
+    first.type("/run python3 -c 'import absent_module_x'")
+    second = drive()
+    line = [said for said in second.said if "Last time" in said]
+    assert len(line) == 1
+    assert "2 prompts, 1 file edited, 1 open error" in line[0]
+    note = second.coder.done_messages[0]["content"]
+    for words in ("please remember", "→ Kestrel-17 is noted", "files edited: app.py", "still failing",
+                  "absent_module_x"):  # fmt: skip
+        assert words in note
+    assert second.coder.gardener.count(note) <= 600
+    second.ask("/ask hm")
+    assert note in model.last_prompt()
+    kinds = [entry.source.kind for entry in second.coder.gardener.chat.entries.values()]
+    assert kinds[0] is SourceKind.STUB
+    assert kinds[2] is SourceKind.TYPED
+
+
+def test_without_the_switch_a_chat_begins_empty(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    told(drive)
+    assert drive().history == []
+
+
+def test_nothing_to_tell_is_no_note(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume=True)
+    first = drive()
+    assert first.history == []
+    first.ask(f"/ask {FACT}")
+    first.type("/forget session --yes")
+    assert drive().history == []
+
+
+def test_a_restored_history_needs_no_account(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume=True)
+    history = [dict(message) for message in told(drive).history]
+    assert drive(done_messages=history).history == history
+
+
+def test_what_is_pinned_comes_whole_with_the_account(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume=True)
+    first = told(drive)
+    rule = "Never use floats for money,\nuse integers of cents."
+    first.ask(f"/ask {rule}")
+    first.type(f"/pin {id_of(first, 'floats')}")
+    first.ask(*(f"/ask something else {n} entirely" for n in range(3)))
+    note = drive().history[0]["content"]
+    assert "> Never use floats for money,\n> use integers of cents.".removeprefix("> ") in note
+
+
+def test_a_forgotten_entry_leaves_the_account_too(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume=True)
+    stored_id = id_of(told(drive), "48213")
+    second = drive()
+    assert "48213" in second.history[0]["content"]
+    second.type(f"/forget {stored_id}")
+    assert second.history == []

@@ -1,0 +1,226 @@
+"""A prompt that is too long: gardened harder, sent once more, and a legal chat whatever comes of it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.aider.overflow import FAKE_REPLY, is_overflow, window_of
+from aider_gardener.compactions import history_used
+
+from .conftest import Driver, MakeDriver, ScriptedModel
+
+WORDS = "words of prose about the worker and its queue. "
+
+
+def rejection(text: str = "too long", *, plain: bool = False) -> Exception:
+    from litellm import BadRequestError, ContextWindowExceededError
+
+    kind = BadRequestError if plain else ContextWindowExceededError
+    return kind(message=text, model="gpt-4o", llm_provider="openai")
+
+
+def talk(driver: Driver, turns: int) -> None:
+    for number in range(turns):
+        driver.ask(f"/ask question {number} about topic {number}", reply=f"Answer {number}. " + WORDS * 15)
+
+
+def assert_legal(driver: Driver) -> None:
+    roles = [message["role"] for message in driver.history]
+    assert all(first != second for first, second in itertools.pairwise(roles))
+    assert not any(message["content"] == FAKE_REPLY for message in driver.history)
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9001", 8192),
+        ("the request exceeds the available context size (4096 tokens), try increasing it", 4096),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 200000),
+        ("requested tokens (5012) exceed context window of 2048", 2048),
+        ("input length 9000 with n_ctx = 2048 tokens", 2048),
+        ("maximum context length of 128,000 tokens", 128000),
+        ("the prompt is too long", 0),
+    ],
+)
+def test_the_window_that_an_error_states_is_read(text: str, window: int) -> None:
+    assert window_of(RuntimeError(text)) == window
+
+
+def test_local_servers_words_count_and_other_bad_requests_do_not() -> None:
+    assert is_overflow(rejection("the request exceeds the available context size", plain=True))
+    assert not is_overflow(rejection("messages must alternate", plain=True))
+    assert not is_overflow(RuntimeError("maximum context length"))
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, plain: bool
+) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    talk(driver, 6)
+    model.replies += [rejection("context window exceeded", plain=plain) for _ in range(2)]
+    driver.said.clear()
+    driver.type("/ask one more thing 5512")
+    assert len(model.requests) == 8
+    assert_legal(driver)
+    assert not any("5512" in message["content"] for message in driver.history)
+    assert sum("does not fit" in line for line in driver.said) == 1
+    assert driver.coder.gardener.archive.store.search_text("5512")
+    driver.ask("/ask and now?", reply="Here.")
+    assert_legal(driver)
+    assert driver.history[-1]["content"] == "Here."
+
+
+def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(rejection())
+    driver.type("/ask hello")
+    assert len(model.requests) == 1
+    assert driver.history == []
+
+
+def test_the_window_that_a_rejection_states_holds_from_then_on(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    talk(driver, 20)
+    model.replies += [rejection("maximum context length is 3500 tokens", plain=True), "Here you are."]
+    driver.type("/ask go on")
+    assert driver.history[-1]["content"] == "Here you are."
+    gardener = driver.coder.gardener
+    assert gardener.frame.window == 3_500
+    assert gardener.frame.tokens + history_used(gardener) < 3_500
+    talk(driver, 4)
+    assert gardener.count(model.last_prompt()) < 3_500
+
+
+def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive(model_name="gpt-4")
+    rows = "\n".join(f"record {n} of the import took {n * 7} ms in shard {n % 13}" for n in range(1_500))
+    pasted = f"why is shard 7 slow?\n{rows}\nplease say it in one sentence"
+    driver.ask(f"/ask {pasted}", reply="Because.")
+    sent = model.requests[0][-1]["content"]
+    assert driver.coder.gardener.count(model.last_prompt()) < 8_192
+    assert "why is shard 7 slow?" in sent
+    assert "please say it in one sentence" in sent
+    entry = next(e for e in driver.coder.gardener.chat.entries.values() if e.content == pasted)
+    assert entry.id in sent
+    assert driver.coder.gardener.archive.store.original(entry.id) == pasted
+    assert sum(entry.id in line and "your message" in line for line in driver.said) == 1
+    driver.type("/gardener undo")
+    assert driver.history[0]["content"] == pasted
+
+
+def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies += [rejection("maximum context length is 600 tokens", plain=True) for _ in range(2)]
+    driver.type("/ask what does greet do?")
+    assert driver.history == []
+    assert "/drop files" in driver.last_said
+
+
+def test_a_provider_that_fails_leaves_a_chat_that_goes_on_legally(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    from litellm import AuthenticationError
+
+    gardened()
+    driver = drive()
+    model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
+    driver.type("/ask first")
+    driver.ask("/ask second", reply="Here.")
+    assert_legal(driver)
+    assert "first" in model.last_prompt()
+
+
+def test_declining_to_proceed_leaves_no_message(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    monkeypatch.setattr(driver.coder.__class__, "check_tokens", lambda self, messages: False)
+    driver.type("a message that is too long")
+    assert driver.history == []
+    assert not model.requests
+
+
+def test_switched_off_overflow_is_aiders_own(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(enabled=False)
+    driver = drive()
+    model.replies.append(rejection())
+    driver.type("hello")
+    assert driver.history[-1]["content"] == FAKE_REPLY
+
+
+RULE = "The port must stay 48213, never use 48214."
+
+
+def almost_full(driver: Driver) -> None:
+    """The next prompt would take more than 95 % of the window, whatever is compacted."""
+    gardener = driver.coder.gardener
+    gardener.is_hard = lambda: True
+
+
+def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    driver.ask(f"/ask which port? {RULE}")
+    talk(driver, 4)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    summarised = next(c for c in model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40])
+    assert RULE in summarised["messages"][1]["content"].split("# ASSISTANT")[0]
+    assert "I asked you about things." in model.last_prompt()
+    assert RULE in model.last_prompt()
+    assert "Answer 3." not in model.last_prompt()
+    assert_legal(driver)
+
+
+def test_a_summary_that_fails_leaves_the_history_whole(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    talk(driver, 3)
+    before = list(driver.history)
+
+    def fail(*_messages: Any) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", fail)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    assert driver.history[: len(before)] == before
+    assert "the history stays as it is" in driver.last_said
+
+
+def test_a_summary_longer_than_the_history_is_not_taken(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    talk(driver, 2)
+    before = list(driver.history)
+    long = [{"role": "user", "content": WORDS * 500}]
+    monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", lambda self, messages: long)
+    almost_full(driver)
+    driver.ask("/ask hm")
+    assert driver.history[: len(before)] == before

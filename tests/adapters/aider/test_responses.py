@@ -1,0 +1,119 @@
+"""The provider's usage numbers, as litellm hands them over, reach the chat's usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.aider.responses import reported_call
+from aider_gardener.replay.model import completion, streamed
+from aider_gardener.usage import Call
+
+from .conftest import MakeDriver, ScriptedModel
+
+
+def litellm_usage(**numbers: Any) -> Any:
+    from litellm.types.utils import Usage
+
+    return Usage(**numbers)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "call"),
+    [
+        ({"prompt_tokens": 900, "completion_tokens": 7}, Call(900, 7)),
+        (
+            {
+                "prompt_tokens": 900,
+                "completion_tokens": 7,
+                "prompt_tokens_details": {"cached_tokens": 512},
+            },
+            Call(900, 7, 512),
+        ),
+        ({"prompt_tokens": 900, "completion_tokens": 7, "prompt_cache_hit_tokens": 640}, Call(900, 7, 640)),
+        (
+            {
+                "prompt_tokens": 900,
+                "completion_tokens": 7,
+                "cache_read_input_tokens": 300,
+                "cache_creation_input_tokens": 500,
+            },
+            Call(900, 7, 300, 500),
+        ),
+    ],
+)
+def test_the_usage_of_each_provider_is_read(numbers: dict[str, Any], call: Call) -> None:
+    assert reported_call(SimpleNamespace(usage=litellm_usage(**numbers))) == call
+
+
+def test_a_stream_reports_in_its_chunks() -> None:
+    first = litellm_usage(prompt_tokens=900, cache_read_input_tokens=300)
+    last = litellm_usage(prompt_tokens=0, completion_tokens=70)
+    chunks = [SimpleNamespace(usage=first), SimpleNamespace(), SimpleNamespace(usage=last)]
+    assert reported_call(SimpleNamespace(chunks=chunks)) == Call(900, 70, 300)
+    assert reported_call(SimpleNamespace(chunks=[SimpleNamespace()])) is None
+    assert reported_call(iter([])) is None
+
+
+class Stream:
+    """As litellm's stream: its chunks stay at hand after they were read."""
+
+    def __init__(self, text: str, usage: Any) -> None:
+        self.chunks = list(streamed(text, "gpt-4o"))
+        self.chunks[-1].usage = usage
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.chunks)
+
+
+def test_numbers_reach_the_chat_and_correct_the_counter(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import litellm
+
+    gardened()
+    driver = drive()
+    count = driver.coder.main_model.token_count
+
+    def complete(**options: Any) -> Any:
+        return completion("Fine.", "gpt-4o", int(1.2 * count(options["messages"])), 5)
+
+    monkeypatch.setattr(litellm, "completion", complete)
+    for number in range(3):
+        driver.type(f"question {number}")
+    gardener = driver.coder.gardener
+    assert gardener.usage.totals.calls == 3
+    assert gardener.usage.factor("gpt-4o") == pytest.approx(1.2, abs=0.06)
+    plain = len(driver.coder.main_model.tokenizer("some words of a text " * 50))
+    assert gardener.count("some words of a text " * 50) == pytest.approx(1.2 * plain, rel=0.06)
+    driver.type("/model gpt-4")
+    driver.type("on")
+    assert gardener.count("some words of a text " * 50) < 1.1 * plain
+
+
+def test_a_streamed_chat_is_counted(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import litellm
+
+    gardened()
+    driver = drive(stream=True)
+    usage = litellm_usage(prompt_tokens=4_000, completion_tokens=9, cache_read_input_tokens=3_000)
+    monkeypatch.setattr(litellm, "completion", lambda **options: Stream("Fine.", usage))
+    driver.type("hello")
+    used = driver.coder.gardener.usage
+    assert (used.totals.prompt_tokens, used.totals.cached_tokens) == (4_000, 3_000)
+    assert used.cache_read_share == 0.75
+
+
+def test_without_numbers_a_call_is_estimated(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened()
+    driver = drive(stream=True)
+    driver.ask("hello")
+    totals = driver.coder.gardener.usage.totals
+    assert (totals.calls, totals.estimated_calls) == (1, 1)
+    assert totals.prompt_tokens > 500
+    assert totals.cost > 0

@@ -1,0 +1,31 @@
+"""Presets: one name for settings that belong together; what is given wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from aider_gardener.errors import UsageError
+from aider_gardener.presets import PRESETS
+from aider_gardener.settings import Settings
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_a_preset_sets_what_it_says_and_nothing_else(name: str) -> None:
+    made, plain = Settings(preset=name), Settings()
+    for field in Settings.__dataclass_fields__:
+        if field not in ("preset", "given"):
+            assert getattr(made, field) == PRESETS[name].get(field, getattr(plain, field))
+
+
+def test_what_is_given_wins_even_if_it_is_the_default() -> None:
+    assert Settings(preset="aggressive", low_mark=0.3).low_mark == 0.3
+    environ = {"AIDER_GARDENER_PRESET": "aggressive", "AIDER_GARDENER_LOW_MARK": "0.5"}
+    assert Settings.from_env(environ).low_mark == 0.5
+    assert Settings.from_env(environ).keep_turns == 4
+    assert Settings.from_env(environ, low_mark=0.2).low_mark == 0.2
+    assert Settings.from_env(environ, preset="gentle").keep_turns == 3
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    with pytest.raises(UsageError, match="preset must be one of"):
+        Settings(preset="brutal")
