@@ -82,6 +82,9 @@ def open_archive(directory: Path | None) -> Store:
 
     found = archive_directory(directory)
     store = open_store(found, key_source=Settings.from_env().store_key)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.call_on_close(store.close)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
     return store

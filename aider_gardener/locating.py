@@ -4,7 +4,7 @@ What answers a question often shares no word with it: a number in an output, a n
 it stands in a turn that the question does fit, or in the one after it: the prompt asks, the reply says
 why, and the code or the output has the answer. So passages are put in order by their own score and, for
 less, by the best score in their turn, in the turn before, and beside them. The scores themselves, which
-say whether anything is relevant at all, stay as they are. Weights: docs/decisions/0006.
+say whether anything is relevant at all, stay as they are. Weights: docs/decisions/0005.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aider_gardener.messages import Entry
-from aider_gardener.providers import LOCAL_PROVIDERS, is_local
+from aider_gardener.providers import LOCAL_PROVIDERS, is_here
 from aider_gardener.store.base import SessionInfo, Store
 
 
@@ -15,8 +15,8 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     A chat held with a local model never goes to a remote one.
     """
     name = first_sent_to.partition("@")[0]
-    kept_here = not name or name in LOCAL_PROVIDERS or is_local(first_sent_to)
-    return is_local(provider) or not kept_here
+    kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
+    return is_here(provider) or not kept_here
 
 
 def clear_floor(store: Store, session: str) -> int:

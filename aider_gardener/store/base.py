@@ -146,7 +146,7 @@ class Store(Protocol):
 
         Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
         `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes,
-        `remote_only` drops what was said to local models only (see `providers`).
+        `remote_only` keeps what was sent to a remote provider before (see `past_sessions.may_go`).
         """
         ...
 

@@ -113,6 +113,15 @@ class PrivateFile:
         self.close()
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one later put in its place; None when it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)
+
+
 def is_network_path(path: Path) -> bool:
     """Whether a directory lies on a file system of `NETWORK_FILE_SYSTEMS`; False where unknown."""
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from aider_gardener.messages import ContentClass
-from aider_gardener.providers import AT_HOME, LOCAL_PROVIDERS
+from aider_gardener.providers import HERE, LOCAL_PROVIDERS
 from aider_gardener.store import schema, words
 from aider_gardener.store.base import TextHit
 
@@ -160,8 +160,9 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         inner += f" AND n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
     if wanted.remote_only:
-        inner += f" AND n.provider NOT IN ({_marks(LOCAL_PROVIDERS)}) AND n.provider NOT LIKE '%' || ?"
-        values.extend([*LOCAL_PROVIDERS, AT_HOME])
+        inner += f""" AND n.provider != '' AND n.provider NOT LIKE '%' || ? AND
+            substr(n.provider, 1, instr(n.provider || '@', '@') - 1) NOT IN ({_marks(LOCAL_PROVIDERS)})"""
+        values.extend([HERE, *sorted(LOCAL_PROVIDERS)])
     return [*conditions, inner + ")"], values
 
 

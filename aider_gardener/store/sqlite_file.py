@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,7 +53,7 @@ class Database:
         """Open the file, check whose it is, and bring its tables to the newest version."""
         if self.path is not None:
             location.prepare_file(self.path)
-            self._identity = identity(self.path)
+            self._identity = location.identity(self.path)
             self.key = encryption.key_for(self.path, self.key_source)
         db = _open(self.path)
         try:
@@ -144,7 +143,7 @@ class Database:
 
     def is_replaced(self) -> bool:
         """Whether another process has put another file in this one's place since it was opened."""
-        return self.path is not None and identity(self.path) != self._identity
+        return self.path is not None and location.identity(self.path) != self._identity
 
     def _run(self, step: Step[Result], begin: str) -> Result:
         with self._lock:
@@ -198,13 +197,6 @@ class Database:
             raise failure(error, self.path) from error
 
 
-def identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one later put in its place; None when it is not there."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino)
 
 
 def _open(path: Path | None) -> apsw.Connection:

@@ -25,6 +25,7 @@ from aider_gardener.messages import (
     SourceKind,
     entry_id,
 )
+from aider_gardener.past_sessions import may_go
 from aider_gardener.store import Chunk, Store, open_store, text_hash
 
 SEQS = itertools.count()
@@ -244,20 +245,21 @@ def test_search_filters(store: Store) -> None:
 
 
 def test_hits_know_the_provider_they_were_first_sent_to(store: Store) -> None:
-    sent = {"ollama": "alpha at home", "openai": "alpha away", "openai@local": "alpha own server", "": "alpha unsent"}
+    sent = {"ollama": "alpha at home", "openai": "alpha away", "openai@here": "alpha own server", "ollama@away": "alpha borrowed", "": "alpha unsent"}
     ids = {}
     for seq, (provider, text) in enumerate(sent.items()):
         new = replace(entry(text, seq=seq), provider=provider)
         ids[provider] = store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
     assert {hit.entry_id: hit.provider for hit in store.search_text("alpha")} == {v: k for k, v in ids.items()}
-    assert set(found_ids(store, "alpha", remote_only=True)) == {ids["openai"], ids[""]}
+    assert found_ids(store, "alpha", remote_only=True) == [ids["openai"]]
     embedder = LetterCounts()
     passages = store.vectors_pending(9, "letters")
     store.put_vectors(list(zip(passages, embedder.embed([p.text for p in passages]), strict=True)), "letters")
     vector = embedder.embed(["alpha"])[0]
     assert {h.entry_id: h.provider for h in store.search_vectors(vector, embedder="letters")} == {v: k for k, v in ids.items()}
     near = store.search_vectors(vector, embedder="letters", remote_only=True)
-    assert {hit.entry_id for hit in near} == {ids["openai"], ids[""]}
+    assert [hit.entry_id for hit in near] == [ids["openai"]]
+    assert may_go("openai", "anthropic") and not any(may_go(sent, "anthropic") for sent in ids if sent != "openai")
     again = replace(entry("alpha at home", seq=50), provider="openai")
     store.add(again, chunks=[])
     assert ids["ollama"] in found_ids(store, "alpha", remote_only=True)

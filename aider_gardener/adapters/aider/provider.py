@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from aider_gardener.messages import TokenCounter
-from aider_gardener.providers import provider_name
+from aider_gardener.providers import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.tokens import counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
@@ -17,13 +19,18 @@ BASE_KEYS = ("api_base", "base_url")
 
 
 def provider_of(model: Any) -> str:
-    """The provider of a model as entries keep it (see `providers`); "" when nothing tells."""
-    known = str(model.info.get("litellm_provider") or "")
-    name = str(model.name)
-    if not known and "/" not in name:
-        return ""
-    provider = known or name.partition("/")[0]
-    return provider_name(name, provider=provider, address=address_of(model, provider))
+    """The provider of a model, marked where its address contradicts what its name says: `openai@here`
+    for a server on this machine, `ollama@away` for one elsewhere; "" when nothing tells."""
+    name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
+    if "/" not in str(model.name) and not model.info.get("litellm_provider"):
+        name = ""
+    address = address_of(model, name)
+    if not address:
+        return name
+    here = is_loopback(address)
+    if here and name not in LOCAL_PROVIDERS:
+        return name + HERE
+    return name + AWAY if not here and name in LOCAL_PROVIDERS else name
 
 
 def address_of(model: Any, provider: str) -> str:
@@ -33,6 +40,18 @@ def address_of(model: Any, provider: str) -> str:
     family = FAMILY_VARIABLES.get(provider, provider.upper().replace("-", "_"))
     given += [os.environ.get(pattern.format(family)) for pattern in BASE_VARIABLES] if family else []
     return next((str(address) for address in given if address), "")
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, with or without a scheme, is this machine."""
+    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return found.is_loopback or found.is_unspecified
 
 
 def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
