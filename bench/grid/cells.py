@@ -112,7 +112,7 @@ def cells(
     *,
     with_filter: bool,
     only_variants: Sequence[str] = (),
-    only_budgets: Sequence[int] = (),
+    only_budgets: Sequence[int | None] = (),
 ) -> Iterator[Cell]:
     """The cells in the order in which they are run: the cheapest variants of all sessions first.
 
@@ -146,12 +146,12 @@ def chained_cells(sessions: Sequence[tuple[Path, Session]], only_variants: Seque
     ]
 
 
-def checked_budgets(texts: Sequence[str]) -> list[int]:
-    """The budgets named on a command line; UsageError for what is no number of tokens."""
+def checked_budgets(texts: Sequence[str]) -> list[int | None]:
+    """The budgets named on a command line, `default` for the variant's own; UsageError for others."""
     try:
-        found = [int(text) for text in texts]
+        found = [None if text == "default" else int(text) for text in texts]
     except ValueError as problem:
-        raise UsageError(f"--budget: {problem}; name tokens, such as {BUDGETS[0]}") from problem
-    if any(tokens < 1 for tokens in found):
+        raise UsageError(f"--budget: {problem}; name tokens, such as {BUDGETS[0]}, or default") from problem
+    if any(tokens is not None and tokens < 1 for tokens in found):
         raise UsageError("--budget: a budget has at least one token")
     return found

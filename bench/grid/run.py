@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
     parser.add_argument("--variant", default="", metavar="NAME,...", help="only these, or others by name")
-    parser.add_argument("--budget", default="", metavar="N,...", help="only these history budgets, in tokens")
+    parser.add_argument("--budget", default="", metavar="N,...", help="only these; also: default")
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     parser.add_argument("--list", action="store_true", help="say what would be run and how long it may take")
     options = parser.parse_args(argv)

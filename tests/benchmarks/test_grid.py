@@ -60,6 +60,7 @@ def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any])
     assert [(cell.variant, cell.budget) for cell in found] == [("mask10", None), ("gardener+recall_share=0", 500)]
     with pytest.raises(UsageError, match="unknown variant 'best'"):
         list(cells(mini, with_filter=False, only_variants=["best"]))
+    assert checked_budgets(["8000", "default"]) == [8_000, None]
     with pytest.raises(UsageError, match="--budget"):
         checked_budgets(["8k"])
 
