@@ -26,6 +26,9 @@ from aider_gardener.compress.terminal import (
 from aider_gardener.messages import Compressed, ContentClass
 
 LARGE_SHARE, SMALL_SHARE = 0.05, 0.095
+ASKED, ASKED_LIMIT, LINE_WIDTH = 4, 200_000, 1_000
+"""Records about the focus that are shown beside the kinds, and how much is searched for them."""
+
 FEW_TEMPLATES = 12
 FAMILY_WEIGHT = 10.5
 """Kinds that say the same of different things come first: they stand for what does not fit."""
@@ -128,6 +131,7 @@ class _Log:
         for template in ranked[:SHOWN_TEMPLATES]:
             lift = edges.pop(template.at[0], 0.0)
             found.extend(self.template_items(template, lift))
+        found.extend(_Item(at, 7.0, (clip(self.shown_line(at), 300),)) for at in self.asked())
         found.extend(_Item(one.at, FAMILY_WEIGHT, (one.told(),), one.severity) for one in self.alike)
         found.extend(
             _Item(at, weight, (clip(self.shown_line(at), 300),))
@@ -135,6 +139,14 @@ class _Log:
             if 0 <= at < len(self.lines)
         )
         return found
+
+    def asked(self) -> list[int]:
+        """The first and last records that touch the focus, unless it is everywhere."""
+        focus = self.ctx.focus
+        if not focus.words and not focus.paths:
+            return []
+        near = [at for at, line in enumerate(self.lines[:ASKED_LIMIT]) if touches(line[:LINE_WIDTH], focus)]
+        return [*near[:ASKED], *near[ASKED:][-1:]] if len(near) <= max(20, len(self.lines) // 20) else []
 
     def template_items(self, template: Template, least: float) -> list[_Item]:
         at, times = template.at[0], len(template.at)
