@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from aider_gardener import languages
 from aider_gardener.compress import builds, diffs, errors, listings, logs, testruns
+from aider_gardener.compress.logs.templates import masked
 from aider_gardener.dataformats import json_kind, parsed_yaml, shaped_data
 from aider_gardener.lineshape import guess_code_share, is_sentence, sample_lines, shape_counts
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
@@ -124,6 +125,8 @@ def _by_content(text: str, source: Source) -> Verdict:
         return ContentClass.PROSE, "markdown"
     if code:
         return ContentClass.CODE, language
+    if source.kind is not SourceKind.TYPED and _repeats(solid):
+        return ContentClass.LOG, "app-log"
     return _undecided(counts, len(solid), language, strength, source)
 
 
@@ -164,6 +167,8 @@ _DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     for detect, cls in _DETECTORS:
         kind = detect(sample)
+        if kind and cls is ContentClass.ERROR and _mostly_logged(counts):
+            return ContentClass.LOG, logs.detect(sample) or "app-log"
         if kind:
             return cls, kind
         if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
@@ -180,6 +185,19 @@ def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> b
     markup = len(_INLINE_MARKUP.findall(sample)) + fences
     words = counts["prose"] + counts["bullet"]
     return (words >= 0.35 * total and markup >= 3) or (fences >= 2 and words >= 2 and counts["heading"] >= 1)
+
+
+def _mostly_logged(counts: Counter[str]) -> bool:
+    """True for a log with stack traces in it: most lines that are no frames are records."""
+    return counts["log"] >= max(8, 0.5 * (sum(counts.values()) - counts["trace"]))
+
+
+def _repeats(solid: Sequence[str]) -> bool:
+    """True when most lines differ in numbers only: a program reports what it does, stamped or not."""
+    if len(solid) < 20:
+        return False
+    kinds = Counter(masked(line) for line in solid)
+    return sum(1 for line in solid if kinds[masked(line)] >= 4 and "\0" in masked(line)) >= 0.7 * len(solid)
 
 
 def _undecided(counts: Counter[str], total: int, language: str, strength: float, source: Source) -> Verdict:

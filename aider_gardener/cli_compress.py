@@ -56,6 +56,12 @@ class BadInput(click.ClickException):
     metavar="DIR",
     help="Classify and compress a corpus; print the confusion matrix.",
 )
+@click.option(
+    "--evaluate-sessions",
+    type=click.Path(),
+    metavar="DIR",
+    help="Compress recorded sessions; print what each compressor handles and saves.",
+)
 def compress(
     file: str,
     class_name: str | None,
@@ -64,8 +70,12 @@ def compress(
     entry_id: str,
     as_json: bool,
     evaluate: str | None,
+    evaluate_sessions: str | None,
 ) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model."""
+    if evaluate_sessions is not None:
+        _evaluate_sessions(evaluate_sessions, as_json)
+        return
     if evaluate is not None:
         _evaluate(evaluate, as_json)
         return
@@ -214,7 +224,7 @@ def write_json(value: Any) -> None:
 def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
     text = report["text"].encode("utf-8", "replace").decode("utf-8")
-    kept = ", ".join(f"{number} {what}" for what, number in report["kept"].items())
+    kept = ", ".join(counted(number, what) for what, number in report["kept"].items())
     facts = f"{report['class']} {report['kind']}".strip()
     facts += f": {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
     facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms{'; kept ' + kept if kept else ''}"
@@ -235,6 +245,15 @@ def _show(report: dict[str, Any]) -> None:
     console.print(Text(facts, style="bold green" if report["ratio"] < 1 else "bold"))
 
 
+def counted(number: int, what: str) -> str:
+    """`1 error`, `2 errors`, `1 kind of warning` for a number and its word in the plural."""
+    if number != 1:
+        return f"{number} {what}"
+    first, space, rest = what.partition(" ")
+    single = first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")
+    return f"1 {single.removesuffix('e') if first.endswith(('shes', 'ches')) else single}{space}{rest}"
+
+
 def _evaluate(folder: str, as_json: bool) -> None:
     from aider_gardener.evaluate import evaluate_corpus, render
 
@@ -243,6 +262,26 @@ def _evaluate(folder: str, as_json: bool) -> None:
     report = evaluate_corpus(Path(folder), _counter())
     if not report.files:
         raise BadInput(f"{folder} has no files in folders whose names stand for a class")
+    if as_json:
+        write_json(report.record())
+    else:
+        click.echo(render(report))
+
+
+def _evaluate_sessions(folder: str, as_json: bool) -> None:
+    from aider_gardener.errors import SessionError
+    from aider_gardener.replay.ablation import ablate, render
+    from aider_gardener.replay.session import load_session
+
+    root = Path(folder)
+    found = [root] if (root / "session.jsonl").is_file() else sorted(root.glob("*/session.jsonl"))
+    places = [place if place.is_dir() else place.parent for place in found]
+    if not places:
+        raise BadInput(f"{folder} holds no recorded session (a folder with a session.jsonl)")
+    try:
+        report = ablate([load_session(place) for place in places], _counter())
+    except SessionError as error:
+        raise BadInput(str(error)) from None
     if as_json:
         write_json(report.record())
     else:

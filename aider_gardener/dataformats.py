@@ -85,9 +85,10 @@ def shaped_data(solid: list[str], counts: Counter[str]) -> str:
     comments = sum(1 for line in solid if line.lstrip().startswith("#"))
     prose = counts["prose"] + counts["heading"] - comments
     nested = any(line.startswith(("  ", "- ")) for line in solid)
-    if keys >= max(2, 0.3 * total) and nested and prose < 0.15 * total and yaml + comments >= 0.55 * total:
+    sentences = sum(1 for line in solid if is_sentence(line) and not line.lstrip().startswith("#"))
+    shaped = keys >= max(2, 0.3 * total) and nested and yaml + comments >= 0.55 * total
+    if shaped and prose < 0.15 * total and sentences < 0.35 * total:
         return "yaml"
-    sentences = sum(map(is_sentence, solid))
     for mark, name in ((",", "csv"), ("\t", "tsv"), (";", "csv")):
         cells = Counter(line.count(mark) for line in solid)
         width, rows = cells.most_common(1)[0]

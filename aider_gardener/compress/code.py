@@ -8,7 +8,7 @@ by indentation.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.code_indent import indent_folds
@@ -82,8 +82,8 @@ def cut_line(line: str) -> str:
 
 
 def focus_rows(text: str, focus: Focus) -> frozenset[int]:
-    """Rows that hold a focus word which is rare in this text; rows are counted from 0."""
-    words = [word for word in focus.words if len(word) >= 4]
+    """Rows that hold a focus word, or name a file in focus, rare in this text; rows are counted from 0."""
+    words = sorted({word for word in focus.words if len(word) >= 4} | {*path_names(focus.paths)})
     lowered = text.lower() if words else ""
     rows: set[int] = set()
     for word in words:
@@ -94,6 +94,13 @@ def focus_rows(text: str, focus: Focus) -> frozenset[int]:
         if len(places) <= FOCUS_RARITY:
             rows.update(lowered.count("\n", 0, place) for place in places)
     return frozenset(rows)
+
+
+def path_names(paths: Iterable[str]) -> Iterator[str]:
+    """How code names the files: by path, by path without ending, by dotted module; in lower case."""
+    for path in paths:
+        stem = path.lower().rpartition(".")[0] or path.lower()
+        yield from (path.lower(), stem, stem.replace("/", "."))
 
 
 def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> list[str]:

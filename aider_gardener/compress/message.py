@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aider_gardener.compress.base import Context, omitted, unchanged
@@ -46,7 +46,7 @@ def compress_message(
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(content, cls)
     text, kept = _shown(
-        content, _edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
+        content, edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
     )
     if not is_shorter(text, content, count):
         return unchanged(content, cls)
@@ -60,9 +60,7 @@ def _shown(
     """The parts in their short forms, one after the other, and what they keep."""
     kept: Counter[str] = Counter()
     texts: list[str] = []
-    for part in parts:
-        own = replace(ctx, kind=part.kind, language=part.language, command=source.detail)
-        shown, facts = _part(content, part, source, own)
+    for part, shown, facts in shown_parts(content, parts, source, ctx):
         kept.update(facts)
         breaks = content[part.start - 1 : part.start] == "\n"
         if breaks and texts and texts[-1] and not texts[-1].endswith("\n"):
@@ -71,13 +69,22 @@ def _shown(
     return "".join(texts), dict(kept)
 
 
+def shown_parts(
+    content: str, parts: Sequence[Segment], source: Source, ctx: Context
+) -> Iterator[tuple[Segment, str, dict[str, int]]]:
+    """Each part of a message with its short form and what that keeps."""
+    for part in parts:
+        own = replace(ctx, kind=part.kind, language=part.language, command=source.detail)
+        yield part, *_part(content, part, source, own)
+
+
 def already_compressed(content: str, source: Source) -> bool:
     """True when the message has a marker line of ours, or a wrapper in its short form."""
     wrapped = bool(source.detail) and content.startswith(SHORT_HEADS)
     return wrapped or ("[…" in content and bool(_MARKER_LINE.search(content)))
 
 
-def _edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
+def edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
     """Edit segments with only blank space between them become one."""
     joined: list[Segment] = []
     for part in parts:

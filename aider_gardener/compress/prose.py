@@ -97,12 +97,14 @@ def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:
     words = [frozenset(content_words(text[unit.start : unit.end])) for unit in found]
     central = _textrank(words) if len(found) <= GRAPH_LIMIT else _degree(words)
     top = max(central, default=0.0) or 1.0
+    names = sorted({*focus.paths, *(path.rpartition("/")[2] for path in focus.paths)})
     scores = []
     for index, unit in enumerate(found):
         score = 0.6 * central[index] / top + worth(text[unit.start : unit.end])
         score += 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
         score += 0.5 * bool(focus.words & words[index])
         score += DECIDED_BONUS * decides(text[unit.start : unit.end][:BLOCK_CHARS], is_users=False)
+        score += 1.2 * any(name in text[unit.start : unit.end] for name in names)
         if unit.kind == "code":
             score -= 0.5
         scores.append(score)

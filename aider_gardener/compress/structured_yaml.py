@@ -13,7 +13,7 @@ from typing import Any
 
 from aider_gardener.compress.structured_outline import Raw
 
-FAST_CHARS, SLOW_CHARS = 400_000, 40_000
+FAST_CHARS, SLOW_CHARS = 250_000, 25_000
 """Up to this size YAML is parsed: with the C parser, and without it."""
 
 DEPTH_LIMIT = 60

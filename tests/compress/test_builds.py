@@ -6,6 +6,8 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import builds
+from aider_gardener.compress.base import Context
+from aider_gardener.tokens import default_counter
 
 KINDS = {
     "gcc": "gcc", "rustc": "rustc", "tsc": "tsc", "eslint": "eslint", "ruff_concise": "flake8", "mypy": "mypy",
@@ -101,3 +103,63 @@ def test_npm_errors_are_kept() -> None:
 def test_rust_labels_stay_with_their_errors() -> None:
     shown = compressed(builds.compress, output("rustc")).text
     assert "expected `i32`, found `&str`" in shown
+
+
+LINT_CODES = {"F821": "undefined name 'order{n}'", "F401": "'os.path{n}' imported but unused", "E501": "line too long ({n} > 79 characters)", "E302": "expected 2 blank lines, found {n}", "W291": "trailing whitespace"}
+COUNT = default_counter()
+
+
+def many_lints(files: int) -> str:
+    """flake8 over some files: per file four findings of each of five codes."""
+    return "".join(
+        f"src/part_{file}/module.py:{10 * row + number}:{number + 1}: {code} {message.format(n=row)}\n"
+        for file in range(files) for number, (code, message) in enumerate(LINT_CODES.items()) for row in range(1, 5)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("files", [8, 30])
+def test_many_lints_keep_the_place_of_every_error_and_count_each_kind(files: int) -> None:
+    text = many_lints(files)
+    result = builds.compress(text, Context(count=COUNT))
+    assert COUNT(text) > 3_000 and COUNT(result.text) <= 0.2 * COUNT(text)
+    assert_kept(text, result, "build")
+    assert f"[{4 * files} of this kind in {files} files]" in result.text
+
+
+def many_type_errors(files: int) -> str:
+    """mypy over some files: undefined names, wrong types, missing annotations."""
+    return "".join(
+        f'src/part_{file}/module.py:{7 * row + kind}: error: {message.format(n=row)}\n'
+        for file in range(files) for row in range(1, 6)
+        for kind, message in enumerate(('Name "total{n}" is not defined  [name-defined]', "Function is missing a return type annotation  [no-untyped-def]",
+                                        'Argument {n} to "send" has incompatible type "str"; expected "int"  [arg-type]'))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("files", [10, 40, 150])
+def test_a_flood_of_distinct_errors_tells_every_place(files: int) -> None:
+    text = many_type_errors(files)
+    result = builds.compress(text, Context(count=COUNT))
+    assert COUNT(result.text) <= 0.25 * COUNT(text)
+    assert_kept(text, result, "build")
+
+
+def test_errors_in_focus_stand_alone_in_a_flood() -> None:
+    text = many_type_errors(40)
+    line = 'src/part_23/module.py:14: error name-defined: Name "total2" is not defined'
+    assert line not in compressed(builds.compress, text).text
+    assert line in compressed(builds.compress, text, context(paths=("src/part_23/module.py",))).text
+
+
+def test_the_formats_of_eslint() -> None:
+    unix = "".join(f"/app/src/m{n}.ts:{n}:7: 'x{n}' is defined but never used. [Error/no-unused-vars]\n/app/src/m{n}.ts:{n}:9: Unexpected console statement. [Warning/no-console]\n" for n in range(1, 30))
+    compact = "".join(f"/app/src/m{n}.ts: line {n}, col 7, Error - 'x{n}' is defined but never used. (no-unused-vars)\n/app/src/m{n}.ts: line {n}, col 9, Warning - Unexpected console statement. (no-console)\n" for n in range(1, 30))
+    for text in (unix, compact):
+        assert builds.detect(text) == "eslint"
+        shown = compressed(builds.compress, text).text
+        assert "29 errors, 29 warnings" in shown and "no-unused-vars ×29" in shown and "[29 of this kind in 29 files]" in shown
+
+
+def test_a_code_on_the_next_line_belongs_to_its_message() -> None:
+    text = "".join(f'src/m{n}.py:{n}: error: Incompatible return value type (got "int", expected "str")\n[return-value]\n        return x + {n}\n               ^~~~~\n' for n in range(1, 40))
+    assert "error return-value ×39: Incompatible return value type" in compressed(builds.compress, text).text

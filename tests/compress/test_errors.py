@@ -102,3 +102,21 @@ def test_exception_groups_keep_every_leaf() -> None:
     assert "JSONDecodeError: Expecting property name" in shown
     assert "RuntimeError: cannot load '{bad'" in shown
     assert "KeyError: 'currency'" in shown
+
+
+def own_frames(number: int) -> str:
+    frames = "".join(
+        f'  File "/srv/shop/app/module_{n}.py", line {10 * n + 7}, in step_{n}\n    result = self.step_{n + 1}(order, retries={n}, deadline=deadline)\n             ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n'
+        for n in range(number)
+    )
+    return f"Traceback (most recent call last):\n{frames}shop.errors.StockError: sku 17 has -3 left, wanted 5\n"
+
+
+@pytest.mark.parametrize("number", [8, 12, 20])
+def test_long_stacks_of_project_frames_lose_code_before_frames(number: int) -> None:
+    text = own_frames(number)
+    result = compressed(errors.compress, text)
+    assert ratio(text, result) <= 0.75
+    assert all(f'module_{n}.py", line {10 * n + 7}, in step_{n}' in result.text for n in range(number))
+    assert f"result = self.step_{number}(" in result.text and "result = self.step_1(" not in result.text
+    assert "StockError: sku 17 has -3 left, wanted 5" in result.text

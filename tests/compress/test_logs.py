@@ -127,3 +127,32 @@ def test_lines_the_user_asks_about_are_favoured() -> None:
     lines = text.split("\n")
     lines.insert(400, wanted)
     assert wanted in compressed(logs.compress, "\n".join(lines), context(words=("quarterly",))).text
+
+
+def flood(lines: int) -> str:
+    """Errors whose words differ from line to line, among requests."""
+    verbs, nouns, reasons = ("load", "save", "parse", "merge", "sync"), ("order", "invoice", "shard", "lease", "report"), ("refused", "timeout", "mismatch")
+    return "".join(
+        f"2024-05-01 10:{n // 60 % 60:02}:{n % 60:02} ERROR app.{nouns[n % 5]}: failed to {verbs[n // 5 % 5]} {nouns[n // 25 % 5]} {n} for user{n % 7}x: {reasons[n % 3]}\n"
+        if n % 2 else f"2024-05-01 10:{n // 60 % 60:02}:{n % 60:02} INFO app.http: GET /v1/orders/{n} 200\n" for n in range(lines)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [150, 800])
+def test_a_flood_of_different_errors_is_told_as_families(lines: int) -> None:
+    text = flood(lines)
+    result = compressed(logs.compress, text)
+    assert ratio(text, result) <= 0.1
+    assert f"{lines // 2} errors" in result.text
+    assert "kinds like: ERROR <*> failed to <*> <*> # for" in result.text
+    assert "refused×" in result.text
+
+
+def test_errors_raised_at_different_places_are_different() -> None:
+    text = "".join(
+        f'2024-05-01 10:00:{n % 60:02} ERROR jobs: job {n} failed\nTraceback (most recent call last):\n  File "/srv/app/run.py", line 40, in run\n    go()\n  File "/srv/app/step.py", line {100 + n % 3}, in go\nValueError: bad payload {n}\n'
+        for n in range(60)
+    )
+    shown = compressed(logs.compress, text).text
+    assert all(f"step.py:{line}" in shown for line in (100, 101, 102))
+    assert "[repeated 20 times" in shown

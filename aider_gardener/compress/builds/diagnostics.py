@@ -60,8 +60,8 @@ UNIX = re.compile(
     r"^(?P<place>\S.*?:\d+:\d+): (?P<message>.*) \[(?P<severity>Error|Warning)/(?P<code>[\w@/.-]+)\]$"
 )
 COMPACT = re.compile(
-    r"^(?P<file>\S.*?): line (?P<row>\d+), col (?P<column>\d+), (?P<severity>Error|Warning) - (?P<message>.*?)"
-    r"(?: \((?P<code>[\w@/.-]+)\))?$"
+    r"^(?P<file>\S.*?): line (?P<row>\d+), col (?P<column>\d+), (?P<severity>Error|Warning) - "
+    r"(?P<message>.*?)(?: \((?P<code>[\w@/.-]+)\))?$"
 )
 SHAPES = (PAREN, TSC, UNIX, GNU, LINT, MAVEN, GO, CMAKE)
 SEVERE = re.compile(r"E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|SIM?999|TS\d|CS\d|MSB\d|C\d{4}$|LNK|E999")

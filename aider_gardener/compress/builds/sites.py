@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from os.path import commonprefix
 
 from aider_gardener.compress.builds.diagnostics import Diagnostic, labels
 from aider_gardener.compress.terminal import clip, plural, touches
@@ -55,7 +54,7 @@ def with_sites(
 ) -> list[str]:
     """Errors of one code and shape together: `  file:line:column, …` for each file; with `names` the
     quoted parts by which they differ, without `columns` the lines only. Those in focus stand alone."""
-    lines = []
+    lines: list[str] = []
     near = [one for one in errors if touches(one.line(), focus)][:12] if not columns or not names else []
     lines.extend(clip(one.line(), 400) for one in near)
     for group in _groups([one for one in errors if one not in near], exact=False):
@@ -113,7 +112,9 @@ def _shape(message: str) -> str:
     return VARIABLE.sub("\0", message)[:120]
 
 
-def example_lines(kinds: Sequence[Sequence[Diagnostic]], focus: Focus, *, width: int, sites: bool) -> list[str]:
+def example_lines(
+    kinds: Sequence[Sequence[Diagnostic]], focus: Focus, *, width: int, sites: bool
+) -> list[str]:
     """One example of each kind with the count of the others; with `sites` the lines they stand on."""
     lines = []
     for kind in kinds:
@@ -156,7 +157,9 @@ def _by_file(group: Sequence[Diagnostic], names: bool, columns: bool) -> dict[st
 def _shared_folder(places: Iterable[str]) -> str:
     """The folder that all files are below, with its slash, or "" where naming it saves nothing."""
     files = {split(place)[0] for place in places}
-    shared = commonprefix(sorted(files)).rpartition("/")[0]
+    first, last = min(files, default=""), max(files, default="")
+    same = next((at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), 0)
+    shared = first[:same].rpartition("/")[0]
     return shared + "/" if len(files) > 1 and len(shared) > 8 else ""
 
 

@@ -17,6 +17,17 @@ TOP_FRAMES = 5
 OWN_FRAMES = 24
 """The project's frames that stay in one stack; of more, the first and the last halves do."""
 
+SIZES = (
+    (TOP_FRAMES, OWN_FRAMES, OWN_FRAMES),
+    (TOP_FRAMES, OWN_FRAMES, TOP_FRAMES),
+    (TOP_FRAMES, OWN_FRAMES, 2),
+    (TOP_FRAMES, 16, 1),
+    (TOP_FRAMES, 12, 1),
+)
+LONG_SHARE = 0.7
+"""Frames next to the error that stay, the project's that stay, and those next to the error that show
+their code: the first of the sizes with which the result is within its share."""
+
 SHORT_TOKENS = 300
 """Tracebacks up to this size stay whole."""
 
@@ -37,7 +48,11 @@ def compress(text: str, ctx: Context) -> Compressed:
     lines = [line for line in lines_of(text) if line.strip()]
     stacks = _stacks(units(lines, kind))
     last = kind == "traceback-python" and "most recent call first" not in text
-    body, kept, folded = _write(stacks, last, ctx)
+    limit = LONG_SHARE * estimate(text, ctx.count)
+    for size in SIZES:
+        body, kept, folded = _write(stacks, last, size, ctx)
+        if estimate("\n".join(body), ctx.count) <= limit:
+            break
     summary = f"{kind}: {plural(kept['stacks'], 'stack')}, {plural(folded, 'library frame')} folded"
     return framed(text, summary, body, ctx, ContentClass.ERROR, kind, kept)
 
@@ -54,7 +69,7 @@ def _stacks(found: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _write(
-    runs: Sequence[Sequence[Unit]], innermost_last: bool, ctx: Context
+    runs: Sequence[Sequence[Unit]], innermost_last: bool, size: tuple[int, int, int], ctx: Context
 ) -> tuple[list[str], dict[str, int], int]:
     """The runs as lines; a stack that stood there already is named, a whole repeated traceback counted."""
     body: list[str] = []
@@ -77,8 +92,8 @@ def _write(
             body.append(omitted(f"same {len(run)} frames as above"))
         else:
             kept["stacks"] += 1
-            top = TOP_FRAMES if stacks <= 3 or kept["stacks"] == stacks else TOP_FRAMES - 2
-            lines, own, library = _stack(run, innermost_last, top, ctx)
+            top = size[0] if stacks <= 3 or kept["stacks"] == stacks else size[0] - 2
+            lines, own, library = _stack(run, innermost_last, (top, *size[1:]), ctx)
             body.extend(lines)
             kept["frames"] += own
             folded += library
@@ -104,18 +119,22 @@ def _text(run: Sequence[Unit], said: set[str], ctx: Context) -> list[str]:
     return fresh
 
 
-def _stack(run: Sequence[Unit], innermost_last: bool, most: int, ctx: Context) -> tuple[list[str], int, int]:
-    """One run of frames: the top ones and the project's stay, the rest is counted."""
+def _stack(
+    run: Sequence[Unit], innermost_last: bool, size: tuple[int, int, int], ctx: Context
+) -> tuple[list[str], int, int]:
+    """One run of frames: the top ones and the project's stay, as many as `size` says; the rest is counted."""
+    most, projects, coded = size
     top = set(range(len(run))[-most:] if innermost_last else range(len(run))[:most])
+    with_code = set(range(len(run))[-coded:] if innermost_last else range(len(run))[:coded])
     own = [at for at, unit in enumerate(run) if unit.own]
-    if len(own) > OWN_FRAMES:
-        own = [*own[: OWN_FRAMES // 2], *own[-OWN_FRAMES // 2 :]]
+    if len(own) > projects:
+        own = [*own[: projects // 2], *own[-projects // 2 :]]
     keep = top | set(own)
     keep |= (
         {at for at, unit in enumerate(run) if touches(unit.lines[0], ctx.focus)} if len(run) < 400 else set()
     )
     lines: list[str] = []
-    skipped = repeats = 0
+    skipped, repeats, own_skipped = 0, 0, False
     previous = ""
     for at, unit in enumerate(run):
         if at in keep and unit.key() == previous and at != len(run) - 1:
@@ -123,21 +142,22 @@ def _stack(run: Sequence[Unit], innermost_last: bool, most: int, ctx: Context) -
             continue
         if at not in keep:
             skipped += 1
+            own_skipped = own_skipped or unit.own
             continue
-        lines.extend(_gap(skipped, repeats))
-        skipped = repeats = 0
+        lines.extend(_gap(skipped, repeats, own_skipped))
+        skipped, repeats, own_skipped = 0, 0, False
         previous = unit.key()
         last = at == (len(run) - 1 if innermost_last else 0)
-        shown = unit.lines if last or unit.own or not innermost_last else unit.lines[:1]
+        shown = unit.lines if last or (unit.own and at in with_code) or not innermost_last else unit.lines[:1]
         lines.extend(clip(line, LONGEST_LINE) for line in shown if last or not CARETS.match(line))
-    lines.extend(_gap(skipped, repeats))
+    lines.extend(_gap(skipped, repeats, own_skipped))
     return lines, len(keep), len(run) - len(keep)
 
 
-def _gap(skipped: int, repeats: int) -> list[str]:
+def _gap(skipped: int, repeats: int, own: bool) -> list[str]:
     lines = []
     if repeats:
         lines.append(f"  [… same frame {plural(repeats, 'more time')}]")
     if skipped:
-        lines.append(f"  [… {plural(skipped, 'library frame')}]")
+        lines.append(f"  [… {plural(skipped, 'frame' if own else 'library frame')}]")
     return lines

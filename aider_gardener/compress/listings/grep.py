@@ -67,6 +67,7 @@ def _lines(
     files: dict[str, list[tuple[str, str]]], each: int, width: int, numbered: int, ctx: Context
 ) -> list[str]:
     written = []
+    width = max(width, 80)
     for path, matches in files.items():
         near = [match for match in matches if touches(match[1], ctx.focus)]
         most = each + (2 if touches(path, ctx.focus) else 0)

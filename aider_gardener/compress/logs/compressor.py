@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import Context
+from aider_gardener.compress.errors.library import is_library
+from aider_gardener.compress.errors.places import frame_place
 from aider_gardener.compress.logs.detector import detect
+from aider_gardener.compress.logs.families import families
 from aider_gardener.compress.logs.metrics import compress_metrics
 from aider_gardener.compress.logs.records import Record, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
@@ -23,10 +26,19 @@ from aider_gardener.compress.terminal import (
 from aider_gardener.messages import Compressed, ContentClass
 
 LARGE_SHARE, SMALL_SHARE = 0.05, 0.095
+ASKED, ASKED_LIMIT, LINE_WIDTH = 4, 200_000, 1_000
+"""Records about the focus that are shown beside the kinds, and how much is searched for them."""
+
+FEW_TEMPLATES = 12
+FAMILY_WEIGHT = 10.5
+"""Kinds that say the same of different things come first: they stand for what does not fit."""
+
 FIELD_LINES = 4_000
 """Ranges of fields are told from up to this many lines of a kind, evenly chosen."""
 
 SHOWN_TEMPLATES = 400
+DIGITS = str.maketrans("0123456789", "abcdefghij")
+"""Line numbers as letters: two places are two kinds, unlike two values of a number."""
 
 
 def compress(text: str, ctx: Context) -> Compressed:
@@ -58,7 +70,7 @@ def digest_lines(lines: Sequence[str], budget: int, ctx: Context) -> list[str]:
 class _Item:
     """A piece of the result: where its line stood, how much it weighs, its text, whole and brief."""
 
-    at: int
+    at: float
     weight: float
     lines: tuple[str, ...]
     severity: str = ""
@@ -75,6 +87,7 @@ class _Log:
         self.lines = [record.line for record in self.records]
         keyed = [_keyed(record) for record in self.records]
         self.templates = mine(keyed, kind)
+        self.alike = families(self.templates) if len(self.templates) > FEW_TEMPLATES else []
         self.chosen: list[_Item] = []
 
     def summary(self) -> str:
@@ -98,7 +111,7 @@ class _Log:
 
     def body(self, budget: int) -> list[str]:
         """The heaviest items that fit into `budget` tokens, in order."""
-        taken: dict[int, _Item] = {}
+        taken: dict[float, _Item] = {}
         for item in sorted(self.items(), key=lambda one: (-one.weight, one.at, -len(one.lines[0]))):
             if item.at in taken or budget < 12:
                 continue
@@ -118,12 +131,22 @@ class _Log:
         for template in ranked[:SHOWN_TEMPLATES]:
             lift = edges.pop(template.at[0], 0.0)
             found.extend(self.template_items(template, lift))
+        found.extend(_Item(at, 7.0, (clip(self.shown_line(at), 300),)) for at in self.asked())
+        found.extend(_Item(one.at, FAMILY_WEIGHT, (one.told(),), one.severity) for one in self.alike)
         found.extend(
             _Item(at, weight, (clip(self.shown_line(at), 300),))
             for at, weight in edges.items()
             if 0 <= at < len(self.lines)
         )
         return found
+
+    def asked(self) -> list[int]:
+        """The first and last records that touch the focus, unless it is everywhere."""
+        focus = self.ctx.focus
+        if not focus.words and not focus.paths:
+            return []
+        near = [at for at, line in enumerate(self.lines[:ASKED_LIMIT]) if touches(line[:LINE_WIDTH], focus)]
+        return [*near[:ASKED], *near[ASKED:][-1:]] if len(near) <= max(20, len(self.lines) // 20) else []
 
     def template_items(self, template: Template, least: float) -> list[_Item]:
         at, times = template.at[0], len(template.at)
@@ -162,9 +185,14 @@ class _Log:
 
 
 def _keyed(record: Record) -> str:
+    """What tells the kind of a record: its line, and of a traceback where it was raised and as what."""
     if not record.rest:
         return record.line
-    return record.line[:160] + " " + record.rest[-1].strip()[:80]
+    places = [place for line in record.rest if (place := frame_place(line)) and not is_library(place)]
+    innermost_first = record.rest[-1][:1] in "\t "
+    where = (places[0] if innermost_first else places[-1]) if places else ""
+    where = where.replace(":", " line ").translate(DIGITS)
+    return f"{record.line[:120]} {record.rest[-1].strip()[:80]} {where}"
 
 
 def _weight(template: Template) -> float:

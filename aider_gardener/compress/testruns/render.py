@@ -53,7 +53,8 @@ def failures_text(run: Run, detail: Detail, focus: Focus) -> list[str]:
         groups.setdefault(failure.cause(), []).append(failure)
     written: list[str] = []
     for group in groups.values():
-        more = detail if not any(touches(one.id, focus) for one in group) else _raised(detail)
+        near = any(touches(" ".join([one.id, *one.where]), focus) for one in group)
+        more = _raised(detail) if near else detail
         written.extend(_group_text(group, more))
     return written
 
