@@ -216,10 +216,10 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def the_window_is_kept_if_any_view_does(self) -> None:
-        gardener = self.gardener
-        goal = gardener.goal()
-        if goal.hard and history_used(gardener) > goal.hard:
-            assert gardener.draft(goal=goal) is None
+        gardener, window = self.gardener, self.driver.coder.main_model.info["max_input_tokens"]
+        prompt = self.driver.coder.format_messages().all_messages()
+        if sum(gardener.count(str(message["content"])) for message in prompt) > window:
+            assert gardener.draft(goal=Goal(high=1, low=1, hard=1)) is None
 
     @invariant()
     def without_a_compaction_the_prefix_stays(self) -> None:
