@@ -22,7 +22,7 @@ LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
 or be close in meaning; else the question does not ask for the past."""
 CLOSE_SIMILARITY = 0.5
-ASKED_SHARE = 0.35
+ASKED_SHARE = 0.45
 """When the user asks, what is worth less than this share of the best passage is left out."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"

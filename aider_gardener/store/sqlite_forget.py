@@ -10,9 +10,11 @@ from typing import Any
 import apsw
 
 from aider_gardener.store import search, sqlite_vectors
+from aider_gardener.store.sqlite_file import BUSY_MILLISECONDS
 
 CHECKPOINT_TRIES = 20
 CHECKPOINT_PAUSE_SECONDS = 0.1
+CHECKPOINT_MILLISECONDS = 50
 
 
 def forget(db: apsw.Connection, ids: Iterable[str]) -> int:
@@ -96,10 +98,14 @@ def empty_log(db: apsw.Connection) -> bool:
     """Move the write-ahead log into the file and cut it to nothing; False if another reader holds it."""
     if db.pragma("journal_mode") != "wal":
         return True
-    for _ in range(CHECKPOINT_TRIES):
-        try:
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            return True
-        except apsw.BusyError:
-            time.sleep(CHECKPOINT_PAUSE_SECONDS)
-    return False
+    db.set_busy_timeout(CHECKPOINT_MILLISECONDS)  # with the usual patience all tries would take minutes
+    try:
+        for _ in range(CHECKPOINT_TRIES):
+            try:
+                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                return True
+            except apsw.BusyError:
+                time.sleep(CHECKPOINT_PAUSE_SECONDS)
+        return False
+    finally:
+        db.set_busy_timeout(BUSY_MILLISECONDS)
