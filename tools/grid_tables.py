@@ -21,6 +21,8 @@ Cell = Callable[[Rows], str]
 
 NOTHING = "–"
 FLOOR = "no-history"
+BUSY = 1.5
+"""Load for each core above which other work must have been going on."""
 PLOTS = (
     "![Probes supported over tokens billed, a curve for each variant](images/pareto-tokens.svg)",
     "",
@@ -180,6 +182,8 @@ def caption(value: Mapping[str, Any]) -> Iterator[str]:
     yield f"`make bench`: {at['model']}, window {at['window_tokens']:,} tokens; weak {at['weak_model']};"
     yield f"aider {at['aider']}, tokens by {at['tokenizer']}, commit {at['commit'] or 'unknown'};"
     yield f"Python {at['python']}, {at['cpu']}, {at['cores']} cores."
+    if at["load"] > BUSY * at["cores"]:
+        yield f"The machine was busy with other work (load {at['load']}): plan time and overhead say little."
     if value["missing"]:
         missing = len(value["missing"])
         full = missing + len(value["rows"]) + len(value["chained"])

@@ -172,7 +172,8 @@ def keep_results(everything: Sequence[Cell]) -> None:
         print("no cell of the full grid is finished: the results file stays as it is")
         return
     missing = [cell.name for cell, value in found if not value]
-    common = next(value["provenance"] for _cell, value in found if value)
+    load = os.getloadavg()[2] if hasattr(os, "getloadavg") else 0.0
+    common = {**next(value["provenance"] for _cell, value in found if value), "load": round(load, 1)}
     value = collected(rows, one_chat, common, missing)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(written(value), encoding="utf-8")

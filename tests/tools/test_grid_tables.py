@@ -24,7 +24,7 @@ def row(session: str, variant: str, supported: int, budget: int | None = None, *
 
 def value(*rows: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any]:
     at = {"model": "gpt-4o", "window_tokens": 128_000, "weak_model": "mini", "aider": "0.86.2", "tokenizer": "o200k",
-          "commit": "abc", "python": "3.11", "cpu": "A", "cores": 2}  # fmt: skip
+          "commit": "abc", "python": "3.11", "cpu": "A", "cores": 2, "load": 1.9}  # fmt: skip
     return {"rows": list(rows), "chained": [], "provenance": at, "missing": list(missing)}
 
 
@@ -67,6 +67,13 @@ def test_one_chat_of_all_sessions_stands_apart() -> None:
     assert "### All sessions in one chat of 182 turns" in lines
     assert ["tail", "≤ 70", "9,000", "25 %", "100,000"] in cells(lines, "tail")
     assert cells(lines, "tail")[0][2] == "100 %", "the mean is of the single sessions"
+
+
+def test_times_from_a_busy_machine_are_called_so() -> None:
+    found = value(row("a", "tail", 10))
+    assert not [line for line in grid(found) if "busy" in line]
+    found["provenance"]["load"] = 8.0
+    assert [line for line in grid(found) if "busy with other work (load 8.0)" in line]
 
 
 def test_what_is_missing_is_said() -> None:
