@@ -104,7 +104,7 @@ def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:
         score += 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
         score += 0.5 * bool(focus.words & words[index])
         score += DECIDED_BONUS * decides(text[unit.start : unit.end][:BLOCK_CHARS], is_users=False)
-        score += 1.2 * any(name in text[unit.start : unit.end] for name in names)
+        score += 1.6 * any(name in text[unit.start : unit.end] for name in names)
         if unit.kind == "code":
             score -= 0.5
         scores.append(score)

@@ -48,7 +48,7 @@ PARSERS: Mapping[str, Parser] = {
     "ctest": parse_gtest,
 }
 WRAPPED = ("jest", "node-test", "tap")
-TOKENS_PER_FAILURE = 70
+TOKENS_PER_FAILURE = 76
 LARGE_SHARE, SMALL_SHARE = 0.028, 0.14
 
 
@@ -73,8 +73,11 @@ def compress(text: str, ctx: Context) -> Compressed:
 
 
 def _distinct(failures: Sequence[Failure]) -> list[Failure]:
-    """Failures without those that stand in the output twice (a run pasted or reported twice)."""
-    return list({(one.id, one.outcome, *one.cause()): one for one in reversed(failures)}.values())[::-1]
+    """Failures without those that stand in the output twice (a run pasted or reported twice), the second
+    time perhaps by name only."""
+    told = {one.id for one in failures if one.message or one.where}
+    solid = [one for one in failures if one.message or one.where or one.id not in told]
+    return list({(one.id, one.outcome, *one.cause()): one for one in reversed(solid)}.values())[::-1]
 
 
 def _build_errors(run: Run) -> int:

@@ -90,7 +90,8 @@ def _scan(block: Sequence[str], failure: Failure) -> tuple[list[list[str]], list
             library = place
         elif place:
             failure.where.append(place)
-    if not failure.where and library:
+            library = ""
+    if library:
         failure.where.append(library)
     return groups, output
 
