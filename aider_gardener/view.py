@@ -119,11 +119,14 @@ def render(entries: Sequence[Entry], fidelity: Levels, text_of: TextOf, undone: 
         asked = [entry for entry in exchange if entry.role != "assistant"]
         whole = all(level(entry) is Fidelity.FULL for entry in exchange)
         keeps_reply = all(level(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        asked_shown = any(level(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
         if whole:
             flush(fill=True)
             pieces += as_they_are(exchange)
-        elif replies and keeps_reply and asked_shown:
+        elif (
+            replies
+            and keeps_reply
+            and any(level(entry) is not Fidelity.HIDDEN for entry in [*asked, *pending])
+        ):
             pending += asked
             flush(fill=False)
             pieces += as_they_are(replies)
