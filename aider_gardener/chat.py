@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
 from aider_gardener.view import (
@@ -170,11 +172,13 @@ class Chat:
             and (seq <= border or not self.cur) == is_done
         ]
         taken = set(shown) | set(other)
-        order = [*shown]
-        for seq in sorted(set(hidden) - taken):
-            at = next((index for index, placed in enumerate(order) if placed > seq), len(order))
-            order.insert(at, seq)
-        return [self.entries[seq] for seq in order]
+        highest = list(accumulate(shown, max))
+        order, at = [], 0
+        for seq in sorted(set(hidden) - taken):  # each goes before the first that is later than it
+            behind = max(at, bisect_right(highest, seq))
+            order += [*shown[at:behind], seq]
+            at = behind
+        return [self.entries[seq] for seq in [*order, *shown[at:]]]
 
     def all_entries(self) -> list[Entry]:
         """The entries of both lists in the order of the chat, hidden ones included."""

@@ -148,11 +148,14 @@ def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf) -> list[Pi
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
         keeps_reply = all(levels.of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        asked_shown = any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*pending, *asked])
         if all(levels.in_place(entry) for entry in exchange):
             flush(fill=True)
             pieces += as_they_stand(exchange)
-        elif replies and keeps_reply and asked_shown:
+        elif (
+            replies
+            and keeps_reply
+            and any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*asked, *pending])
+        ):
             pending += asked
             flush(fill=False)
             pieces += as_they_stand(replies)

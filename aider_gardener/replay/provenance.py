@@ -40,7 +40,7 @@ def source_commit() -> str:
 
 def provenance(runner: Runner) -> Provenance:
     """The provenance of a finished replay."""
-    model = runner.coder.main_model
+    model = runner.main_model  # the chat may have switched since
     probes = json.dumps([vars(probe) for probe in runner.probes], sort_keys=True)
     settings = {**(runner.variant.settings or {}), **(runner.settings or {})}
     return Provenance(

@@ -158,3 +158,20 @@ def test_another_program_is_a_usage_error(command: list[str]) -> None:
     found = CliRunner().invoke(record, command)
     assert found.exit_code == 2 and len(found.stderr.strip().splitlines()) == 1
     assert "gardener record -- aider-gardener" in found.stderr
+
+
+def test_a_result_names_the_model_it_began_with_and_a_restart_goes_back_to_it(tmp_path: Path) -> None:
+    rows = [
+        {"kind": "meta", "format": 1, "files": []},
+        {"kind": "user", "turn": 1, "text": "/model gpt-4.1"},
+        {"kind": "user", "turn": 2, "text": "/ask hello?"},
+        {"kind": "reply", "turn": 2, "text": "hi"},
+        {"kind": "restart", "turn": 2, "files": []},
+        {"kind": "user", "turn": 3, "text": "/ask again?"},
+        {"kind": "reply", "turn": 3, "text": "yes"},
+    ]
+    (tmp_path / "repo0").mkdir()
+    (tmp_path / "session.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    result = replay_session(tmp_path, "none")
+    assert [call.model for call in result.calls] == ["gpt-4.1", "gpt-4o"]
+    assert result.provenance.model == "gpt-4o"
