@@ -19,6 +19,9 @@ IMPORT = f"from aider.gardener.host import wrappers as {HOOKS}"
 PLACES = {"aider.main:get_parser": "aider.args:get_parser"}
 """Where a name is defined that the adapter replaces in the module that imports it."""
 
+MAY_STAND = frozenset(["cmd_context_pressure"])
+"""What aider has itself when another patch of the series is applied."""
+
 
 def definition_of(seam: Seam) -> tuple[str, str]:
     """The file in which a seam's attribute is defined, and its path there."""
@@ -34,7 +37,8 @@ def hooked(text: str, seams: Iterable[Seam], file: str) -> str:
         if seam.signature:
             text = decorated(text, outer, attribute, seam.make, file)
         else:
-            added.setdefault(outer[0], []).append(f"{attribute} = {HOOKS}.{seam.make}(None)")
+            standing = f'vars().get("{attribute}")' if attribute in MAY_STAND else "None"
+            added.setdefault(outer[0], []).append(f"{attribute} = {HOOKS}.{seam.make}({standing})")
     for class_name, lines in added.items():
         text = with_attributes(text, class_name, lines, file)
     return text if IMPORT in text else with_import(text, file)

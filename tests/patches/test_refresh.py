@@ -120,6 +120,11 @@ def test_hooks_stand_above_decorators_and_at_the_end_of_a_class() -> None:
     assert lines.index(IMPORT) == lines.index("from aider import models") + 1
 
 
+def test_what_aider_may_have_itself_is_handed_to_the_hook() -> None:
+    text = hooked(HOST, [seam("Coder.cmd_context_pressure", "", "cmd_context_pressure")], "x.py")
+    assert '    cmd_context_pressure = gardened.cmd_context_pressure(vars().get("cmd_context_pressure"))' in text
+
+
 def test_a_seam_that_is_not_there_is_refused() -> None:
     with pytest.raises(PatchError, match=r"x\.py has no Coder\.gone"):
         hooked(HOST, [seam("Coder.gone", "()", "send")], "x.py")

@@ -245,7 +245,19 @@ def added(function: Any) -> Any:
     return lambda _original: function
 
 
-cmd_context_pressure = added(commands.cmd_context_pressure)
+def cmd_context_pressure(original: Any) -> Any:
+    """Our report; in an aider that has one of its own, that one while the gardener is off."""
+    if not callable(original):
+        return commands.cmd_context_pressure
+
+    @wraps(original)
+    def cmd_context_pressure(self: Any, args: Any) -> Any:
+        report = original if link.gardener_of(self.coder) is None else commands.cmd_context_pressure
+        return report(self, args)
+
+    return cmd_context_pressure
+
+
 cmd_gardener = added(commands.cmd_gardener)
 cmd_recall = added(commands.cmd_recall)
 cmd_forget = added(commands_entries.cmd_forget)

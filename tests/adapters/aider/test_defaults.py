@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider import defaults, link, options
+from aider_gardener.adapters.aider import commands, defaults, link, options, wrappers
 from aider_gardener.settings import Settings
 
 
@@ -51,6 +51,19 @@ def test_a_setting_that_is_not_offered_has_no_flag_and_keeps_the_builds_default(
     options.add_options(parser)
     flags = {flag for action in parser._actions for flag in action.option_strings}
     assert flags == {"-h", "--help", "--gardener", "--no-gardener", "--gardener-store"}
+
+
+def test_an_aider_with_a_report_of_its_own_shows_that_while_the_gardener_is_off() -> None:
+    asked: list[str] = []
+
+    def own(_commands: Any, args: str) -> None:
+        asked.append(args)
+
+    report = wrappers.cmd_context_pressure(own)
+    off = SimpleNamespace(coder=SimpleNamespace(**{link.ATTRIBUTE: None}))
+    report(off, "--json")
+    assert asked == ["--json"]
+    assert wrappers.cmd_context_pressure(None) is commands.cmd_context_pressure
 
 
 def test_a_build_in_which_it_is_off_loads_nothing_ahead(build: pytest.MonkeyPatch) -> None:
