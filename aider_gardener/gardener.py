@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
-from aider_gardener.pressure import Frame, Level, Pressure, default_budget, level
+from aider_gardener.pressure import HARD_AT, Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
 from aider_gardener.recall import Recalled
@@ -204,6 +205,11 @@ class Gardener(SingleEntries, Settled):
         with self.timed():
             return self.compactions.shrink(self, room)
 
+    def room(self) -> int:
+        """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
+        window = self.frame.window
+        return int(HARD_AT * window) - self.frame.tokens - history_used(self) if window else sys.maxsize
+
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
@@ -254,13 +260,13 @@ class Gardener(SingleEntries, Settled):
 
         `standing` is the text of the files in the chat: what stands there is not recalled.
         """
-        budget = self.recall_budget
-        if not self.acts or budget <= 0 or not question.strip():
+        budget = min(int(self.recall_budget * recall_part(question)), self.room())
+        if not self.acts or budget <= MARGIN_TOKENS or not question.strip():
             return ""
         with self.timed():
             request = Request(
                 question,
-                token_limit=int(budget * recall_part(question)) - MARGIN_TOKENS,
+                token_limit=budget - MARGIN_TOKENS,
                 floor=self.chat.floor,
                 unasked=True,
                 threshold=self.settings.recall_threshold,

@@ -63,7 +63,7 @@ class ChatLaws(RuleBasedStateMachine):
 
     home: Path
 
-    @initialize(budget=st.sampled_from([600, 1_500, 20_000]), window=st.sampled_from([0, 2_500, 6_000]))
+    @initialize(budget=st.sampled_from([20_000, 1_500, 600]), window=st.sampled_from([3_500, 0, 6_000]))
     def begin(self, budget: int, window: int) -> None:
         import litellm
         from aider.coders.base_coder import Coder
@@ -106,7 +106,7 @@ class ChatLaws(RuleBasedStateMachine):
 
     # What a user and a provider do
 
-    @rule(sentences=st.sampled_from([1, 12, 60]), words=st.sampled_from([0, 0, 0, 90]))
+    @rule(sentences=st.sampled_from([60, 12, 1]), words=st.sampled_from([0, 0, 0, 90]))
     def ask(self, sentences: int, words: int) -> None:
         self.number += 1
         self.model.replies.append(prose(self.number, sentences))
@@ -208,6 +208,7 @@ class ChatLaws(RuleBasedStateMachine):
     @invariant()
     def the_same_chat_makes_the_same_prompt_and_no_second_plan(self) -> None:
         coder, gardener = self.driver.coder, self.gardener
+        coder.format_messages()  # a plan made here leaves room in which aider may put its reminder next time
         first = coder.format_messages().all_messages()
         plans = len(gardener.plans_applied)
         assert coder.format_messages().all_messages() == first
