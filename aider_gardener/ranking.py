@@ -107,12 +107,13 @@ def rank(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
         by_entry.setdefault(id(passage.entry), []).append(at)
     for places in by_entry.values():
         places.sort(key=lambda at: passages[at].start)
+        anywhere = in_entry(places, held, weights)
         for order, at in enumerate(places):
             lexical = 0.0
             if total:
                 own = weigh(held[at], weights)
-                around = surroundings(order, places, passages, held, words, weights)
-                line = best_line(passages[at], words, weights)
+                around = surroundings(order, places, passages, held, words, weights, anywhere)
+                line = best_line(passages[at], [word for word in words if word.text in held[at]], weights)
                 gained = sum(points for word, points in around.items() if word not in own)
                 lexical = ((1 - LINE_WEIGHT) * sum(own.values()) + LINE_WEIGHT * line + gained) / total
             scores[at] = fuse(lexical, passages[at].similarity)
@@ -132,11 +133,22 @@ def weigh(found: Found, weights: Mapping[str, float], factor: float = 1.0) -> di
 
 
 def best_line(passage: Passage, words: Sequence[Word], weights: Mapping[str, float]) -> float:
-    """The information of the question that stands together in one line."""
+    """The information that stands together in one line, of those words that the passage holds."""
+    if not words:
+        return 0.0
     lines = terms(passage.text).lines
     if not lines:
         lines = (plain(passage.text),)
     return max(sum(weigh(shared(words, found, stems), weights).values()) for found, stems in lines)
+
+
+def in_entry(places: Sequence[int], held: Sequence[Found], weights: Mapping[str, float]) -> dict[str, float]:
+    """What each word counts that stands anywhere in an entry, given the places of its passages."""
+    points: dict[str, float] = {}
+    for at in places:
+        for word, gained in weigh(held[at], weights, ENTRY_WEIGHT).items():
+            points[word] = max(points.get(word, 0.0), gained)
+    return points
 
 
 def surroundings(
@@ -146,18 +158,20 @@ def surroundings(
     held: Sequence[Found],
     words: Sequence[Word],
     weights: Mapping[str, float],
+    anywhere: Mapping[str, float],
 ) -> dict[str, float]:
-    """What words count that stand around a passage: beside it, in its entry, in what that answers."""
-    points: dict[str, float] = {}
+    """What words count that stand around a passage: beside it, in its entry (`anywhere`), in what that
+    answers. Words of the passage itself are among them."""
+    points = dict(anywhere)
 
     def add(found: Found, factor: float) -> None:
         for word, gained in weigh(found, weights, factor).items():
             points[word] = max(points.get(word, 0.0), gained)
 
-    for other, at in enumerate(places):
-        distance = abs(other - order)
-        if distance:
-            add(held[at], {1: NEAR_WEIGHT, 2: NEXT_WEIGHT}.get(distance, ENTRY_WEIGHT))
+    for distance, factor in ((1, NEAR_WEIGHT), (2, NEXT_WEIGHT)):
+        for other in (order - distance, order + distance):
+            if 0 <= other < len(places):
+                add(held[places[other]], factor)
     context = passages[places[order]].context
     if context:
         add(shared(words, *plain(context)), CONTEXT_WEIGHT)
