@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ WASTE, WASTED_ROWS = 0.3, 1_000
 
 
 @dataclass(frozen=True)
-class Held:
+class Held(ABC):
     """The first `count` rows are vectors in the order they were written; the rest is room to grow.
 
     Frozen, so that an older one can be put back after a trial: growing only writes behind its rows, and
@@ -48,13 +49,13 @@ class Held:
     def is_wasteful(self) -> bool:
         return self.dead > max(WASTED_ROWS, WASTE * self.count)
 
+    @abstractmethod
     def unread(self, db: apsw.Connection, embedder: int, limit: int) -> list[Any]:
         """The next rows (number, chunk, original, blob), at most `limit`, -1 for all."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decoded(self, blobs: bytes, rows: int) -> NDArray[Any]:
         """The blobs of so many rows as an array."""
-        raise NotImplementedError
 
     def with_rows(self, found: list[Any]) -> Held:
         """The same with new rows behind the others."""
