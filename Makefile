@@ -54,9 +54,11 @@ format: $(INSTALLED)
 
 # Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
 bench: $(INSTALLED)
-	$(BIN)/python -m bench.handled
 	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
+ifeq ($(findstring --list,$(BENCH_FLAGS)),)
+	$(BIN)/python -m bench.handled
 	$(BIN)/python tools/benchmark_tables.py
+endif
 
 # New figures for the regression gate, after a change that is meant to alter them.
 bench-gate: $(INSTALLED)
@@ -107,7 +109,7 @@ $(INSTALLED): $(LOCK) pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.10, 3.11 or 3.12 found: install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(if $(UV),--without-pip) $(VENV) || { rm -rf $(VENV); exit 1; }
 ifneq ($(UV),)
-	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes $(LOCK)
+	$(UV) pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes $(LOCK)
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 else
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)

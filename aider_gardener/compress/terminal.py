@@ -30,6 +30,8 @@ CI_PREFIX = re.compile(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
 )
+LEVEL = re.compile(r"\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b", re.IGNORECASE)
+"""Stands behind the stamp in a program's own log; a CI runner's stamp stands before whatever was printed."""
 CONTINUES = re.compile(
     r"^(?!\d+ ?\||\S+\.\w+(?:\(\d+,\d+\)|:\d+(?::\d+)?)(?: -|:)|\S.*?: line \d+, col )"
     r"[a-z0-9./:\])}'\"`,;_&|-]"
@@ -75,8 +77,11 @@ def _last_written(line: str) -> str:
 
 
 def _without_ci_times(text: str) -> str:
+    """The text without a CI runner's stamps; a log's own, most of them before a level, stay."""
     head = text[:4_000].split("\n")[:40]
-    if sum(1 for line in head if CI_PREFIX.match(line)) * 10 < len(head) * 8:
+    stamps = [(line, found) for line in head if (found := CI_PREFIX.match(line))]
+    levels = sum(1 for line, found in stamps if LEVEL.match(line, found.end()))
+    if len(stamps) * 10 < len(head) * 8 or levels * 2 > len(stamps):
         return text
     return "\n".join(CI_PREFIX.sub("", line, count=1) for line in text.split("\n"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
@@ -12,10 +14,12 @@ SWAP_CHARS = 20_000
 """Of each text that a plan swapped at most so many characters are kept, for reports."""
 
 
-def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
-    """Install the gardener into this process's aider with these settings."""
+def install(settings: Mapping[str, Any], history_tokens: int | None, vectors: Path | None = None) -> None:
+    """Install the gardener into this process's aider with these settings; `vectors` is a file that keeps
+    the vectors of passages."""
     import aider_gardener
     from aider_gardener.adapters.aider import link
+    from aider_gardener.replay.vectors import keeping
     from aider_gardener.settings import Settings
 
     options = dict(settings)
@@ -27,6 +31,8 @@ def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
         raise UsageError(f"unknown setting of the gardener: {problem}") from problem
     aider_gardener.install(chosen)
     link.state.background = False
+    if vectors is not None:
+        link.state.loading = partial(keeping, vectors)
 
 
 def gardener_of(coder: Any) -> Any:

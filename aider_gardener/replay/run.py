@@ -31,7 +31,8 @@ class Job:
     `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `keep_texts` asks for
     the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the
     same chat, as one long session. `ask_model` is a real model to ask for summaries and answers to
-    probes, kept in `cassette`; without it there is no network.
+    probes, kept in `cassette`; without it there is no network. `vectors` is a file in which replays of the
+    same sessions keep the vectors of passages for one another.
     """
 
     path: Path
@@ -46,6 +47,7 @@ class Job:
     then: tuple[Path, ...] = ()
     ask_model: str = ""
     cassette: Path | None = None
+    vectors: Path | None = None
 
 
 def replay_session(
@@ -132,6 +134,7 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
         "texts": job.keep_texts,
         "ask_model": job.ask_model,
         "cassette": str(job.cassette.resolve()) if job.cassette else "",
+        "vectors": str(job.vectors.resolve()) if job.vectors else "",
         "folder": str(folder),
         "result": str(result_file),
     }

@@ -54,6 +54,7 @@ class Runner:
     summaries: Sequence[str] = ()
     dump_dir: Path | None = None
     asker: Asker | None = None
+    vectors: Path | None = None
     progress: Callable[[int, int], None] | None = None
     source_commit: str = ""
     turn: int = 0
@@ -129,7 +130,7 @@ class Runner:
             return
         from aider_gardener.replay.gardened import install
 
-        install({**self.variant.settings, **(self.settings or {})}, self.history_tokens)
+        install({**self.variant.settings, **(self.settings or {})}, self.history_tokens, self.vectors)
 
     # -- turns
 

@@ -42,8 +42,9 @@ FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
 WITHOUT_EFFECT = (
-    "cli", "doctor", "terminal",
-    "replay/html", "replay/plot", "replay/table", "replay/server", "replay/record",
+    "cli", "doctor", "terminal", "patches/",
+    "replay/ablation", "replay/check", "replay/history", "replay/html", "replay/plot", "replay/record",
+    "replay/server", "replay/table",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures."""
 

@@ -31,6 +31,8 @@ from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
+VECTORS = KEPT.parent / "vectors.sqlite"
+"""Passages are the same under most variants and budgets: their vectors are made once."""
 PEER_PYTHON = ROOT / "build" / "peers" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 PEER_PROGRAM = ROOT / "bench" / "peers" / "headroom_messages.py"
 GUESSED_SECONDS_A_TURN = 0.6
@@ -145,7 +147,15 @@ def run_cell(cell: Cell, advance: Any) -> float:
     """Replay one cell and keep its row at once; returns the seconds it took."""
     key, began = cell.key, time.perf_counter()
     session = chained([load_session(path) for path in (cell.path, *cell.then)])
-    job = Job(cell.path, cell.variant, model=MODEL, history_tokens=cell.budget, then=cell.then)
+    VECTORS.parent.mkdir(parents=True, exist_ok=True)
+    job = Job(
+        cell.path,
+        cell.variant,
+        model=MODEL,
+        history_tokens=cell.budget,
+        then=cell.then,
+        vectors=VECTORS,
+    )
     result, summary = one_job(Source(cell.path, session, cell.session), job, lambda _done, _total: advance())
     seconds = time.perf_counter() - began
     value = {

@@ -6,6 +6,7 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import logs
+from aider_gardener.compress.terminal import plain
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,11 @@ def test_lines_the_user_asks_about_are_favoured() -> None:
 
 def flood(lines: int) -> str:
     """Errors whose words differ from line to line, among requests."""
-    verbs, nouns, reasons = ("load", "save", "parse", "merge", "sync"), ("order", "invoice", "shard", "lease", "report"), ("refused", "timeout", "mismatch")
+    verbs, nouns, reasons = (
+        ("load", "save", "parse", "merge", "sync"),
+        ("order", "invoice", "shard", "lease", "report"),
+        ("refused", "timeout", "mismatch"),
+    )
     return "".join(
         f"2024-05-01 10:{n // 60 % 60:02}:{n % 60:02} ERROR app.{nouns[n % 5]}: failed to {verbs[n // 5 % 5]} {nouns[n // 25 % 5]} {n} for user{n % 7}x: {reasons[n % 3]}\n"
         if n % 2 else f"2024-05-01 10:{n // 60 % 60:02}:{n % 60:02} INFO app.http: GET /v1/orders/{n} 200\n" for n in range(lines)
@@ -156,3 +161,20 @@ def test_errors_raised_at_different_places_are_different() -> None:
     shown = compressed(logs.compress, text).text
     assert all(f"step.py:{line}" in shown for line in (100, 101, 102))
     assert "[repeated 20 times" in shown
+
+
+def test_a_log_with_utc_stamps_keeps_its_time_span() -> None:
+    text = service_log(600).replace("2026-03-01 ", "2026-03-01T").replace(",", ".")
+    stamped = "\n".join(f"{line[:23]}Z {line[24:]}" for line in text.split("\n"))
+    assert (
+        "timespan 2026-03-01T10:00:00.000Z..2026-03-01T10:09:59.599Z"
+        in compressed(logs.compress, stamped).text
+    )
+
+
+def test_the_stamps_of_a_ci_runner_are_no_part_of_what_was_printed() -> None:
+    text = output("pytest_v")
+    stamped = "\n".join(
+        f"2026-03-01T10:20:{n % 60:02}.1234567Z {line}" for n, line in enumerate(text.split("\n"))
+    )
+    assert plain(stamped) == text

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.backlog import Backlog
+    from aider_gardener.backlog import Backlog, Load
     from aider_gardener.gardener import Gardener
     from aider_gardener.maintenance import Upkeep
     from aider_gardener.store.base import Store
@@ -39,13 +39,15 @@ SUB_CODER = "_gardener_sub_coder"
 @dataclass
 class State:
     """What this process shares: the settings given to `install`, and one open archive a directory with
-    the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it."""
+    the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it.
+    `loading` makes what loads the embedder of a name; None: what `embedders.loading` makes."""
 
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
     upkeeps: list[Upkeep] = field(default_factory=list)
     background: bool = True
+    loading: Callable[[str], Load | None] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def store(self, directory: Path | None, key_source: str = "") -> Store:
@@ -70,7 +72,7 @@ class State:
                 store = self.store(directory)
                 self.backlogs[key] = Backlog(
                     store,
-                    load=loading(settings.embedder),
+                    load=(self.loading or loading)(settings.embedder),
                     background=self.background,
                     upkeep=lambda: keep_to_policy(store, settings),
                 )
