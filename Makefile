@@ -57,6 +57,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
 ifeq ($(findstring --list,$(BENCH_FLAGS)),)
 	$(BIN)/python -m bench.handled
+	$(BIN)/python -m bench.retrieval
 	$(BIN)/python tools/benchmark_tables.py
 endif
 

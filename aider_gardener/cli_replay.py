@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,7 @@ class Options:
     "variants",
     multiple=True,
     metavar="NAME,...",
-    help="Ways to treat the past, apart by commas.  [default: all but ablations]",
+    help="Ways to treat the past, apart by commas.  [default: none,no-history,stock,stock-fixed,gardener]",
 )
 @click.option(
     "--model",
@@ -184,6 +184,7 @@ def check_model(name: str) -> None:
 def run(options: Options) -> None:
     """Read the sessions, replay them, show what came of it."""
     from aider_gardener.cli_progress import watching
+    from aider_gardener.replay.history_jobs import lightened, long_notes
     from aider_gardener.replay.results_run import find_paths, jobs_for, read_sources, run_jobs
     from aider_gardener.replay.session import load_probes, load_summaries
 
@@ -206,8 +207,9 @@ def run(options: Options) -> None:
             raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
         check_model(options.model)
         details = wanted_details(options)
-        jobs = list(jobs_for(sources, options.variants, **given))
+        jobs = lightened(jobs_for(sources, options.variants, **given))
         report = run_jobs(jobs, watcher, look=details.look if details else None)
+        report = replace(report, notes=(*report.notes, *long_notes(jobs)))
     show(report, options)
     if details is not None and options.html is not None:
         from aider_gardener.replay.html_report import write_html

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grid_tables import grid, totals
+from grid_tables import grid
 from markdown_table import table
+from session_tables import handled, retrieval
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -139,6 +140,16 @@ def peers(value: Value) -> Iterator[str]:
     yield f"median of {rounds} rounds."
 
 
+def by_command(show: Callable[[Value], Iterator[str]], command: str) -> Callable[[Value], Iterator[str]]:
+    """The same tables with the line that says how they were made."""
+
+    def shown(value: Value) -> Iterator[str]:
+        yield from show(value)
+        yield made_on(value, command)
+
+    return shown
+
+
 def name_is_timed(value: Value, name: str) -> bool:
     return any("ms" in text["results"][name] for text in value["texts"])
 
@@ -149,27 +160,6 @@ def peer_cells(text: Value, found: Value, timed: bool) -> list[str]:
     left = f"{100 * found['tokens'] / max(1, text['tokens']):.1f} %"
     kept = f"{100 * found['kept'] / text['facts']:.0f} %" if text["facts"] else NOTHING
     return [left, kept, *([f"{found['ms']:.1f}"] if timed else [])]
-
-
-def handled(value: Value) -> Iterator[str]:
-    """A row a compressor: its share of the sessions' tokens and what it leaves; then whole histories."""
-    sessions = value["sessions"]
-    found = totals(sessions)
-    everything = sum(before for before, _after in found.values())
-    rows = [
-        [name, f"{before:,}", f"{100 * before / everything:.1f} %", f"{100 * after / before:.1f} %",
-         f"{100 * (before - after) / everything:.1f} %"]
-        for name, (before, after) in found.items()
-    ]  # fmt: skip
-    yield from table(["compressor", "tokens", "of all", "leaves", "saves of all"], rows)
-    yield ""
-    rows = []
-    for name, session in sessions.items():
-        full, compressed, line = (session["forms"][key] for key in ("full", "compressed", "line"))
-        rows.append([name, f"{full:,}", f"{100 * compressed / full:.1f} %", f"{100 * line / full:.1f} %"])
-    yield from table(["session", "tokens", "all compressed", "all as lines"], rows)
-    yield ""
-    yield made_on(value, "python -m bench.handled")
 
 
 def micro(value: Value) -> Iterator[str]:
@@ -193,7 +183,8 @@ def milliseconds(value: float) -> str:
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "peers": Section("peers.json", "make bench-peers", peers),
-    "handled": Section("handled.json", "make bench", handled),
+    "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
+    "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
     "micro": Section("micro.json", "make bench-micro", micro),
 }
 

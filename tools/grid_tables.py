@@ -11,9 +11,6 @@ from markdown_table import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.means import Key, by_key, complete, mean, mean_share, shown
-from bench.handled import totals
-
-__all__ = ["grid", "totals"]
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

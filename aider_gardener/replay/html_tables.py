@@ -8,21 +8,21 @@ from typing import Any
 from aider_gardener.replay.html_detail import Detail
 from aider_gardener.replay.result import ProbeResult, Provenance, ReplayResult
 from aider_gardener.replay.results import Summary
-from aider_gardener.replay.table import NOTHING, llm_compactions, money, of_count, usable_turns, with_share
+from aider_gardener.replay.table import (
+    NOTHING,
+    llm_compactions,
+    money,
+    of_count,
+    saved_share,
+    usable_turns,
+    with_share,
+)
 from aider_gardener.replay.variants import variant_named
 
 FACTS_SHOWN = 400
 """Rows of the table of facts, those first that were missing from some prompt."""
 
 FACT_CHARS = 200
-
-
-def saved_share(before: float, after: float) -> str:
-    """How much less `after` is, in words; more is said as more."""
-    if not before:
-        return NOTHING
-    percent = 100 * (before - after) / before
-    return f"{abs(percent):.0f} % {'less' if percent >= 0 else 'more'}"
 
 
 def card_rows(

@@ -247,7 +247,30 @@ def captions(report: Report) -> list[str]:
         f"LLM time is modelled: {CALL_SECONDS} s a call, {READ_TOKENS_PER_SECOND:,.0f} tokens/s read, "
         f"{WRITE_TOKENS_PER_SECOND:,.0f} tokens/s written; lost: paid for and thrown away.",
     ]
-    return [*lines, *report.notes]
+    return [*lines, *saved(report), *report.notes]
+
+
+def saved(report: Report) -> list[str]:
+    """How much less than aider as it is the gardener billed, over all sessions; nothing without both."""
+    rows = {row.variant: row for row in report.totals or report.summaries}
+    stock, gardener = rows.get("stock"), rows.get("gardener")
+    if stock is None or gardener is None or len(rows) < len(report.totals or report.summaries):
+        return []
+    before, after = stock.costs[0].cached.usd, gardener.costs[0].cached.usd
+    tokens = saved_share(stock.tokens_billed, gardener.tokens_billed)
+    return [
+        f"saved: tokens billed under the gardener are {tokens} than under aider as it is (stock); "
+        f"{PROVIDERS[0].name} $ {money(after)} in place of $ {money(before)} with the cache kept, "
+        f"{saved_share(before, after)}."
+    ]
+
+
+def saved_share(before: float, after: float) -> str:
+    """How much less `after` is, in words; more is said as more."""
+    if not before:
+        return NOTHING
+    percent = 100 * (before - after) / before
+    return f"{abs(percent):.0f} % {'less' if percent >= 0 else 'more'}"
 
 
 def history_budgets(report: Report) -> str:

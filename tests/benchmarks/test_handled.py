@@ -1,40 +1,37 @@
-"""What each compressor handles of a session: all of the chat's text, none twice, sums that hold."""
+"""What each compressor handles is summed over sessions, and said as `gardener compress` says it."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from aider_gardener.replay.session import Event, Session, load_session
-from bench.handled import handled, history, totals
+import pytest
 
-MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
+from aider_gardener.replay.ablation import ablate
+from aider_gardener.replay.session import load_session
+from aider_gardener.tokens import default_counter
+from bench import handled
+from bench.handled import main, totals
 
-
-def words(text: str) -> int:
-    return len(text.split())
-
-
-def test_a_history_is_what_stands_in_the_chat() -> None:
-    events = (
-        Event(kind="user", turn=1, text="why?"),
-        Event(kind="reply", turn=1, text="because"),
-        Event(kind="user", turn=2, text="/run make"),
-        Event(kind="command", turn=2, command="make", output="gcc: error"),
-        Event(kind="commit", turn=2, text="fix: it"),
-    )
-    found = list(history(Session(name="s", events=events, sha256="", repo0=None, files=())))
-    assert [message.role for message in found] == ["user", "assistant", "user"]
-    assert "make" in found[2].content and "gcc: error" in found[2].content
+DATA = Path(__file__).resolve().parents[1] / "data" / "sessions"
 
 
-def test_every_token_of_the_session_is_counted_once() -> None:
-    session = load_session(MINI)
-    found = handled(session, words)
-    before = sum(one for one, _after in found["compressors"].values())
-    full = sum(words(message.content) for message in history(session))
-    assert found["forms"]["full"] == full
-    assert 0.7 * full < before <= full, "all but the host's wrapper lines"
-    assert found["forms"]["line"] <= found["forms"]["compressed"] <= full
-    assert totals({"a": found, "b": found}) == {
-        name: [2 * one, 2 * after] for name, (one, after) in totals({"a": found}).items()
+def test_the_file_holds_each_session_s_own_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handled, "SESSIONS", DATA)
+    target = tmp_path / "handled.json"
+    assert main(["--json", str(target)]) == 0
+    value = json.loads(target.read_text("utf-8"))
+    assert set(value["sessions"]) == {path.parent.name for path in DATA.glob("*/session.jsonl")}
+    expected = ablate([load_session(DATA / "mini")], default_counter()).record()
+    assert value["sessions"]["mini"] == expected
+
+
+def test_sums_are_over_all_sessions_the_largest_first() -> None:
+    one = {"compressors": {"prose": {"tokens": 10, "compressed_tokens": 6}}}
+    two = {
+        "compressors": {
+            "prose": {"tokens": 5, "compressed_tokens": 4},
+            "diff": {"tokens": 90, "compressed_tokens": 9},
+        }
     }
+    assert list(totals({"a": one, "b": two}).items()) == [("diff", [90, 9]), ("prose", [15, 10])]

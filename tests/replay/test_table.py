@@ -78,3 +78,19 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     result = made_result([made_call(1, [("cur", "a")])], turns=1)
     text = rendered(make_report([(result, summarize(result, made_session(("a", "b"))))]), 100)
     assert "present " not in text.split("gpt-4o")[0] and "usable" not in text.split("gpt-4o")[0]
+
+
+def test_what_is_saved_is_said_where_both_were_run() -> None:
+    def shown(variants: dict[str, int], sessions: tuple[str, ...] = ("shop",)) -> str:
+        found = []
+        for session in sessions:
+            for variant, tokens in variants.items():
+                result = made_result(
+                    [made_call(1, [("cur", "a")], tokens=tokens)], variant=variant, session=session, turns=1
+                )
+                found.append((result, summarize(result, made_session(("a", "b"), name=session))))
+        return " ".join(rendered(make_report(found), 200).split())
+
+    assert "saved: tokens billed under the gardener are 75 % less" in shown({"stock": 1_000_000, "gardener": 250_000})
+    assert "are 50 % more than" in shown({"stock": 400_000, "gardener": 600_000}, ("shop", "queue"))
+    assert "saved:" not in shown({"stock-fixed": 400_000, "gardener": 600_000})

@@ -1,0 +1,189 @@
+"""What recall alone finds of the probes' answers, by the tokens that it may spend.
+
+    python -m bench.retrieval [--json FILE]
+
+Each recorded session is put into an archive, message by message. When a probe is due, nothing of the chat
+stands in the prompt: what is recalled for the question is all there is, and it is scored as in a replay.
+The gardener's recall is set beside its own parts, words alone and meaning alone, and beside the newest
+passages, which know nothing of the question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive import Archive
+from aider_gardener.backlog import Backlog
+from aider_gardener.candidates import Request
+from aider_gardener.chat import Chat
+from aider_gardener.chunks import chunk
+from aider_gardener.errors import GardenerError
+from aider_gardener.gardener import Gardener
+from aider_gardener.messages import Message
+from aider_gardener.ranking import Passage
+from aider_gardener.recall import Recalled, recall, recall_note, take
+from aider_gardener.replay.ablation import wrapped
+from aider_gardener.replay.probes import said_in, score
+from aider_gardener.replay.session import Event, Probe, Session, load_session
+from aider_gardener.replay.vectors import keeping
+from aider_gardener.settings import Settings
+from aider_gardener.store import open_store
+from aider_gardener.tokens import default_counter
+from bench.provenance import made_on
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).with_name("results") / "retrieval.json"
+VECTORS = ROOT / "build" / "bench" / "vectors.sqlite"
+FORMAT = 1
+LIMITS = (300, 1_000, 2_000, 3_000)
+"""Tokens that may be recalled for a question."""
+NEVER_SWAPPED = 10_000_000
+"""A history budget that no session reaches: the archive is all that is of interest here."""
+NEAREST = 200
+ASKING = ("/ask ", "/code ", "/architect ")
+
+Way = Callable[[Archive, Chat, Request], list[Recalled]]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
+    options = parser.parse_args(argv)
+    folders = sorted(path.parent for path in (ROOT / "recorded_sessions").glob("*/session.jsonl"))
+    VECTORS.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        sessions = {folder.name: measured(load_session(folder), VECTORS) for folder in folders}
+    except GardenerError as problem:
+        print(f"bench.retrieval: {problem}", file=sys.stderr)
+        return 1
+    value = {
+        "format": FORMAT,
+        "kind": "retrieval",
+        "provenance": {**made_on(), "tokenizer": "cl100k_base"},
+        "limits": list(LIMITS),
+        "sessions": sessions,
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {options.json.name}")
+    return 0
+
+
+def measured(session: Session, vectors: Path, embedder: str = "minilm") -> dict[str, Any]:
+    """The session's probes, and by way how many were present and supported within each limit."""
+    found: dict[str, list[list[int]]] = {way: [[0, 0] for _ in LIMITS] for way in WAYS}
+    for probe, gardener in asked(session, vectors, embedder):
+        said = said_in(session, probe.about_turn)
+        for (name, way), (at, tokens) in ((w, t) for w in WAYS.items() for t in enumerate(LIMITS)):
+            passages = way(gardener.archive, gardener.chat, Request(probe.question, token_limit=tokens))
+            scored = score(probe, said, [recall_note(passages)])
+            found[name][at][0] += scored.present
+            found[name][at][1] += scored.supported
+    return {"probes": len(session.probes), "ways": found}
+
+
+def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Probe, Gardener]]:
+    """Each probe with a gardener whose archive holds what was said before, and whose view is empty."""
+    store = open_store(None)
+    backlog = Backlog(store, load=keeping(vectors, embedder), background=False)
+    archive = Archive(
+        store, session="bench", project="bench", count=default_counter(), clock=time.time, backlog=backlog
+    )
+    gardener = Gardener(Settings(history_tokens=NEVER_SWAPPED), archive)
+    said: list[Message] = []
+    last = max([event.turn for event in session.events] + [probe.ask_at_turn for probe in session.probes])
+    for turn in range(1, last + 1):
+        due = [probe for probe in session.probes if probe.ask_at_turn == turn]
+        if due:
+            gardener.idle()
+            standing, gardener.chat.cur = gardener.chat.cur, []
+            yield from ((probe, gardener) for probe in due)
+            gardener.chat.cur = standing
+        gardener.enter_turn()
+        gardener.leave_turn()
+        said += [message for event in session.turn(turn) for message in messages_of(event)]
+        gardener.sync([], said)
+    store.close()
+
+
+def messages_of(event: Event) -> Iterator[Message]:
+    """What an event leaves in the chat."""
+    text = event.text
+    for command in ASKING:
+        text = text.removeprefix(command)
+    if event.kind == "command":
+        yield Message("user", wrapped(event))
+    elif event.kind == "user" and text and not text.startswith("/"):
+        yield Message("user", text)
+    elif event.kind == "reply":
+        yield Message("assistant", text)
+
+
+def by_both(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
+    """The gardener's recall."""
+    return recall(archive, chat, request, count=archive.count)
+
+
+def by_words(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
+    """The gardener's recall where there is no embedder."""
+    held, archive.backlog = archive.backlog, None
+    try:
+        return recall(archive, chat, request, count=archive.count)
+    finally:
+        archive.backlog = held
+
+
+def by_meaning(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
+    """The passages whose vectors are nearest to the question's."""
+    hits = archive.near(request.query, limit=NEAREST, session=archive.session, min_seq=None)
+    entries = {entry.id: entry for entry in chat.entries.values()}
+    ranked = [
+        (hit.similarity, passage(entries[hit.entry_id], hit.start, hit.end))
+        for hit in hits
+        if hit.entry_id in entries
+    ]
+    return take(ranked, request, archive, archive.count)
+
+
+def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
+    """The last passages, whatever was asked."""
+    entries = sorted(chat.entries.values(), key=lambda entry: -entry.seq)
+    last_first = (
+        (0.0, passage(entry, part.start, part.end))
+        for entry in entries
+        for part in reversed(chunk(entry.id, entry.content, entry.segments))
+    )
+    return take(list(last_first), request, archive, archive.count)
+
+
+def passage(entry: Any, start: int, end: int) -> Passage:
+    return Passage(entry, start, end, entry.content[start:end], "", 0.0)
+
+
+WAYS: Mapping[str, Way] = {
+    "words and meaning": by_both,
+    "words alone": by_words,
+    "meaning alone": by_meaning,
+    "newest": newest,
+}
+
+
+def sums(sessions: Mapping[str, Mapping[str, Any]]) -> dict[str, list[list[int]]]:
+    """Present and supported by way and limit, over all sessions."""
+    add = partial(map, lambda one, other: [one[0] + other[0], one[1] + other[1]])
+    found: dict[str, list[list[int]]] = {}
+    for session in sessions.values():
+        for way, counts in session["ways"].items():
+            found[way] = list(add(found[way], counts)) if way in found else counts
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

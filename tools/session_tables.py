@@ -1,0 +1,80 @@
+"""The tables of what is measured on recorded sessions without a replay: compressors, and recall alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from markdown_table import table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench.handled import totals
+from bench.retrieval import sums
+
+Value = Mapping[str, Any]
+
+
+def handled(value: Value) -> Iterator[str]:
+    """A row a compressor: its share of the sessions' tokens and what it leaves; then whole histories."""
+    sessions = value["sessions"]
+    found = totals(sessions)
+    everything = sum(before for before, _after in found.values())
+    rows = [
+        [
+            name,
+            f"{before:,}",
+            share(before, everything),
+            share(after, before),
+            share(before - after, everything),
+        ]
+        for name, (before, after) in found.items()
+    ]
+    yield from table(["compressor", "tokens", "of all", "leaves", "saves of all"], rows)
+    yield ""
+    rows = [
+        [
+            name,
+            f"{of['tokens']:,}",
+            share(of["compressed_tokens"], of["tokens"]),
+            share(of["line_tokens"], of["tokens"]),
+        ]
+        for name, of in sessions.items()
+    ]
+    yield from table(["session", "tokens", "all compressed", "all as lines"], rows)
+    yield ""
+
+
+def retrieval(value: Value) -> Iterator[str]:
+    """A row a way to find passages: the probes supported, and present, within each number of tokens."""
+    sessions = value["sessions"]
+    probes = sum(session["probes"] for session in sessions.values())
+    head = ["recalled by", *(f"{tokens:,} tokens" for tokens in value["limits"])]
+    rows = [
+        [
+            way,
+            *(f"{supported} ({100 * supported / probes:.0f} %), {present}" for present, supported in counts),
+        ]
+        for way, counts in sums(sessions).items()
+    ]
+    yield f"Supported, then present, of {probes} probes:"
+    yield ""
+    yield from table(head, rows)
+    yield ""
+    rows = [
+        [
+            name,
+            str(session["probes"]),
+            *(str(found) for _present, found in session["ways"]["words and meaning"]),
+        ]
+        for name, session in sessions.items()
+    ]
+    yield "Supported by session, words and meaning:"
+    yield ""
+    yield from table(["session", "probes", *head[1:]], rows)
+    yield ""
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"
