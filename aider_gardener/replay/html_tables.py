@@ -44,12 +44,18 @@ def card_rows(
             f"of {before.recall.asked} probes supported", str(before.recall.supported),
             str(after.recall.supported), f"present {before.recall.present} and {after.recall.present}",
         ))
+    if before.answered[0] and after.answered[0]:
+        cards.append(card("answered right by the model that was asked", right(before), right(after), ""))
     if before.carry_over.facts:
         cards.append(card(
             "old facts that replies used and that stood in the prompt", facts(before), facts(after), "",
         ))
     cards.append(card("compactions by LLM / by plan", compactions(before), compactions(after), ""))
     return cards
+
+
+def right(row: Summary) -> str:
+    return of_count(row.answered[1], row.answered[0])
 
 
 def facts(row: Summary) -> str:

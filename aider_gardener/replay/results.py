@@ -56,6 +56,7 @@ class Summary:
     Compactions count rewrites of the history; `llm_discarded` are summaries that were paid for and
     thrown away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured.
     `decoys` counts wrong answers by kind: asked, and how many seemed present and supported.
+    `answered` counts what a real model was asked, and what it answered right.
     """
 
     session: str
@@ -78,6 +79,7 @@ class Summary:
     plan_seconds: float = 0.0
     overhead_ms: tuple[float, ...] = ()
     decoys: Mapping[str, Recall] = field(default_factory=dict)
+    answered: tuple[int, int] = (0, 0)
 
     @property
     def is_floor(self) -> bool:
@@ -126,7 +128,14 @@ def summarize(result: ReplayResult, session: Session) -> Summary:
         plan_seconds=sum(result.measured.plan_seconds),
         overhead_ms=tuple(s * 1000 for _, s in sorted(result.measured.overhead_seconds.items())),
         decoys={kind: Recall(*counts) for kind, counts in tally(result.decoys).items()},
+        answered=answered(result.probes),
     )
+
+
+def answered(probes: Iterable[ProbeResult]) -> tuple[int, int]:
+    """How many probes a real model was asked, and how many it answered right."""
+    asked = [probe for probe in probes if probe.answer is not None]
+    return len(asked), sum(probe.answered for probe in asked)
 
 
 def is_gardened(result: ReplayResult) -> bool:
@@ -223,6 +232,7 @@ def total(name: str, rows: Sequence[Summary]) -> Summary:
         plan_seconds=summed(lambda row: row.plan_seconds),
         overhead_ms=summed(lambda row: row.overhead_ms),
         decoys=merged(lambda row: row.decoys),
+        answered=(summed(lambda row: row.answered[0]), summed(lambda row: row.answered[1])),
     )
 
 

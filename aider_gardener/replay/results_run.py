@@ -32,9 +32,6 @@ FELL_BACK = (
 )
 
 
-ANSWERED = "{name} under {variant}: the model that was asked answered {right} of {asked} probes right."
-
-
 @dataclass(frozen=True)
 class Source:
     """A session and where it was read from; `name` is unlike that of every other source."""
@@ -170,22 +167,12 @@ class TurnCount:
         return count
 
 
-def answers(result: ReplayResult) -> dict[str, Any]:
-    """How many probes a real model answered right; {} where none was asked."""
-    asked = [probe for probe in result.probes if probe.answer is not None]
-    if not asked:
-        return {}
-    right = sum(probe.answered for probe in asked)
-    return {"name": result.session, "variant": result.variant, "right": right, "asked": len(asked)}
-
-
 def notes(sources: Sequence[Source], results: Sequence[ReplayResult]) -> list[str]:
     """What a reader must know about these very sessions."""
     lines = []
     histories = list(dict.fromkeys(source.name for source in sources if not source.session.recorded))
     if histories:
         lines.append(FROM_HISTORY.format(names=", ".join(histories)))
-    lines += [ANSWERED.format(**row) for row in map(answers, results) if row]
     lines += [FELL_BACK.format(name=one.session, variant=one.variant) for one in results if fell_back(one)]
     for name in dict.fromkeys(source.name for source in sources):
         own = [result for result in results if result.session == name and result.notices]

@@ -93,7 +93,10 @@ def test_a_model_is_asked_for_summaries_and_probes_and_the_next_run_is_free(
     assert results[0] == results[1]
     probes = results[0]["probes"]
     assert all(probe["answer"].startswith("ASKED") for probe in probes) and probes[0]["answered"]
-    assert f"answered {sum(p['answered'] for p in probes)} of {len(probes)} probes right" in " ".join(first.stdout.split())
+    right = sum(probe["answered"] for probe in probes)
+    assert "answered" in first.stdout and f" {right} of {len(probes)} " in first.stdout
+    summaries = json.loads((tmp_path / "1.json").read_text("utf-8"))["summaries"]
+    assert summaries[0]["answered"] == [len(probes), right]
     assert 0 < len(server.requests) == len((tmp_path / "c.jsonl").read_text("utf-8").splitlines()) - 1
 
 
