@@ -12,20 +12,24 @@ RESULTS = Path("bench") / "results" / "replay.json"
 VARIANTS = {"stock": "stock", "stock-fixed": "fixed", "gardener": "gardener"}
 
 
-def totals(root: Path) -> dict[str, dict[str, Any]]:
-    """The rows over all sessions by variant. Raises PatchError when there are no such results."""
+def totals(root: Path) -> tuple[int, dict[str, dict[str, Any]]]:
+    """How many sessions there are, and the rows over all of them by variant.
+
+    Raises PatchError when there are no such results.
+    """
     path = root / RESULTS
     try:
-        rows = json.loads(path.read_text("utf-8"))["totals"]
+        value = json.loads(path.read_text("utf-8"))
+        rows, sessions = value["totals"], {row["session"] for row in value["summaries"]}
     except (OSError, ValueError, KeyError) as error:
         raise PatchError(f"{path} has no totals; make it with `gardener replay --json` first") from error
-    return {row["variant"]: row for row in rows}
+    return len(sessions), {row["variant"]: row for row in rows}
 
 
 def figures(root: Path) -> dict[str, str]:
     """What a mail may name in braces: `{gardener_tokens}`, `{stock_summaries}`, `{asked}` and the like."""
-    rows = totals(root)
-    found = {"asked": "", "turns": ""}
+    sessions, rows = totals(root)
+    found = {"sessions": str(sessions), "asked": "", "turns": ""}
     for variant, short in VARIANTS.items():
         if variant not in rows:
             raise PatchError(f"{root / RESULTS} has no variant {variant}")
