@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aider_gardener.replay.history import load_history
+from aider_gardener.replay.run import Job, replay_all
 from aider_gardener.replay.session import Session
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
@@ -201,3 +203,17 @@ def test_lint_errors_of_several_files_are_one_warning(tmp_path: Path) -> None:
 def test_odd_long_files_are_read_in_one_pass(tmp_path: Path, text: str) -> None:
     """Each would take minutes if its lines were looked at once for every other line."""
     assert read(tmp_path, f"{HEADER}\n#### one  \n{text}").turn_count in (1, 2)
+
+
+@pytest.fixture(scope="module")
+def replayed() -> dict[str, Any]:
+    names = [path.stem for path in sorted(HISTORIES.glob("v0.*.md"))]
+    jobs = [Job(HISTORIES / f"{name}.md", "none") for name in names]
+    return dict(zip(names, replay_all(jobs), strict=True))
+
+
+def test_every_reply_of_every_version_is_asked_for(replayed: dict[str, Any]) -> None:
+    """Up to 0.63 a command's output was sent at once; the replies to it must not be lost."""
+    for name, result in replayed.items():
+        assert not [notice for notice in result.notices if "not asked for" in notice]
+        assert len(result.main_calls()) == len(version(name).of_kind("reply"))
