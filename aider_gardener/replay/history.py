@@ -1,19 +1,30 @@
 """Reads any `.aider.chat.history.md` into the same Session that a recorded session folder gives.
 
-The file doesn't hold the chat files, the output of commands, nor what a confirmation was about; so
-the session is marked as not recorded, a command's output is a note that names its size, and edits
-needn't apply. Each start of the host within the file is a `restart` event: its chat began empty.
+The file doesn't hold the chat files, what later versions than 0.63 put out for a command, nor what a
+confirmation was about; so the session is marked as not recorded, such an output is a note that names
+its size, and edits needn't apply. Each start of the host within the file is a `restart` event: its
+chat began empty.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.history_grammar import Progress, Span, spans
+from aider_gardener.replay.history_notices import (
+    EDIT_ERROR,
+    OUTPUT_QUESTION,
+    asked_output,
+    confirmation,
+    edit_error_text,
+    failed_test_output,
+    lint_text,
+)
 from aider_gardener.replay.session import Event, Session
 
 RESTART = "restart"
@@ -22,18 +33,19 @@ RESTART = "restart"
 UNCOMMITTED = "edits applied, not committed"
 """Text of the commit event of edits that the host applied without committing them."""
 
-CONFIRM = re.compile(
-    r"(?P<question>[^?]*\?) (?:\(Y\)es/\(N\)o[ \w'/()]*\[\w+\]: |\[Y/n\] )?(?P<answer>y|n|a|s|d|yes|no)$"
-)
-WITH_SUBJECT = ("Add file", "Add URL", "Create new file", "Run shell command", "Allow edits", "Open ")
-"""Beginnings of the questions that name what they are about in the notice before them."""
 CONFIRM_ECHO = re.compile(r".*\(Y\)es/\(N\)o.*\[\w+\]: \w+$")
 COMMIT = re.compile(r"Commit [0-9a-f]{7,40} (?:aider: )?(?P<message>.+)")
 ADDED_OUTPUT = re.compile(r"Added (?P<lines>\d+) lines? of output to the chat")
 RUN = re.compile(r"(?:/run|/test|!)\s*(?P<command>.*)", re.DOTALL)
 ASKING = re.compile(r"/(?:ask|code|architect|context|help)\s+(?P<rest>.*)", re.DOTALL)
-EDIT_FORMAT = re.compile(r"(?:Main model|Models?): .* with (?P<format>[\w-]+) edit format")
-MODEL = re.compile(r"(?:Main model|Models?): (?P<model>\S+?),? with ")
+RUNNING = "Running "
+EDIT_FORMAT = re.compile(
+    r"(?:Main model|Editor model|Models?): .* (?:with|using) (?:\S+ )?(?:editor-)?"
+    r"(?P<format>[\w-]+) edit format"
+)
+MODEL = re.compile(r"(?:Main model|Models?): (?P<model>\S+?)(?:,? (?:with|using) .*)?$")
+THINKING = re.compile(r"<(thinking-content-\w+)>")
+"""Begins what a model thought: logged with its reply, left out of what is handed on."""
 VERSION = re.compile(r"Aider v(?P<version>\S+)")
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
@@ -103,6 +115,10 @@ class _Reader:
     model: str = ""
     version: str = ""
     edit_format: str = ""
+    starting: bool = True
+    """Whether no prompt was typed since the host began: what it asks and commits then is of no turn."""
+    instructed: str | None = None
+    """The command whose output follows the prompt that was typed to go with it."""
 
     def take(self, span: Span) -> None:
         if span.kind == "header":
@@ -113,7 +129,7 @@ class _Reader:
             self.reply = span.text
             self.add("reply", text=span.text)
         else:
-            self.take_notices(span.text.split("\n"))
+            self.take_notices(span.notices)
 
     def add(
         self,
@@ -126,11 +142,12 @@ class _Reader:
         subject: str = "",
         answer: bool = True,
         exit_status: int = 0,
+        turn: int | None = None,
     ) -> None:
         self.events.append(
             Event(
                 kind,
-                self.turn,
+                self.turn if turn is None else turn,
                 text=text,
                 command=command,
                 output=output,
@@ -144,6 +161,7 @@ class _Reader:
     def take_header(self) -> None:
         self.chats += 1
         self.prompt = self.reply = ""
+        self.instructed, self.starting = None, True
         if self.turn and self.events[-1].kind != RESTART:
             self.add(RESTART)
 
@@ -152,40 +170,76 @@ class _Reader:
         if text in ("", "<blank>") or CONFIRM_ECHO.match(text):
             return
         asked = ASKING.match(self.prompt)
-        handed_on = (asked.group("rest") if asked else None, self.reply or None)
+        handed_on = (asked.group("rest") if asked else None, without_thoughts(self.reply) or None)
         if any(other is not None and _same(text, other) for other in handed_on):
             self.prompt = self.reply = ""
             return
         self.turn += 1
-        self.prompt, self.reply = text, ""
+        self.prompt, self.reply, self.starting = text, "", False
         self.add("user", text=text)
 
-    def take_notices(self, lines: list[str]) -> None:
-        commits = applied = 0
-        for number, line in enumerate(lines):
-            before = lines[number - 1] if number else ""
-            if not self.turn or (self.events and self.events[-1].kind == RESTART):
-                self.take_announcement(line)
-            if commit := COMMIT.match(line):
+    def take_notices(self, notices: Sequence[str]) -> None:
+        if self.starting:
+            for notice in notices:
+                self.take_announcement(notice)
+            return
+        if self.take_older_output(notices):
+            return
+        commits = applied = read_to = 0
+        running = ""
+        for number, notice in enumerate(notices):
+            if number < read_to:
+                continue
+            before = notices[number - 1] if number else ""
+            if commit := COMMIT.match(notice):
                 if not before.startswith("Committing "):
                     self.add("commit", text=commit.group("message"))
                     commits += 1
-            elif added := ADDED_OUTPUT.match(line):
-                self.take_output(int(added.group("lines")))
-            elif confirm := CONFIRM.match(line):
-                question = confirm.group("question")
-                self.add(
-                    "confirm",
-                    question=question,
-                    answer=confirm.group("answer")[0] in "ya",
-                    subject=before if question.startswith(WITH_SUBJECT) else "",
-                )
-            elif line.startswith("Applied edit to "):
+            elif added := ADDED_OUTPUT.match(notice):
+                self.take_output(int(added.group("lines")), running)
+            elif asked := confirmation(notices, number):
+                self.add("confirm", question=asked.question, subject=asked.subject, answer=asked.answer)
+            elif notice.startswith("Applied edit to "):
                 applied += 1
-            elif line.startswith(LINT):
-                self.add("warning", text=lint_text(lines[number:]))
-        if applied and not commits and self.turn:
+            elif notice.startswith(RUNNING):
+                running = notice.removeprefix(RUNNING)
+            elif notice.startswith(LINT):
+                said, read_to = lint_text(notices, number)
+                self.add("warning", text=said)
+            elif EDIT_ERROR.match(notice):
+                said, read_to = edit_error_text(notices, number)
+                if said:
+                    self.add("error", text=said)
+        if applied and not commits:
             self.add("commit", text=UNCOMMITTED)
+
+    def take_older_output(self, notices: Sequence[str]) -> bool:
+        """Whether these are the output of a command, as versions up to 0.63 logged it."""
+        if self.instructed is not None:
+            command, self.instructed = self.instructed, None
+            output = "" if self.reply else "\n".join(notices)
+            self.add("command", command=command, output=output, turn=self.turn - 1)
+            return bool(output)
+        run = RUN.match(self.prompt)
+        if not run or self.reply or any(ADDED_OUTPUT.match(notice) for notice in notices):
+            return False
+        command = run.group("command").strip()
+        if self.prompt.startswith("/test"):
+            failed = failed_test_output(notices)
+            if failed:
+                self.add("command", command=command, output=failed, exit_status=1)
+            return bool(failed)
+        asked = asked_output(notices)
+        if asked is None:
+            return False
+        self.add("confirm", question=OUTPUT_QUESTION, answer=asked.added)
+        if asked.instructions and not asked.output:
+            self.instructed = command
+        elif asked.added:
+            self.add("command", command=command, output=asked.output)
+            if asked.instructions:
+                self.take_prompt(asked.instructions)
+        return True
 
     def take_announcement(self, line: str) -> None:
         if version := VERSION.match(line):
@@ -198,22 +252,18 @@ class _Reader:
         if line == RESTORED and self.events and self.events[-1].kind == RESTART:
             self.events.pop()
 
-    def take_output(self, lines: int) -> None:
+    def take_output(self, lines: int, running: str) -> None:
+        """An output of which the file says how long it was: of a typed command or a suggested one."""
         run = RUN.match(self.prompt)
-        command = run.group("command").strip() if run else ""
+        command = run.group("command").strip() if run else running
         failed = self.prompt.startswith("/test")
         note = f"[{lines} line{'' if lines == 1 else 's'} of output; a chat history does not hold them]"
         self.add("command", command=command, output=note, exit_status=int(failed))
 
 
-def lint_text(lines: list[str]) -> str:
-    """What the linter said, as it was shown: up to the question whether to mend it."""
-    found = []
-    for line in lines:
-        if CONFIRM.match(line) or line.startswith(("Tokens: ", "Commit ", "Applied edit to ")):
-            break
-        found.append(line)
-    return "\n" + "\n".join(found) + "\n"
+def without_thoughts(reply: str) -> str:
+    mark = THINKING.match(reply)
+    return reply.partition(f"</{mark.group(1)}>")[2] if mark else reply
 
 
 def _same(one: str, other: str) -> bool:

@@ -8,9 +8,12 @@ What the host writes, line by line (two spaces end a line that it wrote itself):
   two spaces on the last one only (warnings have both on each line); no empty line before it;
 - a reply: an empty line, the text as the model wrote it, stripped, and an empty line.
 
+Between a header and the first prompt the host writes notices only, whatever they look like.
+
 So a reply may hold anything, headings and quotes included. What ends it is decided thus: a header;
 two empty lines and a prompt line; an empty line and a run of `> ` lines that all end in two spaces.
-Within a fence or an edit block only notices that follow a reply for certain end it.
+Within a fence or an edit block, which a reply that was cut off leaves open, only notices that follow
+a reply for certain end it, and a run of notices with a prompt, a header or nothing behind it.
 
 Ambiguous by the format, and how it is read: a reply that holds a `> ` line or, after two empty
 lines, a `#### ` line, each ending in exactly two spaces, is cut there; two replies with no notice
@@ -26,19 +29,23 @@ from dataclasses import dataclass
 
 HEADER = re.compile(r"# [Aa]ider chat started at \d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?\s*$")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
-SEARCH = re.compile(r"<{5,9} (SEARCH|ORIGINAL)\b")
-REPLACE = re.compile(r">{5,9} (REPLACE|UPDATED)\b")
+SEARCH = re.compile(r"<{5,9} (SEARCH|ORIGINAL|HEAD)\b")
+REPLACE = re.compile(r">{5,9} (REPLACE|UPDATED|[a-z])")
+"""The marks of edit blocks through all versions; `HEAD` may also begin a conflict of git."""
 USAGE = re.compile(r"Tokens: [\d.,]+[kKmM]? sent")
 AFTER_REPLY = re.compile(
     r"Tokens: [\d.,]+[kKmM]? sent|Applied edit to |Did not apply edit to |Skipping edits to "
     r"|Commit [0-9a-f]{7,} |Committing .* before applying|The LLM did not conform"
-    r"|Only \d+ reflections|Allow (creation|edits) "
+    r"|Only \d+ reflections|Allow (creation|edits) |Malformed response #|Update exception #"
+    r"|Model \S+ has hit a token limit|\^C (again|Keyboard)|Retrying in \d|litellm\.\w+Error"
+    r"|Exception while updating files|Failed to apply edit to |[Ss]ummariz\w+ (unexpectedly )?failed"
+    r"|Add these files to the chat\? |.*\(Y\)es/\(N\)o"
 )
 KNOWN_NOTICE = re.compile(
     AFTER_REPLY.pattern + r"|Added? |Create new file|Attempt to fix|Run shell command|Running "
     r"|Scraping |Retrying in|litellm\.|Model:? .*(token limit|edit format)|\^C|Unable to |Can't "
     r"|Dropping |Removed |https://aider\.chat|# Fix any errors|Aider v|Main model:|Weak model:"
-    r"|Git repo|Repo-map|Use /help|You can use /undo|.*\(Y\)es/\(N\)o"
+    r"|Git repo|Repo-map|Use /help|You can use /undo"
 )
 SILENT_COMMANDS = frozenset({"/git", "/settings", "/map", "/tokens", "/models"})
 """Commands that show long texts and ask no model: all that follows them is notice."""
@@ -48,12 +55,14 @@ SILENT_COMMANDS = frozenset({"/git", "/settings", "/map", "/tokens", "/models"})
 class Span:
     """One part of the file: `kind` is header, prompt, notice or reply; `line` counts from 1.
 
-    Consecutive notices are one span, a line each. Prompts and replies have lost what the host added.
+    Consecutive notices are one span; `notices` are its single ones, of one line or of several.
+    Prompts, notices and replies have lost what the host added.
     """
 
     kind: str
     text: str
     line: int
+    notices: tuple[str, ...] = ()
 
 
 Progress = Callable[[int, int], None]
@@ -84,21 +93,23 @@ class _Scanner:
             if not line.strip():
                 blanks, self.at = blanks + 1, self.at + 1
                 continue
+            notices: tuple[str, ...] = ()
             if self.header_here(self.at):
                 kind, text = "header", line.strip()
-                self.at, self.silent = self.at + 1, False
+                self.at, self.silent = self.at + 1, True
             elif blanks and self.prompt_line(line):
                 kind, text = "prompt", self.read_prompt()
                 self.silent = text.split(None, 1)[:1] != [] and text.split()[0] in SILENT_COMMANDS
             elif self.notice_here(last, blanks):
-                kind, text = "notice", self.read_notices()
+                notices = self.read_notices()
+                kind, text = "notice", "\n".join(notices).rstrip()
             else:
                 kind, text = "reply", self.read_reply()
             last, blanks = kind, self.blanks_before(self.at)
             if progress:
                 progress(self.at, len(self.lines))
             if text or kind == "prompt":
-                yield Span(kind, text, start + 1)
+                yield Span(kind, text, start + 1, notices)
 
     def ends_marked(self, line: str) -> bool:
         return self.bare or line.endswith("  ")
@@ -138,20 +149,24 @@ class _Scanner:
             self.at += 1
         return "\n".join(found).rstrip()
 
-    def read_notices(self) -> str:
+    def read_notices(self) -> tuple[str, ...]:
         """Take notices up to the next empty line; an open one goes on to its two spaces."""
-        found: list[str] = []
+        found: list[list[str]] = []
         is_open = False
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if self.header_here(self.at) or (self.blanks_before(self.at) and self.prompt_line(line)):
                 break
-            if not line.strip() and not is_open and not self.silent and line != ">":
+            if not line and not is_open and not self.silent:
                 break
-            found.append(line[2:] if line.startswith("> ") or line == ">" else line)
+            begins = line.startswith("> ") or line == ">"
+            if not found or (begins and (not is_open or KNOWN_NOTICE.match(line[2:]))):
+                found.append([line[2:] if begins else line])
+            else:
+                found[-1].append(line)
             is_open = not line.endswith("  ") and not self.bare
             self.at += 1
-        return "\n".join(part.rstrip() for part in found).rstrip()
+        return tuple("\n".join(part.rstrip() for part in parts).rstrip() for parts in found)
 
     def read_reply(self) -> str:
         start, fence, editing = self.at, "", False
@@ -177,11 +192,20 @@ class _Scanner:
             return False
         if USAGE.match(line[2:]) and self.usage_complete(self.at):
             return True
+        said = self.first_said(self.at)
         if fenced:
-            return self.ends_marked(line) and bool(AFTER_REPLY.match(line[2:]))
-        if self.bare or KNOWN_NOTICE.match(line[2:]):
-            return self.ends_marked(line) and bool(KNOWN_NOTICE.match(line[2:]))
+            return self.ends_marked(line) and (
+                bool(AFTER_REPLY.match(said)) or self.run_is_the_hosts(self.at)
+            )
+        if self.bare or KNOWN_NOTICE.match(said):
+            return self.ends_marked(line) and bool(KNOWN_NOTICE.match(said))
         return self.run_is_marked(self.at)
+
+    def first_said(self, at: int) -> str:
+        """The first notice from here on that isn't empty: the host sets empty ones before some."""
+        while at + 1 < len(self.lines) and self.lines[at].rstrip() == ">":
+            at += 1
+        return self.lines[at][2:] if self.lines[at].startswith("> ") else ""
 
     def usage_complete(self, at: int) -> bool:
         """A usage line ends in two spaces, or its costs follow on a line of their own that does."""
@@ -192,12 +216,24 @@ class _Scanner:
 
     def run_is_marked(self, at: int) -> bool:
         """Whether every `>` line from here to the next other line ends in two spaces."""
-        end = at
-        while end < len(self.lines) and self.lines[end].startswith(">"):
-            if not self.lines[end].endswith("  "):
-                return False
-            end += 1
-        return True
+        return all(line.endswith("  ") for line in self.lines[at : self.run_end(at)])
+
+    def run_is_the_hosts(self, at: int) -> bool:
+        """Whether a marked run of `>` lines says what only the host says, or ends the turn."""
+        if self.bare or not self.run_is_marked(at):
+            return False
+        end = self.run_end(at)
+        if any(AFTER_REPLY.match(line[2:]) for line in self.lines[at:end]):
+            return True
+        if end + 1 >= len(self.lines):
+            return True
+        behind = self.lines[end + 1]
+        return not self.lines[end] and (self.header_here(end + 1) or self.prompt_line(behind))
+
+    def run_end(self, at: int) -> int:
+        while at < len(self.lines) and self.lines[at].startswith(">"):
+            at += 1
+        return at
 
 
 def _fence_after(line: str, fence: str, editing: bool) -> tuple[str, bool]:

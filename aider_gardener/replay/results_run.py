@@ -22,8 +22,8 @@ HISTORY_NAME = ".aider.chat.history.md"
 RECORDING_NAME = "session.jsonl"
 
 FROM_HISTORY = (
-    "{names}: read from a chat history file, which holds neither command outputs nor the files of the "
-    "chat; what was really sent was larger."
+    "{names}: read from a chat history file, which holds neither the files of the chat nor, since aider "
+    "0.64, the outputs of commands; what was really sent was larger."
 )
 
 FELL_BACK = (

@@ -159,16 +159,26 @@ class Runner:
         self.close_turn()
 
     def feed(self, text: str) -> None:
-        """Hand over a typed text the way aider's own loop does."""
-        from aider.coders.base_coder import Coder
-        from aider.commands import SwitchCoder
+        """Hand over a typed text; and a command once more as a message, where it had a reply.
 
+        Versions up to 0.63 sent what `/run`, `/add` and `/web` put into the chat at once; aider now waits
+        for the next message. So the typed command is that message.
+        """
         name = host.command_name(self.coder, text)
         if not text.strip() or name in host.SKIPPED_COMMANDS:
             self.notices.append(f"turn {self.turn}: {text.strip()[:40]!r} is not replayed")
-            return
+        else:
+            self.hand_over(text, preproc=True)
+        if name and not self.session.recorded and not self.model.given and self.model.unused_replies():
+            self.hand_over(text, preproc=False)
+
+    def hand_over(self, text: str, *, preproc: bool) -> None:
+        """As aider's own loop does; without `preproc` even a command is sent as it stands."""
+        from aider.coders.base_coder import Coder
+        from aider.commands import SwitchCoder
+
         try:
-            self.coder.run(with_message=text)
+            self.coder.run(with_message=text, preproc=preproc)
         except SwitchCoder as switch:
             options = {"io": self.io, "from_coder": self.coder, **switch.kwargs}
             options.pop("show_announcements", None)
