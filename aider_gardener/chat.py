@@ -187,11 +187,11 @@ class Chat:
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """Both lists as they would stand with the given fidelities."""
         levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
-        return with_hint(
-            render(self.sequence(self.done, is_done=True), levels, text_of),
-            render(self.sequence(self.cur, is_done=False), levels, text_of),
-            self.hint,
-        )
+        before = self.sequence(self.done, is_done=True)
+        done = render(before, levels, text_of)
+        asked = bool(before) and bool(done) and done[-1].role == "user"
+        cur = render(self.sequence(self.cur, is_done=False), levels, text_of, answers=asked or not before)
+        return with_hint(done, cur, self.hint)
 
     def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
         """The fidelities with what the user decided: pinned entries full, forgotten ones hidden."""

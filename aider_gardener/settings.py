@@ -62,7 +62,7 @@ class Settings:
         high=0.95,
     )
     recall_share: float = option(
-        0.6,
+        0.8,
         "Share of the history budget that recalled text may use in one prompt. 0: no recall.",
         low=0,
         high=0.9,

@@ -123,12 +123,15 @@ class Levels:
         return cut or self.of(entry) is Fidelity.FULL
 
 
-def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf) -> list[Piece]:
+def render(
+    entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True
+) -> list[Piece]:
     """The messages that show `entries` at the given levels.
 
     Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
     each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
-    said never stands in its role below full: a model would imitate it.
+    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
+    not so where the list before this one holds its question, out of sight, and ends in a reply too.
     """
     pieces: list[Piece] = []
     pending: list[Entry] = []
@@ -148,14 +151,11 @@ def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf) -> list[Pi
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
         keeps_reply = all(levels.of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        if all(levels.in_place(entry) for entry in exchange):
+        visible = any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*asked, *pending])
+        if (asked or answers) and all(levels.in_place(entry) for entry in exchange):
             flush(fill=True)
             pieces += as_they_stand(exchange)
-        elif (
-            replies
-            and keeps_reply
-            and any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*asked, *pending])
-        ):
+        elif replies and keeps_reply and visible:
             pending += asked
             flush(fill=False)
             pieces += as_they_stand(replies)

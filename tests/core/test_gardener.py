@@ -60,7 +60,7 @@ def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
 
 
 def test_prompts_outlast_everything_else() -> None:
-    gardener = make_gardener(history_tokens=1_500)
+    gardener = make_gardener(history_tokens=3_000)
     gardener.sync(long_talk(12), [])
     gardener.tend()
     text = "\n".join(message.content for message in shown(gardener))

@@ -57,6 +57,14 @@ def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
     ]
 
 
+def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_own() -> None:
+    cur = TALK[1:]
+    assert render(cur, Levels({}), text_of)[0].role == "assistant"
+    behind = render(cur, Levels({}), text_of, answers=False)
+    assert [piece.role for piece in behind] == ["user", "assistant", "user", "assistant", "user", "assistant"]
+    assert "a1" in behind[0].content and behind[0].members == (1,)
+
+
 def test_notes_that_follow_each_other_are_one_message() -> None:
     levels = {0: Fidelity.LINE, 1: Fidelity.HIDDEN, 2: Fidelity.LINE, 3: Fidelity.HIDDEN}
     assert shown(levels) == [

@@ -42,7 +42,7 @@ def test_pressure_has_the_agreed_keys_and_sums_up(drive: MakeDriver, gardened: A
 
 
 def test_used_is_close_to_what_is_sent(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened()
+    gardened(history_tokens=10_000)
     driver = drive()
     chatter(driver, 4)
     report = pressure(driver)
