@@ -131,7 +131,7 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
         "current": current(gardener),
     }
     if gardener.chat_map.note.tokens:
-        parts["chat map"] = gardener.chat_map.note.tokens
+        parts["notes"] = gardener.chat_map.note.tokens
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
