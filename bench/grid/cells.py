@@ -27,12 +27,13 @@ WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 
 WITH_BUDGET = ("tail", "bag", "clear3", "gardener")
 ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress")
-OPTIONAL_ABLATIONS: Mapping[str, str] = {
-    "incremental": "gardener+incremental=yes",
-    "chat_map": "gardener+chat_map=0.08",
-    "rules_share": "gardener+rules_share=0",
+OPTIONAL_ABLATIONS: Mapping[str, tuple[str, bool]] = {
+    "incremental": ("gardener+incremental=yes", True),
+    "chat_map": ("gardener+chat_map=0.08", False),
+    "rules_share": ("gardener+rules_share=0", False),
 }
-"""Name of a setting → the variant to run where there is such a setting and the variant differs by it."""
+"""Name of a setting → the variant to run where there is such a setting and the variant differs by it, and
+whether at every budget."""
 
 CHAINED = "chained"
 CHAINED_VARIANTS = ("none", "stock", "stock-fixed", "tail", "gardener")
@@ -100,11 +101,12 @@ def code_hash(*, gardened: bool) -> str:
 def variants(*, with_filter: bool) -> list[tuple[str, bool]]:
     """The variants of the full grid, each with whether it is run at every budget."""
     fields = {field.name for field in dataclasses.fields(Settings)}
-    optional = [name for setting, name in OPTIONAL_ABLATIONS.items() if setting in fields]
+    optional = [variant for setting, variant in OPTIONAL_ABLATIONS.items() if setting in fields]
     filtered = [FILTER] if with_filter else []
     return [
         *((name, False) for name in (*WITHOUT_BUDGET, *filtered)),
-        *((name, True) for name in (*WITH_BUDGET, *ABLATIONS, *optional)),
+        *((name, True) for name in (*WITH_BUDGET, *ABLATIONS)),
+        *optional,
     ]
 
 
