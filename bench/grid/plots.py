@@ -22,8 +22,10 @@ MORE_STYLES: tuple[tuple[str, Any, str], ...] = (
 LABELLED = ("gardener", "tail")
 """Curves whose points have their budgets beside them; the others have theirs in the same order."""
 
-NEAR_POINTS, LINE_POINTS = (90, 11), 11
-"""Labels nearer to each other than this, across and up in points, stand below one another."""
+NAME_WIDTH, LINE_POINTS = 4.6, 11
+"""What a letter of a name takes across and a line up, in points."""
+CHANGED = "+"
+"""In the name of a variant that is another one with other settings: it is drawn only if it has a curve."""
 
 READABLE = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
 """Behind a label, so that a line below it does not cross it out."""
@@ -72,7 +74,8 @@ def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]
     found = complete(rows)
     panel.set_xlim(0, 1.12 * max(place(own) for own in found.values()))
     panel.set_ylim(0, 108)
-    for number, variant in enumerate(curves_of(found)):
+    names = curves_of(found)
+    for number, variant in reversed(list(enumerate(names))):  # the first one stands before the others
         draw_curve(panel, variant, found, place, number)
     draw_points(panel, found, place)
     sessions = sorted({row["session"] for row in rows})
@@ -82,8 +85,11 @@ def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
     if curves_of(found):
-        title = "beside the points: the history budget in thousands of tokens"
-        figure.legend(loc="outside lower center", ncols=4, title=title, frameon=False)
+        lines, labels = panel.get_legend_handles_labels()
+        figure.legend(
+            lines[::-1], labels[::-1], loc="outside lower center", ncols=4, frameon=False,
+            title="beside the points: the history budget in thousands of tokens",
+        )  # fmt: skip
     return figure
 
 
@@ -111,17 +117,43 @@ def draw_curve(panel: Any, variant: str, found: Mapping[Key, Sequence[Row]], pla
 def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Any) -> None:
     """The variants without a budget, each with its name, none over another."""
     curves = set(curves_of(found))
-    alone = [(variant, rows) for (variant, _budget), rows in found.items() if variant not in curves]
     scale = panel.figure.dpi / 72
-    taken: list[tuple[float, float]] = []
-    for variant, rows in alone:
+    taken: list[Box] = []
+    points = {}
+    for (variant, _budget), rows in found.items():
         at = (place(rows), mean_share(rows) or 0.0)
-        panel.plot(*at, marker="x", color=PLAIN, markersize=7, linestyle="none")
         across, up = (float(part) / scale for part in panel.transData.transform(at))
-        spot = (across, up)
-        while any(abs(spot[0] - x) < NEAR_POINTS[0] and abs(spot[1] - y) < NEAR_POINTS[1] for x, y in taken):
-            spot = (spot[0], spot[1] - LINE_POINTS)
-        taken.append(spot)
-        beside = (6, 4 + spot[1] - up)
+        taken.append((across - 4, up - 4, across + 4, up + 4))
+        if variant not in curves and CHANGED not in variant:
+            panel.plot(*at, marker="x", color=PLAIN, markersize=7, linestyle="none")
+            points[shown(variant)] = (at, (across, up))
+    for name, (at, spot) in points.items():
+        beside, box = free_place(name, spot, taken)
+        taken.append(box)
         text = {"textcoords": "offset points", "color": PLAIN, "fontsize": 8, "bbox": READABLE, "zorder": 5}
-        panel.annotate(shown(variant), at, beside, **text)
+        panel.annotate(name, at, beside, **text)
+
+
+Box = tuple[float, float, float, float]
+
+
+def free_place(name: str, spot: tuple[float, float], taken: Sequence[Box]) -> tuple[tuple[float, float], Box]:
+    """The offset in points at which a point's name covers nothing, and the box that it takes there: right of
+    the point or left of it, above or below, ever further off."""
+    width = NAME_WIDTH * len(name)
+    sides = ((6.0, 4.0), (6.0, -12.0), (-6.0 - width, 4.0), (-6.0 - width, -12.0))
+    for step in range(len(taken) + 1):
+        for across, up in sides:
+            offset = (across, up + (LINE_POINTS * step if up > 0 else -LINE_POINTS * step))
+            left, low = spot[0] + offset[0], spot[1] + offset[1]
+            box = (left, low, left + width, low + LINE_POINTS)
+            if not any(overlap(box, other) for other in taken):
+                break
+        else:
+            continue
+        break
+    return offset, box
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
