@@ -148,10 +148,7 @@ def free_place(name: str, spot: tuple[float, float], taken: Sequence[Box]) -> tu
             left, low = spot[0] + offset[0], spot[1] + offset[1]
             box = (left, low, left + width, low + LINE_POINTS)
             if not any(overlap(box, other) for other in taken):
-                break
-        else:
-            continue
-        break
+                return offset, box
     return offset, box
 
 

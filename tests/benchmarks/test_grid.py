@@ -12,7 +12,7 @@ import pytest
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.session import load_session
 from bench.grid import cells as grid_cells
-from bench.grid import run
+from bench.grid import plots, run
 from bench.grid.cells import BUDGETS, CHAINED_VARIANTS, Cell, cells, chained_cells, checked_budgets
 from bench.grid.means import complete, mean_share
 from bench.grid.rows import written
@@ -172,3 +172,13 @@ def test_a_row_stands_on_a_line_of_its_own() -> None:
     text = written(value)
     assert json.loads(text) == value
     assert '\n  {"a": 1},\n  {"a": 2}\n' in text
+
+
+def test_a_name_in_a_plot_covers_no_point_and_no_other_name() -> None:
+    spots = [(100.0, 100.0), (104.0, 101.0), (108.0, 99.0), (112.0, 100.0)]
+    taken = [(across - 4, up - 4, across + 4, up + 4) for across, up in spots]
+    for spot in spots:
+        offset, box = plots.free_place("headroom-ai", spot, taken)
+        assert not any(plots.overlap(box, other) for other in taken)
+        assert box[:2] == (spot[0] + offset[0], spot[1] + offset[1])
+        taken.append(box)
