@@ -49,8 +49,9 @@ LIMITS = (
 )
 
 HISTORY_LIMIT = (
-    "This chat was read from a history file, which holds neither the files that were in the chat nor the "
-    "outputs of commands: what was really sent was larger, and so may be what can be saved."
+    "This chat was read from a history file, which holds neither the files that were in the chat nor, "
+    "since aider 0.64, the outputs of commands: what was really sent was larger, and so may be what can be "
+    "saved."
 )
 
 Found = Mapping[tuple[str, str], Detail]
