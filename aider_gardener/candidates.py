@@ -41,8 +41,8 @@ class Request:
 
 
 def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Passage], float]:
-    """What full text and vectors find, without what stands whole in the prompt or the host took out; and
-    how similar what was not found is taken to be."""
+    """What full text and vectors find, without what the host took out and the open question; and how
+    similar what was not found is taken to be. What stands in the prompt is among it, to be compared with."""
     store = archive.store
     session = archive.session if request.unasked else None
     floor = request.floor if session else None
@@ -54,7 +54,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
         older_near, older_spans = found_in(archive, request, None, None)
         older_near = {span: value for span, value in older_near.items() if span[0] not in own}
         near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
-    closed = closed_ids(chat, request)
+    closed = closed_ids(chat, request) - standing_ids(chat, request)
     contexts = contexts_of(chat)
     wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
     stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
@@ -83,6 +83,15 @@ def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
     if request.unasked:
         return excluded(chat)
     return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
+
+
+def standing_ids(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids of what stands whole in the prompt before the open question; nothing when the user asks."""
+    if not request.unasked:
+        return frozenset()
+    now = open_exchange(chat)
+    shown = [seq for seq in members([*chat.done, *chat.cur]) if seq not in now and seq not in chat.fidelity]
+    return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
 
 
 def reachable(chat: Chat, request: Request) -> list[Entry]:

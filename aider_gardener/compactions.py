@@ -11,15 +11,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from aider_gardener.errors import UsageError
-from aider_gardener.goals import Goal, marks
+from aider_gardener.chat import Chat
+from aider_gardener.goals import Goal, Limit, marks
 from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
-from aider_gardener.netprice import CACHE_SECONDS, Market, net_price
+from aider_gardener.netprice import CACHE_SECONDS, Market
 from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
-from aider_gardener.pressure import Level, level
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
+
+
+GROWTH_TURNS = 20
+"""How fast a chat grows is measured over so many of its last turns."""
 
 
 class Compactions:
@@ -46,8 +51,13 @@ class Compactions:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
         return marks(
             gardener.frame,
-            high=max(1, gardener.budget - gardener.recall_budget - gardener.map_budget),
-            low_mark=gardener.settings.low_mark,
+            Limit(
+                gardener.budget,
+                gardener.settings.low_mark,
+                fixed=bool(gardener.settings.history_tokens or gardener.host_limit_given),
+                growth=growth_of(gardener.chat),
+            ),
+            self.market(gardener, cold=cold),
             compacted=bool(gardener.chat.fidelity),
             hold=self._hold,
             cold=cold,
@@ -77,7 +87,7 @@ class Compactions:
             return None
         began = time.perf_counter()
         made = self.draft(gardener, goal or self.goal(gardener, cold=cold))
-        if made is None or (goal is None and not self.pays(gardener, made.plan, cold=cold)):
+        if made is None:
             return None
         self._hold = 0
         due = self.goal(gardener)
@@ -88,16 +98,6 @@ class Compactions:
         gardener.archive.plan_event(chat.turn, made.plan)
         self.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
         return made.plan
-
-    def pays(self, gardener: Gardener, plan: Plan, *, cold: bool) -> bool:
-        """Whether the plan saves more on the turns to come than the cached prefix it breaks now costs; a
-        plan that does not waits, unless the window gets tight."""
-        frame = gardener.frame
-        if level(frame.tokens + plan.tokens_before, frame.window) is not Level.OK:
-            return True
-        market = self.market(gardener, cold=cold)
-        behind = frame.parts.get("files", 0)
-        return net_price(plan, market, turn=gardener.chat.turn, behind=behind).pays
 
     def market(self, gardener: Gardener, *, cold: bool) -> Market:
         """What a token costs now: the model's prices, and the chance that the cache holds the prefix: what
@@ -164,6 +164,13 @@ class Compactions:
         ]
         archive.swaps_event(chat.turn, kind, swaps)
         return len(changed)
+
+
+def growth_of(chat: Chat) -> float:
+    """Tokens that the chat added a turn, on average over its last turns."""
+    since = max(0, chat.turn - GROWTH_TURNS)
+    added = sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in chat.entries.values() if e.turn > since)
+    return added / max(1, chat.turn - since)
 
 
 def history_used(gardener: Gardener) -> int:

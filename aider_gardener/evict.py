@@ -13,7 +13,12 @@ from enum import IntEnum
 
 from aider_gardener.messages import Entry, Fidelity, Rendition, Swap
 
-FIDELITY_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 0.8, Fidelity.LINE: 0.35, Fidelity.HIDDEN: 0.0}
+TOKEN_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 1.5, Fidelity.LINE: 2.5, Fidelity.HIDDEN: 0.0}
+"""What a token of each form is worth beside one of the original."""
+MOST_KEPT = {Fidelity.FULL: 2.5, Fidelity.COMPRESSED: 0.9, Fidelity.LINE: 0.8, Fidelity.HIDDEN: 0.0}
+"""What each form is worth at most, as a share of priority times tokens of the original."""
+LINE_TOKENS = 60
+"""An original of so few tokens is as dense as a line."""
 ORDER = (Fidelity.FULL, Fidelity.COMPRESSED, Fidelity.LINE, Fidelity.HIDDEN)
 
 
@@ -23,9 +28,11 @@ class Shield(IntEnum):
     NONE = 0
     PROMPT = 1
     """The user's own words."""
-    FORMAT = 2
+    TAIL = 2
+    """The last exchanges, as many as the low mark has room for."""
+    FORMAT = 3
     """The last two edit replies: they show the model the edit format."""
-    LAST = 3
+    LAST = 4
     """The last exchange: only when the prompt could not be sent otherwise."""
 
 
@@ -63,7 +70,16 @@ class Step:
 
 
 def value(candidate: Candidate, fidelity: Fidelity) -> float:
-    return candidate.priority * FIDELITY_VALUE[fidelity]
+    """What a rendition is worth: the entry's priority for each of its tokens, times how much a token of
+    that form says beside one of the original.
+
+    So of two entries the one of lower priority is shortened first, and hidden first, whatever their
+    lengths; an original no longer than a line says as much a token as a line.
+    """
+    tokens = candidate.tokens(fidelity)
+    weight = TOKEN_VALUE[Fidelity.LINE] if tokens <= LINE_TOKENS else TOKEN_VALUE[fidelity]
+    whole = candidate.priority * candidate.tokens(Fidelity.FULL)
+    return min(candidate.priority * tokens * weight, whole * MOST_KEPT[fidelity])
 
 
 def hull_steps(candidate: Candidate, at: Fidelity, floor: Fidelity) -> list[Step]:

@@ -21,7 +21,7 @@ from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
 from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
-from aider_gardener.pressure import HARD_AT, Frame, Level, Pressure, default_budget, level
+from aider_gardener.pressure import HARD_AT, Frame, Level, Pressure, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
 from aider_gardener.recall import Recalled
@@ -33,6 +33,10 @@ from aider_gardener.single import SingleEntries
 from aider_gardener.usage import Usage
 from aider_gardener.view import Piece, failed_edits
 
+UNKNOWN_LIMIT = 1_024
+"""Tokens that the history may have, and recall may use, where host and model name no limit."""
+RECALL_WINDOW_SHARE = 1 / 16
+"""Share of the window that recalled text may use at most."""
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
@@ -46,7 +50,8 @@ class Gardener(SingleEntries, Settled):
         self.count = archive.count
         self.chat = Chat()
         self.frame = Frame()
-        self.history_limit = 0
+        self.host_limit = UNKNOWN_LIMIT
+        self.host_limit_given = False
         self.on = True
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
@@ -116,7 +121,7 @@ class Gardener(SingleEntries, Settled):
         """What the user entered has been dealt with."""
         self._turn_depth = max(0, self._turn_depth - 1)
         if not self._turn_depth and self.frame.parts:
-            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.budget})
+            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.goal().high})
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
@@ -164,19 +169,14 @@ class Gardener(SingleEntries, Settled):
 
     @property
     def budget(self) -> int:
-        """The history budget in tokens: settings, else aider's limit if the user gave one, else by window."""
-        return self.settings.history_tokens or self.history_limit or default_budget(self.frame.window)
+        """Tokens that the history may have before anything is done to it: settings, else the host's limit."""
+        return self.settings.history_tokens or self.host_limit
 
     @property
     def recall_budget(self) -> int:
-        """The part of the history budget that recalled text may use in one prompt, in tokens."""
-        return int(self.budget * self.settings.recall_share)
-
-    @property
-    def map_budget(self) -> int:
-        """The part of the history budget that is kept for the note before the history, in tokens."""
-        room = room_for(self.settings, self.budget)
-        return room.facts + room.summary + self.chat_map.note.rule_tokens
+        """Tokens that recalled text may use in one prompt, beside the history."""
+        most, window = self.settings.recall_tokens, self.frame.window
+        return min(most, int(RECALL_WINDOW_SHARE * window)) if window else min(most, UNKNOWN_LIMIT)
 
     def goal(self, *, cold: bool = False) -> Goal:
         """The marks for the history now: by its budget, or by the window where that is tighter."""
@@ -261,7 +261,8 @@ class Gardener(SingleEntries, Settled):
         `standing` is the text of the files in the chat: what stands there is not recalled.
         """
         budget = min(int(self.recall_budget * recall_part(question)), self.room())
-        if not self.acts or budget <= MARGIN_TOKENS or not question.strip():
+        stands = not self.chat.fidelity and not self.settings.recall_sessions
+        if not self.acts or stands or budget <= MARGIN_TOKENS or not question.strip():
             return ""
         with self.timed():
             request = Request(

@@ -11,17 +11,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "gentle": {
         "history_tokens": 16_000,
         "low_mark": 0.7,
-        "recall_share": 0.25,
         "keep_turns": 3,
         "throttle_tokens": 8_000,
     },
     DEFAULT: {},
-    # Starts at 20,000 tokens (the budget without its recall share), then keeps the last four turns
+    # Starts at 20,000 tokens, then keeps the last four turns
     # whole and at most 80 characters of each older text.
     "aggressive": {
-        "history_tokens": 25_000,
+        "history_tokens": 20_000,
         "low_mark": 0.05,
-        "recall_share": 0.2,
         "keep_turns": 4,
         "older_chars": 80,
     },

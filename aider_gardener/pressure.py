@@ -11,7 +11,6 @@ from aider_gardener.messages import ContentClass, Entry
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
 LARGEST_SHOWN = 10
-LEAST_BUDGET, MOST_BUDGET, UNKNOWN_WINDOW_BUDGET = 1_024, 6_000, 2_048
 
 
 class Level(str, Enum):
@@ -80,13 +79,6 @@ def level(used: int, window: int) -> Level:
     return Level.WARNING if share >= WARNING_AT else Level.OK
 
 
-def default_budget(window: int) -> int:
-    """The history budget, in tokens, for a model's window; docs/decisions/0003 has the measured curve."""
-    if not window:
-        return UNKNOWN_WINDOW_BUDGET
-    return int(min(max(window / 16, LEAST_BUDGET), MOST_BUDGET))
-
-
 def message_row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
     return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
 
@@ -113,7 +105,7 @@ def recommendation(
     elif state in (Level.WARNING, Level.OPTIMIZE):
         advice = "The window is filling up; the gardener compacts the history by itself."
     elif history_used > budget:
-        advice = "The history is above its budget; the next prompt compacts it."
+        advice = "The history is above its limit; the next prompt compacts it."
     else:
         advice = "Nothing to do."
     if would_save:

@@ -32,7 +32,8 @@ def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
     """Points from 0 to 100 for keeping `entry` at `turn`, given what the user is about now.
 
     Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for words of the focus
-    that stand in the entry, − up to 15 for staleness (linear over 40 turns without an access).
+    that stand in the entry, − up to 15 for staleness (linear over 40 turns without an access). An edit of
+    a file that is not in the chat counts as code: it stands nowhere else.
     Text that the host wrote itself is worth 5 at most.
     """
     return max(0.0, min(100.0, sum(parts(entry, turn=turn, focus=focus).values())))
@@ -43,8 +44,9 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
     if entry.source.kind is SourceKind.NOTICE:
         return {"notice": NOTICE_BASE}
     age = max(0, turn - entry.turn)
+    only_here = entry.cls is ContentClass.EDIT and not any(path in entry.content for path in focus.paths)
     return {
-        "class": BASE[entry.cls],
+        "class": BASE[ContentClass.CODE if only_here else entry.cls],
         "recency": RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS),
         "mentions": MENTION_POINTS * mentioned(entry.content, focus),
         "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-ORDINARY_SHARE = 0.2
+ORDINARY_SHARE = 0.1
 """What a prompt that asks for nothing may recall, as a share of what one that asks may."""
 SHORT_WORDS = 60
 """A longer prompt brings what it is about along; it asks for the past only when it says so."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aider_gardener.archive import Archive
-from aider_gardener.candidates import Request, candidates, reachable, weight
+from aider_gardener.candidates import Request, candidates, reachable, standing_ids, weight
 from aider_gardener.chat import Chat
 from aider_gardener.locating import company, in_order
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
@@ -24,6 +24,12 @@ or be close in meaning; else the question does not ask for the past."""
 CLOSE_SIMILARITY = 0.5
 ASKED_SHARE = 0.45
 """When the user asks, what is worth less than this share of the best passage is left out."""
+STANDING_SHARE = 0.5
+"""Unasked, what is worth less than this share of the best passage that stands in the prompt is left out."""
+Ranked = tuple[float, float, Passage]
+"""A passage with its points (see `locating`) and its score."""
+WORTH_FIRST, WORTH_LAST = 0.4, 0.7
+"""Unasked, the points (see `locating`) that a passage needs: the first one, and one that uses up the limit."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
@@ -72,23 +78,33 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
         return []
     passages, far = candidates(archive, chat, request)
     scores = score(words, passages, archive, request)
+    here = standing_ids(chat, request)
     standing = standing_text(chat, request)
+
+    def stands(passage: Passage) -> bool:
+        return passage.entry.id in here or (bool(standing) and squeeze(passage.text) in standing)
+
     if request.unasked and not any(
-        points >= request.threshold and telling(passage, words) and squeeze(passage.text) not in standing
+        points >= request.threshold and telling(passage, words) and not stands(passage)
         for points, passage in zip(scores, passages, strict=True)
     ):
         return []
     more = company(passages, scores, reachable(chat, request), far)
     passages += more
     scores = score(words, passages, archive, request) if more else scores
-    placed = in_order(passages, scores)
-    least = 0.0 if request.unasked else ASKED_SHARE * max((points for _at, points in placed), default=0.0)
-    kept = [
-        (scores[at], passages[at])
-        for at, points in placed
-        if points >= least and squeeze(passages[at].text) not in standing
-    ]
-    return take(kept, request, archive, count)
+    placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, scores)]
+    missing = [row for row in placed if not stands(row[2])]
+    least = least_points(placed, missing, request)
+    return take([row for row in missing if row[0] >= least], request, archive, count)
+
+
+def least_points(placed: Sequence[Ranked], missing: Sequence[Ranked], request: Request) -> float:
+    """The points below which a passage is left out. When the user asks, it goes by the best one found;
+    unasked by the best one that stands in the prompt anyway: where that fits as well, nothing is missing."""
+    if not request.unasked:
+        return ASKED_SHARE * max((points for points, _score, _passage in placed), default=0.0)
+    lacking = {id(row) for row in missing}
+    return STANDING_SHARE * max((row[0] for row in placed if id(row) not in lacking), default=0.0)
 
 
 def score(
@@ -122,13 +138,16 @@ def standing_text(chat: Chat, request: Request) -> str:
 
 
 def take(
-    ranked: Sequence[tuple[float, Passage]], request: Request, archive: Archive, count: TokenCounter
+    ranked: Sequence[Ranked], request: Request, archive: Archive, count: TokenCounter
 ) -> list[Recalled]:
-    """The best passages that fit, no text twice."""
+    """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
+    only those that are worth their tokens."""
     taken: list[Recalled] = []
     seen: set[str] = set()
     left = request.token_limit
-    for points, passage in ranked:
+    for points, score, passage in ranked:
+        if request.unasked and points < worth_taking(1 - left / request.token_limit):
+            break
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if request.full:
             whole = archive.store.original(entry.id) or ""
@@ -144,10 +163,16 @@ def take(
             continue
         seen.add(key)
         left -= cost
-        taken.append(quote(entry, text, start, end, points))
+        taken.append(quote(entry, text, start, end, score))
         if left < ITEM_TOKENS * 2:
             break
     return taken
+
+
+def worth_taking(spent_share: float) -> float:
+    """The least points of a passage that is still worth its tokens, once this share of the limit is spent:
+    what is recalled is paid in full on each call, so the more there is the better the next must be."""
+    return WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share
 
 
 def quote(entry: Entry, text: str, start: int, end: int, points: float) -> Recalled:

@@ -51,7 +51,7 @@ def pressure_report(gardener: Gardener) -> Pressure:
         available=max(0, frame.window - used) if frame.window else 0,
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
         level=state.value,
-        history_budget=gardener.budget,
+        history_budget=gardener.goal().high,
         history_used=past,
         parts=parts,
         messages_count=len(pieces),
@@ -65,7 +65,7 @@ def pressure_report(gardener: Gardener) -> Pressure:
         eviction_candidates=len(plan.swaps) if plan else 0,
         plan_would_save=would_save,
         droppable_files=drop,
-        recommendation=advice(state, past, gardener.budget, would_save, drop),
+        recommendation=advice(state, past, gardener.goal().high, would_save, drop),
     )
 
 

@@ -50,22 +50,23 @@ class Settings:
     )
     history_tokens: int = option(
         0,
-        "Tokens that everything of the past may use in a prompt: renditions and recall together."
-        " 0: aider's --max-chat-history-tokens if given, else a default by the model's window.",
+        "Tokens of the past in a prompt above which it is compacted. 0: aider's --max-chat-history-tokens if"
+        " given, else the model's limit in aider or more, where the price of cached tokens makes it worth.",
         low=0,
         high=100_000_000,
     )
     low_mark: float = option(
-        0.5,
-        "Share of what the history may use beside recall that a plan goes down to once that is passed.",
+        0.2,
+        "Share of that limit that a compaction goes down to.",
         low=0.05,
         high=0.95,
     )
-    recall_share: float = option(
-        0.8,
-        "Share of the history budget that recalled text may use in one prompt. 0: no recall.",
+    recall_tokens: int = option(
+        5_000,
+        "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
+        " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
         low=0,
-        high=0.9,
+        high=1_000_000,
     )
     recall_threshold: float = option(
         0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
@@ -116,14 +117,14 @@ class Settings:
     )
     rules_share: float = option(
         0.05,
-        "Share of the history budget for the rules that you set in typed words (don't, never, must, always,"
+        "Share of the history limit for the rules that you set in typed words (don't, never, must, always,"
         " use X not Y): they stay in the prompt when their messages no longer do. 0: off.",
         low=0,
         high=0.5,
     )
     chat_map: float = option(
-        0.0,
-        "Share of the history budget for the chat map: decisions, errors, names and numbers that no longer"
+        0.1,
+        "Share of the history limit for the chat map: decisions, errors, names and numbers that no longer"
         " stand in the prompt. 0: off.",
         low=0,
         high=0.5,

@@ -57,7 +57,7 @@ def pressure_table(report: Pressure) -> Group:
         head = f"{bar(report.utilization)} {report.utilization:.1%} of {window:,} tokens, {report.level}"
     else:
         head = f"{report.used:,} tokens used; this model's window is unknown"
-    history = f"history {report.history_used:,} of a budget of {report.history_budget:,} tokens"
+    history = f"history {report.history_used:,} tokens, compacted above {report.history_budget:,}"
     parts = [[name, f"{tokens:,}"] for name, tokens in report.parts.items()]
     parts.append(["all", f"{report.used:,}"])
     classes = [

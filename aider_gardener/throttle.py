@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
 from aider_gardener.planner import note_rendition, open_exchange, piece_tokens
+from aider_gardener.pressure import WARNING_AT
 
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
-MOST_TOKENS = 4_000
-LEAST_TOKENS = 1_024
-WINDOW_SHARE = 0.05
+LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
 LEAST_SAVED_SHARE = 0.2
 """A message that would not get shorter by so much is left whole: the cut costs more than it gives."""
 HEAD_SHARE = 0.6
@@ -51,15 +50,21 @@ class Throttled:
         )
 
 
-def limit_for(setting: int, window: int) -> int:
-    """The most tokens of one output: the setting, else 5 % of the window but 1,024 to 4,000.
+def limit_for(setting: int, room: int | None) -> int:
+    """The most tokens of one output that enters the chat: the setting, else what the window has room for
+    below its first threshold, but 1,024 at least. `room` None: the window is unknown."""
+    return setting or (UNKNOWN_ROOM if room is None else max(room, LEAST_TOKENS))
 
-    It does not grow with windows above 80,000 tokens: the history budget does not either, and an output
-    that fills it pushes out everything else that was said.
-    """
-    if setting:
-        return setting
-    return int(min(max(WINDOW_SHARE * window, LEAST_TOKENS), MOST_TOKENS)) if window else MOST_TOKENS // 2
+
+def room_below(gardener: Gardener, added: Sequence[Entry]) -> int | None:
+    """Tokens of the window's first 70 % that are free for what was just added; None: window unknown."""
+    frame = gardener.frame
+    if not frame.window:
+        return None
+    others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
+    standing = piece_tokens([*gardener.chat.done, *gardener.chat.cur], gardener.count)
+    new = sum(entry.tokens for entry in added)
+    return int(WARNING_AT * frame.window) - others - standing + new
 
 
 def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) -> str:
@@ -123,8 +128,9 @@ def throttle_outputs(gardener: Gardener, added: Iterable[Entry]) -> list[Throttl
     to show afterwards are the gardener's `pieces`."""
     if not gardener.acts:
         return []
-    limit = limit_for(gardener.settings.throttle_tokens, gardener.frame.window)
-    large = [entry for entry in added if entry.source.kind in OUTPUTS and entry.tokens > limit]
+    new = list(added)
+    limit = limit_for(gardener.settings.throttle_tokens, room_below(gardener, new))
+    large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return throttle(gardener, large, lambda _entry: limit)
 
 

@@ -82,7 +82,7 @@ class Chain:
         )
         settings = Settings(embedder="none", **options)  # type: ignore[arg-type]  # reason: from a table
         self.gardener = Gardener(settings, archive)
-        self.gardener.history_limit = 5_000
+        self.gardener.host_limit = 5_000
         self.history: list[Message] = []
         self.asked: list[tuple[bool, bool]] = []
 

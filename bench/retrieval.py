@@ -145,7 +145,7 @@ def by_meaning(archive: Archive, chat: Chat, request: Request) -> list[Recalled]
     hits = archive.near(request.query, limit=NEAREST, session=archive.session, min_seq=None)
     entries = {entry.id: entry for entry in chat.entries.values()}
     ranked = [
-        (hit.similarity, passage(entries[hit.entry_id], hit.start, hit.end))
+        (hit.similarity, hit.similarity, passage(entries[hit.entry_id], hit.start, hit.end))
         for hit in hits
         if hit.entry_id in entries
     ]
@@ -156,7 +156,7 @@ def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The last passages, whatever was asked."""
     entries = sorted(chat.entries.values(), key=lambda entry: -entry.seq)
     last_first = (
-        (0.0, passage(entry, part.start, part.end))
+        (0.0, 0.0, passage(entry, part.start, part.end))
         for entry in entries
         for part in reversed(chunk(entry.id, entry.content, entry.segments))
     )

@@ -70,18 +70,18 @@ CHAIN = (
     Part(
         "0014-evict-by-priority",
         hooks=lambda seam: of_host(seam) and seam.make not in APPENDING | RECALLING,
-        defaults={**OFF, "recall_share": 0.0},
+        defaults={**OFF, "recall_tokens": 0},
         offered=lambda field: not (for_recall(field) or for_increments(field)),
     ),
     Part(
         "0015-recall-before-calls",
         hooks=lambda seam: seam.make in RECALLING,
-        defaults={**OFF, "recall_share": 0.0},
+        defaults={**OFF, "recall_tokens": 0},
         offered=lambda field: not for_increments(field),
     ),
     Part(
         "0016-incremental-context",
-        defaults={**OFF, "recall_share": 0.0},
+        defaults={**OFF, "recall_tokens": 0},
         offered=lambda field: not for_recall(field),
         wanted=any(for_increments(field) for field in fields()),
     ),

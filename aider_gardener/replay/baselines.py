@@ -153,7 +153,7 @@ for variant in (
     Variant("clear3", "above the limit only the last 3 outputs", rewriting(three_outputs_once_full)),
     Variant("filter", "another program rewrites the past (see replay.filtering)", with_filter),
     Variant("bag", "the past's names and numbers, sorted, within the limit", with_bag_for_past),
-    Variant("gardener-no-recall", "the gardener without recall", settings={"recall_share": 0.0}),
+    Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
     Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
     Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
     Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),

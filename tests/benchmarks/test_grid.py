@@ -56,8 +56,8 @@ def test_a_chained_cell_is_replayed_as_one_chat(mini: list[Any], sandbox: Path) 
 
 
 def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any]) -> None:
-    found = cells(mini, with_filter=False, only_variants=["mask10", "gardener+recall_share=0"], only_budgets=[500])
-    assert [(cell.variant, cell.budget) for cell in found] == [("mask10", None), ("gardener+recall_share=0", 500)]
+    found = cells(mini, with_filter=False, only_variants=["mask10", "gardener+recall_tokens=0"], only_budgets=[500])
+    assert [(cell.variant, cell.budget) for cell in found] == [("mask10", None), ("gardener+recall_tokens=0", 500)]
     with pytest.raises(UsageError, match="unknown variant 'best'"):
         list(cells(mini, with_filter=False, only_variants=["best"]))
     assert checked_budgets(["8000", "default"]) == [8_000, None]
@@ -67,7 +67,7 @@ def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any])
 
 def test_a_key_changes_with_all_that_a_result_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {
-        cell_of().key, cell_of(budget=500).key, cell_of(sha="other").key, cell_of("gardener+recall_share=0").key,
+        cell_of().key, cell_of(budget=500).key, cell_of(sha="other").key, cell_of("gardener+recall_tokens=0").key,
         cell_of("tail").key,
     }  # fmt: skip
     assert len(keys) == 5

@@ -39,7 +39,7 @@ def test_terms_are_read_and_refused_by_name() -> None:
 
 
 def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
-    gardener = make_gardener(history_tokens=3_000, recall_share=0.0, context_ttl="log=3")
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 3)
     assert gardener.tend() is None
     gardener.chat.begin_turn()
@@ -51,14 +51,14 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
 
 
 def test_summarise_after_stops_at_the_compressed_form() -> None:
-    gardener = make_gardener(history_tokens=3_000, recall_share=0.0, summarise_after="log=3")
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, summarise_after="log=3")
     grown(gardener, 5)
     assert gardener.tend()
     assert gardener.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
 
 
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
-    gardener = make_gardener(history_tokens=8_000, recall_share=0.0, context_ttl="log=3")
+    gardener = make_gardener(history_tokens=8_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 6)
     assert gardener.tend() is None
     assert gardener.chat.fidelity == {}
@@ -67,7 +67,7 @@ def test_what_would_save_little_waits_for_the_next_plan() -> None:
 
 
 def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never() -> None:
-    gardener = make_gardener(history_tokens=4_000, recall_share=0.0, context_ttl="all=1")
+    gardener = make_gardener(history_tokens=4_000, recall_tokens=0, context_ttl="all=1")
     messages = grown(gardener, 5)
     assert gardener.tend()
     levels = gardener.chat.fidelity
@@ -78,7 +78,7 @@ def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never(
 
 
 def test_one_entry_has_its_own_term() -> None:
-    gardener = make_gardener(history_tokens=3_500, recall_share=0.0, context_ttl="log=2")
+    gardener = make_gardener(history_tokens=3_500, recall_tokens=0, context_ttl="log=2")
     grown(gardener, 2, logs=2)
     first, second = (e for e in gardener.chat.entries.values() if e.content.startswith("I ran"))
     gardener.expire(first.id, context_ttl=0)
@@ -89,7 +89,7 @@ def test_one_entry_has_its_own_term() -> None:
 
 
 def test_the_last_turns_that_are_kept_stay_whole_when_the_budget_is_passed() -> None:
-    gardener = make_gardener(history_tokens=1_500, recall_share=0.0, keep_turns=3)
+    gardener = make_gardener(history_tokens=1_500, recall_tokens=0, keep_turns=3)
     messages = grown(gardener, 9)
     assert gardener.tend()
     assert [piece.message for piece in gardener.pieces[0]][-8:] == messages[-8:]

@@ -34,7 +34,7 @@ def test_below_the_high_mark_nothing_changes() -> None:
 
 
 def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
-    gardener = make_gardener(history_tokens=2_000, recall_share=0.0)
+    gardener = make_gardener(history_tokens=2_000, recall_tokens=0)
     gardener.sync(long_talk(10), [])
     plan = gardener.tend()
     assert plan is not None

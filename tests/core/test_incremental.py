@@ -17,7 +17,7 @@ ANSWER = " ".join(f"Step {n} of it is explained here in a few words." for n in r
 
 def chat(turns: int, keep: int = 4, budget: int = 1_200) -> tuple[Gardener, list[int]]:
     """A gardener after so many turns, each gardened as before a prompt, and the history's tokens by turn."""
-    gardener = make_gardener(history_tokens=budget, incremental=True, incremental_turns=keep, recall_share=0.3)
+    gardener = make_gardener(history_tokens=budget, incremental=True, incremental_turns=keep, recall_tokens=1_000)
     sizes: list[int] = []
     for turn in range(1, turns + 1):
         gardener.enter_turn()

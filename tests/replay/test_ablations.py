@@ -12,7 +12,7 @@ from aider_gardener.replay.run import Job, replay_all
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 TIGHT = 300
-NAMES = ("bag", "gardener-no-compress", "gardener+recall_share=0+embedder=none")
+NAMES = ("bag", "gardener-no-compress", "gardener+recall_tokens=0+embedder=none")
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,10 @@ def test_without_compressors_no_compressed_form_is_shown(results: dict[str, Repl
 
 
 def test_settings_in_the_name_reach_the_gardener_and_the_provenance(results: dict[str, ReplayResult]) -> None:
-    result = results["gardener+recall_share=0+embedder=none"]
-    assert result.provenance.settings == {"recall_share": 0.0, "embedder": "none"}
+    result = results["gardener+recall_tokens=0+embedder=none"]
+    assert result.provenance.settings == {"recall_tokens": 0, "embedder": "none"}
     assert not [text for text in result.texts.values() if "in case it helps with the next message" in text]
-    assert result.variant == "gardener+recall_share=0+embedder=none"
+    assert result.variant == "gardener+recall_tokens=0+embedder=none"
 
 
 def test_decoys_are_scored_with_the_probes(results: dict[str, ReplayResult]) -> None:

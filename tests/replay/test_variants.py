@@ -9,17 +9,17 @@ from aider_gardener.replay.variants import variant_named
 
 
 def test_settings_behind_a_plus_override_those_of_the_variant() -> None:
-    found = variant_named("gardener-no-recall+recall_share=0.3+embedder=none+llm_fallback=yes")
+    found = variant_named("gardener-no-recall+recall_tokens=1_000+embedder=none+llm_fallback=yes")
     assert found.settings == {"recall_share": 0.3, "embedder": "none", "llm_fallback": True}
-    assert found.name == "gardener-no-recall+recall_share=0.3+embedder=none+llm_fallback=yes"
+    assert found.name == "gardener-no-recall+recall_tokens=1_000+embedder=none+llm_fallback=yes"
     assert variant_named("gardener").settings == {}, "the variant itself is as it was"
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("best+recall_share=0", "unknown variant 'best'"),
-        ("tail+recall_share=0", "tail has no settings of the gardener's to change"),
+        ("best+recall_tokens=0", "unknown variant 'best'"),
+        ("tail+recall_tokens=0", "tail has no settings of the gardener's to change"),
         ("gardener+recal_share=0", "'recal_share=0' is no setting=value; settings: "),
         ("gardener+embedder", "'embedder' is no setting=value"),
         ("gardener+embedder=glove", "embedder must be one of minilm, none"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.defaults import DEFAULTS, environment
-from aider_gardener.adapters.aider.provider import provider_of, token_counter, user_limit
+from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
@@ -208,7 +208,7 @@ def refresh(gardener: Gardener, coder: Any) -> None:
         gardener.frame = replace(
             gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
         )
-    gardener.history_limit = user_limit(coder)
+    gardener.host_limit, gardener.host_limit_given = history_limit(coder)
 
 
 def to_messages(messages: list[dict[str, Any]]) -> list[Message]:

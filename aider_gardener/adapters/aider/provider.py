@@ -65,13 +65,14 @@ def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
     return counter(lambda text: len(tokenizer(text)))
 
 
-def user_limit(coder: Any) -> int:
-    """aider's --max-chat-history-tokens if the user gave one, else 0."""
+def history_limit(coder: Any) -> tuple[int, bool]:
+    """aider's limit for the history in tokens, and whether the user gave it (--max-chat-history-tokens)."""
+    model = int(coder.main_model.max_chat_history_tokens or 0)
     args = getattr(coder.commands, "args", None)
-    given = getattr(args, "max_chat_history_tokens", None)
+    given = int(getattr(args, "max_chat_history_tokens", None) or 0)
     if given:
-        return int(given)
+        return given, True
     summarizer = coder.summarizer
     defaults = {int(m.max_chat_history_tokens) for m in summarizer.models if m.max_chat_history_tokens}
     limit = int(summarizer.max_tokens)
-    return 0 if limit in defaults else limit
+    return (limit, True) if limit not in {model, *defaults} else (model, False)

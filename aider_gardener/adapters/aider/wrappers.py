@@ -101,7 +101,8 @@ def format_messages(original: Any) -> Any:
     @wraps(original)
     def format_messages(self: Any) -> Any:
         chunks = original(self)
-        if self.add_cache_headers and link.active(self) is not None:
+        gardener = link.active(self) if self.add_cache_headers else None
+        if gardener is not None and gardener.chat.fidelity:
             with link.guarded(self):
                 prompt.mark_history(chunks)
         return chunks

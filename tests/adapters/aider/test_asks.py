@@ -19,7 +19,7 @@ WHOLE = f"The {MARKER} lives in the attic. " + "Then we went on and spoke of oth
 
 def compacted(drive: MakeDriver, gardened: Any, **options: Any) -> tuple[Driver, str]:
     """A chat in which one reply stands in its short form; its id."""
-    gardened(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_share": 0.0, **options})
+    gardened(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_tokens": 0, **options})
     driver = drive()
     driver.ask("/ask tell me", reply=WHOLE)
     chatter(driver, 2)
@@ -71,7 +71,7 @@ def test_the_same_is_not_given_twice_and_nothing_loops(
 
 
 def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=20_000, ask_for_originals=True, recall_share=0.0)
+    gardened(history_tokens=20_000, ask_for_originals=True, recall_tokens=0)
     driver = drive()
     chatter(driver, MOST_ORIGINALS + 2)
     ids = shorten(driver, "words of prose")
@@ -85,7 +85,7 @@ def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: Scr
 def test_a_long_original_is_cut_to_what_a_turn_may_have(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=2_000, ask_for_originals=True, recall_share=0.0)
+    gardened(history_tokens=2_000, ask_for_originals=True, recall_tokens=0)
     driver = drive()
     long = "\n".join(f"{n} {MARKER} said line {n * 7}" for n in range(400))
     driver.ask("/ask tell me", reply=long)
@@ -125,7 +125,7 @@ def test_a_failed_edit_keeps_its_reflection(drive: MakeDriver, gardened: Any, mo
 def test_the_architect_gets_it_before_an_editor_is_sent_off(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=4_000, ask_for_originals=True, recall_share=0.0)
+    gardened(history_tokens=4_000, ask_for_originals=True, recall_tokens=0)
     driver = drive(edit_format="architect", auto_accept_architect=True)
     driver.ask("/ask tell me", reply=WHOLE)
     chatter(driver, 2)

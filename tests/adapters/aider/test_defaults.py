@@ -37,7 +37,7 @@ def test_the_builds_defaults_yield_to_variables_and_these_to_flags(build: pytest
     assert link.settings_of(coder()).recall_share == 0.0
     build.setenv("AIDER_GARDENER_RECALL_SHARE", "0.2")
     assert link.settings_of(coder()).recall_share == 0.2
-    assert link.settings_of(coder(gardener=True, gardener_recall_share=0.3)) == Settings(recall_share=0.3)
+    assert link.settings_of(coder(gardener=True, gardener_recall_tokens=1_000)) == Settings(recall_tokens=1_000)
 
 
 def test_a_setting_that_is_not_offered_has_no_flag_and_keeps_the_builds_default(

@@ -409,7 +409,7 @@ def test_prompt_caching_gets_its_fourth_breakpoint_behind_the_history(
 def test_between_two_compactions_the_prompt_only_grows_at_its_end(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=100_000, recall_share=0.0)
+    gardened(history_tokens=100_000, recall_tokens=0)
     driver = drive()
     chatter(driver, 6)
     for first, second in zip(model.requests, model.requests[1:], strict=False):

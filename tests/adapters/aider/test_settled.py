@@ -88,7 +88,7 @@ def test_constraints_and_decisions_are_listed(drive: MakeDriver, gardened: Any) 
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=3_000, recall_share=0.4, incremental=True, incremental_turns=3)
+    gardened(history_tokens=3_000, recall_tokens=1_000, incremental=True, incremental_turns=3)
     driver = drive()
     chatter(driver, 20)
     sent = texts(model.requests[-1])
