@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener import entries
+from aider_gardener.compactions import history_used
 from aider_gardener.entries import Why
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Message
@@ -56,6 +57,15 @@ class Restored:
     in_place: bool
     changed: bool = True
     messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """The originals that were put back into their places: how many messages, and by how many tokens the
+    history is longer for it."""
+
+    messages: int
+    tokens: int
 
 
 @contextmanager
@@ -178,6 +188,15 @@ def restore(gardener: Gardener, given: str) -> Restored:
             gardener.show_originals(below)
             gardener.compactions.hold_off(gardener)
     return Restored(entry, in_place=True, changed=bool(below))
+
+
+def give_back(gardener: Gardener) -> GivenBack:
+    """Put every original that is hidden or shortened back into its place, for good: no compaction of
+    before can be undone any more. What the host took out and what was forgotten stays away."""
+    with at_host(gardener):
+        before = history_used(gardener)
+        changed = gardener.compactions.give_back(gardener, "all given back")
+    return GivenBack(changed, history_used(gardener) - before)
 
 
 def append(gardener: Gardener, entry: Entry) -> Restored:

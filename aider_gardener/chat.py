@@ -163,7 +163,7 @@ class Chat:
         """The entries of one list in the order of the chat, hidden ones in their places."""
         shown = members(pieces)
         other = members(self.cur if is_done else self.done)
-        border = max(members(self.done), default=-1)
+        border = self.last_done()
         hidden = [
             seq
             for seq, level in self.fidelity.items()
@@ -179,6 +179,18 @@ class Chat:
             order += [*shown[at:behind], seq]
             at = behind
         return [self.entries[seq] for seq in [*order, *shown[at:]]]
+
+    def last_done(self) -> int:
+        """The last sequence number of the done list. A hidden reply is on the side of what it answers: no
+        list of a host begins with a reply, and a list that ends in a question would be illegal."""
+        last = max(members(self.done), default=-1)
+        while (
+            self.fidelity.get(last + 1) is Fidelity.HIDDEN
+            and last + 1 not in self.gone
+            and self.entries[last + 1].role == "assistant"
+        ):
+            last += 1
+        return last
 
     def all_entries(self) -> list[Entry]:
         """The entries of both lists in the order of the chat, hidden ones included."""

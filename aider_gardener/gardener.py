@@ -231,10 +231,10 @@ class Gardener(SingleEntries, Settled):
         """The messages of both lists as they should stand."""
         return self.chat.done, self.chat.cur
 
-    def undo(self) -> int:
-        """Take back the last compaction as far as its entries are still there; returns how many
-        entries changed. Raises UsageError when there is nothing to take back."""
-        return self.compactions.undo(self)
+    def undo(self, *, every: bool = False) -> int:
+        """Take back the last compaction (or every one) as far as its entries are still there; returns how
+        many entries changed. Raises UsageError when there is nothing to take back."""
+        return self.compactions.undo(self, every=every)
 
     def apply(self, fidelity: dict[int, Fidelity], reason: str) -> int:
         """Show the entries at the given fidelities from now on; returns how many changed."""
@@ -297,4 +297,3 @@ class Gardener(SingleEntries, Settled):
                 yield
             finally:
                 self.__dict__.update(before)
-

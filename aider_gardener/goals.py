@@ -45,8 +45,7 @@ def marks(
             high = max(soft, 1)
             low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
             reason = f"window above {mark:.0%}"
-    high = max(high, hold)
     if cold:
         high = int(low + COLD_SHARE * (high - low))
         reason += ", while the prompt cache is cold"
-    return Goal(high, low, hard, reason)
+    return Goal(max(high, hold), low, hard, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from aider_gardener import care, model_asks
-from aider_gardener.care import Restored
+from aider_gardener.care import GivenBack, Restored
 from aider_gardener.entries import Why
 from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SingleEntries:
-    """What can be done to one entry of a chat: forget, pin, restore, and why it is as it is."""
+    """What can be done to one entry of a chat: forget, pin, restore (all of them too), why it is as it is."""
 
     def forget(self, entry_id: str) -> int:
         """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
@@ -32,6 +32,10 @@ class SingleEntries:
     def restore(self, entry_id: str) -> Restored:
         """Put an original back into the chat whole: in its place, or where it has none at the end."""
         return care.restore(cast("Gardener", self), entry_id)
+
+    def give_back(self) -> GivenBack:
+        """Put every original that is hidden or shortened back into the chat whole, each in its place."""
+        return care.give_back(cast("Gardener", self))
 
     def why(self, entry_id: str) -> Why:
         """What an entry is, how it stands, what was done to it when and why, what brings it back."""

@@ -1,0 +1,148 @@
+"""The way back to the originals: off, undo all, the account of the last chat, what is a turn, what is said."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.messages import Fidelity
+
+from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .test_entry_commands import is_legal, say
+from .test_laws import alternates
+from .test_life import FACT, chatter
+
+LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(600))
+
+
+def originals(driver: Driver) -> list[tuple[str, str]]:
+    """What was said in the chat, in the order in which it was said."""
+    entries = driver.coder.gardener.chat.entries.values()
+    return [(entry.role, entry.content) for entry in entries]
+
+
+def standing(driver: Driver) -> list[tuple[str, str]]:
+    return [(message["role"], message["content"]) for message in driver.history]
+
+
+def levels(driver: Driver) -> set[Fidelity]:
+    return set(driver.coder.gardener.chat.fidelity.values())
+
+
+def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
+    """A chat with edits, a throttled output and several plans, some of its messages hidden."""
+    import aider.commands
+
+    monkeypatch.setattr(aider.commands, "run_cmd", lambda *_args, **_options: (0, LOG))
+    driver = drive()
+    driver.ask("say hi", reply=EDIT.format(path="app.py", old="    return 'hello'", new="    return 'hi'"))
+    chatter(driver, 8)
+    driver.type("/run make all")
+    chatter(driver, 6)
+    driver.type("/run make all again")
+    assert len(driver.coder.gardener.plans_applied) > 1
+    assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
+    assert LOG not in "\n".join(text for _role, text in standing(driver))
+    return driver
+
+
+# The whole history back
+
+
+def test_off_gives_the_whole_history_back(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=2_000, throttle_tokens=400)
+    driver = compacted(drive, monkeypatch)
+    short = len(standing(driver))
+    said = say(driver, "/gardener off")
+    assert standing(driver) == originals(driver)
+    assert len(standing(driver)) > short
+    assert alternates(driver.history)
+    assert is_legal(driver)
+    found = re.search(r"is off: (\d+) messages came back whole, ([\d,]+) tokens more", said)
+    assert found
+    assert 10 < int(found[1]) <= len(standing(driver))
+    assert int(found[2].replace(",", "")) > 5_000
+    driver.ask("/ask and now?")
+    assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
+
+
+def test_on_takes_over_again_where_off_left_the_history_whole(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=2_000, throttle_tokens=400)
+    driver = compacted(drive, monkeypatch)
+    plans = len(driver.coder.gardener.plans_applied)
+    driver.type("/gardener off")
+    assert "no compaction to undo" in say(driver, "/gardener undo")
+    driver.type("/gardener on")
+    assert standing(driver) == originals(driver)
+    driver.ask("/ask and now?")
+    assert len(driver.coder.gardener.plans_applied) == plans + 1
+    assert Fidelity.HIDDEN in levels(driver)
+    assert alternates(driver.history)
+
+
+def test_off_with_nothing_compacted_says_that_all_stands(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    chatter(driver, 2)
+    assert "is off: every message stands whole." in say(driver, "/gardener off")
+
+
+def test_off_leaves_what_was_cleared_or_forgotten_away(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    driver.type("/clear")
+    driver.ask("/ask the password is quetzal")
+    chatter(driver, 8)
+    entries = driver.coder.gardener.chat.entries.values()
+    driver.type(f"/forget {next(e.id for e in entries if 'quetzal' in e.content)} --yes")
+    driver.type("/gardener off")
+    text = "\n".join(text for _role, text in standing(driver))
+    assert "48213" not in text
+    assert "quetzal" not in text
+    assert "Answer 0." in text
+    assert alternates(driver.history)
+
+
+def test_undo_all_takes_every_compaction_back(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=2_000, throttle_tokens=400)
+    driver = compacted(drive, monkeypatch)
+    said = say(driver, "/gardener undo all")
+    assert re.search(r"Took back every compaction of this chat: \d+ messages changed\.", said)
+    assert standing(driver) == originals(driver)
+    assert alternates(driver.history)
+    assert "no compaction to undo" in say(driver, "/gardener undo all")
+
+
+def test_what_undo_all_took_back_is_not_compacted_again_at_once(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    gardened(history_tokens=2_000, throttle_tokens=400)
+    driver = compacted(drive, monkeypatch)
+    driver.type("/gardener undo all")
+    plans = len(driver.coder.gardener.plans_applied)
+    (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
+    driver.type("/read-only notes.md")  # what stands before the history changes: the cache is cold
+    driver.ask("/ask short?", reply="Yes.")
+    assert len(driver.coder.gardener.plans_applied) == plans
+    assert standing(driver) == originals(driver)
+    chatter(driver, 6)
+    assert len(driver.coder.gardener.plans_applied) > plans
+
+
+def test_undo_alone_takes_back_the_last_compaction_only(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=2_000, throttle_tokens=400)
+    driver = compacted(drive, monkeypatch)
+    assert "Took back the last compaction" in say(driver, "/gardener undo")
+    assert standing(driver) != originals(driver)
