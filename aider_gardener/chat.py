@@ -41,7 +41,8 @@ class Chat:
     itself took out of its lists, `undone` replies whose edit the user has undone, `throttled` oversized
     user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
-    note, below its head.
+    note, below its head. `turn_due`: the next message that is new begins a turn.
+    `watched` are entries of whose leaving the user is to be told.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -58,6 +59,8 @@ class Chat:
     floor: int = 0
     next_seq: int = 0
     typed_this_turn: bool = False
+    turn_due: bool = False
+    watched: set[int] = field(default_factory=set)
 
     def begin_turn(self) -> None:
         """Count a turn: the user has entered a prompt or a command."""
@@ -252,6 +255,6 @@ class Chat:
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
         other.undone, other.forgotten = set(self.undone), set(self.forgotten)
-        other.throttled = set(self.throttled)
+        other.throttled, other.watched = set(self.throttled), set(self.watched)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

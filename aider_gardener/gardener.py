@@ -290,8 +290,7 @@ class Gardener(SingleEntries, Settled):
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
-        before["usage"] = self.usage.twin()
-        before |= {"chat_map": self.chat_map.twin()}
+        before |= {"usage": self.usage.twin(), "chat_map": self.chat_map.twin()}
         with self.archive.trial():
             try:
                 yield

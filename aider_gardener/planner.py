@@ -10,8 +10,18 @@ from aider_gardener.chat import Chat
 from aider_gardener.evict import Candidate, Shield, choose, swaps
 from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Plan, Rendition, TokenCounter
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Focus,
+    Plan,
+    Rendition,
+    SourceKind,
+    TokenCounter,
+)
 from aider_gardener.priority import priority
+from aider_gardener.segment.host import LAST_CHAT
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 from aider_gardener.view import Piece, exchanges, is_filler, note_line
 
@@ -209,7 +219,8 @@ def shields(entries: list[Entry]) -> dict[int, dict[Shield, Fidelity]]:
 
     The open exchange and pinned entries go nowhere; the last finished exchange and the last reply only
     when the prompt could not be sent otherwise; the last two edit replies after the prompts; what the
-    user typed may be compressed (its pasted parts are) but is hidden only after all else.
+    user typed may be compressed (its pasted parts are) but is hidden only after all else, and so is the
+    note on the last chat, which the user asked for.
     """
     groups = exchanges(entries)
     is_open = bool(groups) and groups[-1][-1].role == "user"
@@ -229,6 +240,8 @@ def shields(entries: list[Entry]) -> dict[int, dict[Shield, Fidelity]]:
             found[entry.seq] = {Shield.LAST: Fidelity.COMPRESSED}
         elif entry.seq in edits:
             found[entry.seq] = {Shield.FORMAT: Fidelity.HIDDEN}
+        elif entry.source.detail == LAST_CHAT and entry.source.kind is SourceKind.STUB:
+            found[entry.seq] = {Shield.PROMPT: Fidelity.HIDDEN}
         elif entry.cls is ContentClass.PROMPT:
             found[entry.seq] = {Shield.NONE: Fidelity.COMPRESSED, Shield.PROMPT: Fidelity.HIDDEN}
         else:

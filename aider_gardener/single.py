@@ -13,6 +13,9 @@ from aider_gardener.messages import Entry
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
+NOTE_SHARE, LEAST_NOTE_TOKENS = 0.3, 240
+"""The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
+
 
 class SingleEntries:
     """What can be done to one entry of a chat: forget, pin, restore (all of them too), why it is as it is."""
@@ -48,6 +51,10 @@ class SingleEntries:
             return model_asks.answer(gardener, reply)
 
     def last_time(self) -> LastTime | None:
-        """A short account of the last chat in this project, within the recall budget; None without one."""
+        """A short account of the last chat in this project, within the recall budget; None without one.
+
+        It takes a small part of what the history may use, or the first exchanges would push it out.
+        """
         gardener = cast("Gardener", self)
-        return last_time(gardener.archive, token_limit=gardener.recall_budget)
+        most = max(LEAST_NOTE_TOKENS, int(NOTE_SHARE * gardener.goal().high))
+        return last_time(gardener.archive, token_limit=min(gardener.recall_budget, most))

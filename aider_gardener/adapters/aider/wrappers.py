@@ -89,9 +89,10 @@ def format_chat_chunks(original: Any) -> Any:
         with link.guarded(self):
             prompt.before(self)
         chunks = original(self)
-        if link.gardener_of(self) is not None:
+        if (gardener := link.gardener_of(self)) is not None:
             with link.guarded(self):
                 chunks = prompt.after(self, chunks)
+                resume.tell_if_left(self, gardener)
         return chunks
 
     return format_chat_chunks

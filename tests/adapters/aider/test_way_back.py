@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Fidelity, SourceKind
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import is_legal, say
@@ -146,3 +146,64 @@ def test_undo_alone_takes_back_the_last_compaction_only(
     driver = compacted(drive, monkeypatch)
     assert "Took back the last compaction" in say(driver, "/gardener undo")
     assert standing(driver) != originals(driver)
+
+
+# The account of the last chat
+
+
+def resumed(drive: MakeDriver) -> tuple[Driver, str]:
+    """A chat that begins with the account of another, and the account."""
+    first = drive()
+    first.ask(f"/ask {FACT} please remember", reply="Kestrel-17 is noted for later.")
+    chatter(first, 8)
+    second = drive()
+    return second, second.coder.done_messages[0]["content"]
+
+
+@pytest.mark.parametrize(("budget", "least"), [(0, 20), (2_000, 2)])
+def test_the_account_stays_for_some_prompts_and_its_leaving_is_told(
+    budget: int, least: int, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(resume=True, history_tokens=budget)
+    driver, note = resumed(drive)
+    gardener = driver.coder.gardener
+    assert gardener.count(note) <= max(240, 0.3 * gardener.goal().high)
+    assert "question 7 about topic 7" in note
+    kept = 0
+    for number in range(60):
+        del driver.said[:]
+        driver.ask(f"/ask question {number} of today", reply=f"Answer {number}. " + "words of prose. " * 30)
+        told = [line for line in driver.said if "note on the last chat" in line]
+        if note not in model.last_prompt():
+            break
+        assert told == []
+        kept += 1
+    assert kept >= least
+    assert gardener.plans_applied
+    assert len(told) == 1
+    (entry,) = [e for e in gardener.chat.entries.values() if e.source.kind is SourceKind.STUB]
+    assert f"/restore {entry.id} brings it back" in told[0]
+    assert "note on the last chat" not in say(driver, "/ask more")
+    driver.type(f"/restore {entry.id}")
+    driver.ask("/ask and?")
+    assert note in model.last_prompt()
+    assert is_legal(driver)
+
+
+def test_a_plan_gives_up_answers_before_the_account(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(resume=True)
+    driver, note = resumed(drive)
+    chatter(driver, 5)
+    assert driver.coder.gardener.plans_applied
+    assert note in model.last_prompt()
+
+
+def test_clear_drops_the_account_without_another_word(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume=True)
+    driver, note = resumed(drive)
+    driver.type("/clear")
+    driver.ask("/ask go on")
+    assert note not in str(driver.history)
+    assert not any("note on the last chat" in line for line in driver.said)
