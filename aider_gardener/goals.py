@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aider_gardener.messages import Marks
 from aider_gardener.pressure import HARD_AT, OPTIMIZE_AT, WARNING_AT, WINDOW_LOW, Frame
 
+OVER_BUDGET = "history above its budget"
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
 
@@ -21,8 +23,13 @@ class Goal:
     high: int
     low: int
     hard: int = 0
-    reason: str = "history above its budget"
+    reason: str = OVER_BUDGET
     asked: bool = False
+
+    def marks(self, tokens: int) -> Marks:
+        """The marks as a plan for a history of so many tokens records them, with the one it is above."""
+        passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
+        return Marks(self.high, self.low, self.hard, passed)
 
 
 def marks(
@@ -36,7 +43,7 @@ def marks(
     lost anyway, so that a plan costs nothing and is worth it earlier.
     """
     low = int(low_mark * high)
-    hard, reason = 0, "history above its budget"
+    hard, reason = 0, OVER_BUDGET
     if frame.window:
         hard = max(1, int(HARD_AT * frame.window) - frame.tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT

@@ -135,7 +135,7 @@ def draft(
         return None
     changed = swaps(rows, chat.fidelity, made.fidelity, turn=chat.turn)
     broken = broken_prefix(chat, [*made.done, *made.cur], count)
-    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken)
+    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken, goal.marks(before))
     return Draft(plan, made.fidelity, made.done, made.cur)
 
 

@@ -207,3 +207,34 @@ def test_clear_drops_the_account_without_another_word(drive: MakeDriver, gardene
     driver.ask("/ask go on")
     assert note not in str(driver.history)
     assert not any("note on the last chat" in line for line in driver.said)
+
+
+# Why
+
+
+def test_why_names_the_mark_that_fired(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=4_000)
+    driver = drive()
+    chatter(driver, 12)
+    gardener = driver.coder.gardener
+    plan = gardener.plans_applied[-1].plan
+    assert plan.marks.passed == "high"
+    words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks.high:,}"
+    said = " ".join(say(driver, f"/why {plan.swaps[0].entry_id}").split())
+    assert words in " ".join(gardener.why(plan.swaps[0].entry_id).changes[-1].cause.split())
+    for word in words.split():
+        assert word in said
+
+
+def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 6_000}
+    chatter(driver, 18)
+    gardener = driver.coder.gardener
+    plan = gardener.plans_applied[0].plan
+    (cause,) = {
+        change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
+    }
+    assert re.match(r"window above 70%.*: history of [\d,]+ tokens above its mark of [\d,]+$", cause)
+    assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks.limit:,}" in cause
