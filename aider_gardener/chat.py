@@ -63,9 +63,14 @@ class Chat:
     watched: set[int] = field(default_factory=set)
 
     def begin_turn(self) -> None:
-        """Count a turn: the user has entered a prompt or a command."""
+        """Count a turn: the user has entered a prompt, or a command that said something in the chat."""
         self.turn += 1
-        self.typed_this_turn = False
+        self.typed_this_turn = self.turn_due = False
+
+    def count_due(self) -> None:
+        """Count the turn that is due, if one is: something enters the chat, or a prompt is sent."""
+        if self.turn_due:
+            self.begin_turn()
 
     def sync(self, done: Sequence[Message], cur: Sequence[Message], admit: Admit) -> list[Entry]:
         """Take in what the host's lists hold now; returns the entries that are new.
@@ -118,6 +123,7 @@ class Chat:
             self.fidelity.pop(seq, None)
             self.gone.discard(seq)
             return Piece(message.role, message.content, (seq,))
+        self.count_due()
         entry = admit(message, self.turn_of_new(), self.next_seq)
         if entry.source.kind is SourceKind.TYPED:
             if self.typed_this_turn or self.turn == 0:

@@ -100,11 +100,12 @@ class Gardener(SingleEntries, Settled):
         return self.archive.add(message, turn=turn, seq=seq, focus=self.focus())
 
     def enter_turn(self) -> bool:
-        """The user entered something; a turn is counted, and True returned, unless one is going on."""
+        """The user entered something: unless a turn is going on, one is due (and True returned). It counts
+        once something enters the chat or a prompt is sent, so that a command that only looks ages nothing."""
         self._turn_depth += 1
         if self._turn_depth > 1:
             return False
-        self.chat.begin_turn()
+        self.chat.turn_due = True
         return True
 
     @property

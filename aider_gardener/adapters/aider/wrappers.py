@@ -150,7 +150,7 @@ def sync(coder: Any) -> None:
 
 
 def begin_turn(coder: Any) -> None:
-    """Count a turn, unless a command of this turn runs a prompt of its own (perhaps by another coder)."""
+    """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
     gardener = link.gardener_of(coder)
     if gardener is not None:
         with link.guarded(coder):

@@ -238,3 +238,72 @@ def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, 
     }
     assert re.match(r"window above 70%.*: history of [\d,]+ tokens above its mark of [\d,]+$", cause)
     assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks.limit:,}" in cause
+
+
+# What is a turn
+
+LOOKING = (
+    "/tokens", "/context-pressure", "/pin", "/gardener", "/gardener plan", "/gardener constraints",
+    "/gardener decisions", "/help", "/ls", "/diff", "/map", "/settings", "/models gpt", "/add app.py", "/drop app.py",
+    "/gardener off", "/gardener on", "/recall xylophone quarantine", "/clear",
+)  # fmt: skip
+
+
+def test_commands_that_only_look_age_nothing(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    chatter(driver, 2)
+    chat = driver.coder.gardener.chat
+    assert chat.turn == 2
+    known = driver.coder.gardener.chat.entries[0].id
+    monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
+    for command in (f"/why {known}", "/recall topic 1", *LOOKING):
+        driver.type(command)
+        assert chat.turn == 2, command
+    driver.ask("/ask something new")
+    assert [entry.turn for entry in chat.entries.values()][-2:] == [3, 3]
+    assert chat.turn == 3
+
+
+def test_commands_that_say_something_in_the_chat_are_turns(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}")
+    chat = driver.coder.gardener.chat
+    driver.type("/run echo hi")
+    assert chat.turn == 2
+    driver.type("/context-pressure")
+    driver.type("/recall staging box port")
+    assert chat.turn == 3
+    assert [entry.turn for entry in chat.entries.values()] == [1, 1, 2, 2, 3, 3]
+
+
+def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=4_000)
+    driver = drive()
+    for number in range(9):
+        driver.ask(f"/ask question {number} about topic {number}", reply="words of prose. " * 60)
+        driver.type("/tokens")
+        driver.type("/gardener")
+    assert driver.coder.gardener.plans_applied
+    noted = re.findall(r"^\[(\d+)\] user: question (\d+) about", model.last_prompt(), re.M)
+    assert len(noted) > 1
+    assert all(int(turn) == int(number) + 1 for turn, number in noted)
+
+
+def test_a_message_that_is_sent_again_after_it_was_taken_out_is_a_turn(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    model.replies.append("")
+    driver.type("/ask the same words")
+    driver.ask("/ask the same words")
+    assert driver.coder.gardener.chat.turn == 3
