@@ -17,7 +17,7 @@ from aider_gardener.entries import Why
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.priority import parts, priority
-from aider_gardener.recall import Recalled, quote, recall_note
+from aider_gardener.recall import Recalled, quote, recall_note, was_undone
 from aider_gardener.report import standing_tokens
 from aider_gardener.view import FILLER
 
@@ -215,7 +215,8 @@ def append(gardener: Gardener, entry: Entry) -> Restored:
 def whole_note(gardener: Gardener, entry: Entry, head: str) -> str:
     """A note that quotes one entry whole."""
     text = gardener.archive.store.original(entry.id) or entry.content
-    found: Recalled = quote(entry, text, 0, len(text), 1.0)
+    undone = was_undone(gardener.archive, gardener.chat, entry)
+    found: Recalled = quote(entry, text, 0, len(text), 1.0, undone=undone)
     return recall_note([found], session=gardener.archive.session, head=head)
 
 

@@ -24,7 +24,7 @@ from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import HARD_AT, Frame, Level, Pressure, default_budget, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
-from aider_gardener.recall import Recalled
+from aider_gardener.recall import EDIT_UNDONE, Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
@@ -131,7 +131,7 @@ class Gardener(SingleEntries, Settled):
         passed = failed_edits(entries) | self.chat.undone
         for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
             self.chat.undone.add(entry.seq)
-            self.archive.event(self.chat.turn, "edit undone", {"entry_id": entry.id})
+            self.archive.event(self.chat.turn, EDIT_UNDONE, {"entry_id": entry.id})
 
     def focus(self) -> Focus:
         """What the user is about now: words of the last prompts, files of the chat."""

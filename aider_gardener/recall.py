@@ -14,9 +14,10 @@ from aider_gardener.candidates import Request, candidates, reachable, weight
 from aider_gardener.chat import Chat
 from aider_gardener.locating import company, in_order
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.planner import has_edit
 from aider_gardener.ranking import Passage, rank, shared, terms
 from aider_gardener.store.words import Word, query_words
-from aider_gardener.view import LABELS
+from aider_gardener.view import LABELS, UNDONE_LABEL
 
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
@@ -38,6 +39,8 @@ NOTE_HEAD = (
 OLD_CODE = ", code as it was then; the files have what holds now"
 EARLIER_CHAT = ", in an earlier chat"
 NOTE_TAIL = "(End of quotes.)"
+EDIT_UNDONE = "edit undone"
+"""The event that tells of an edit that the user undid."""
 ITEM_TOKENS = 14
 """What the label of a quoted passage costs, at most."""
 
@@ -88,7 +91,7 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
         for at, points in placed
         if points >= least and squeeze(passages[at].text) not in standing
     ]
-    return take(kept, request, archive, count)
+    return take(kept, request, archive, chat, count)
 
 
 def score(
@@ -122,7 +125,11 @@ def standing_text(chat: Chat, request: Request) -> str:
 
 
 def take(
-    ranked: Sequence[tuple[float, Passage]], request: Request, archive: Archive, count: TokenCounter
+    ranked: Sequence[tuple[float, Passage]],
+    request: Request,
+    archive: Archive,
+    chat: Chat,
+    count: TokenCounter,
 ) -> list[Recalled]:
     """The best passages that fit, no text twice."""
     taken: list[Recalled] = []
@@ -144,15 +151,25 @@ def take(
             continue
         seen.add(key)
         left -= cost
-        taken.append(quote(entry, text, start, end, points))
+        taken.append(quote(entry, text, start, end, points, undone=was_undone(archive, chat, entry)))
         if left < ITEM_TOKENS * 2:
             break
     return taken
 
 
-def quote(entry: Entry, text: str, start: int, end: int, points: float) -> Recalled:
-    """A passage as it is handed out."""
-    label = LABELS.get(entry.source.kind, entry.role)
+def was_undone(archive: Archive, chat: Chat, entry: Entry) -> bool:
+    """Whether the user undid the edit of this reply, in this chat or in the older one that it is from."""
+    if not has_edit(entry):
+        return False
+    if chat.entries.get(entry.seq) is entry:
+        return entry.seq in chat.undone
+    events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
+    return bool(events)
+
+
+def quote(entry: Entry, text: str, start: int, end: int, points: float, *, undone: bool = False) -> Recalled:
+    """A passage as it is handed out. `undone`: it is of a reply whose edit was undone."""
+    label = UNDONE_LABEL if undone else LABELS.get(entry.source.kind, entry.role)
     is_code = stands_in_code(entry, start)
     return Recalled(
         entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session, is_code

@@ -294,8 +294,8 @@ def test_clear_says_what_it_means_for_memory(drive: MakeDriver, gardened: Any) -
     driver = drive()
     driver.ask(f"/ask {FACT}")
     said = say(driver, "/clear")
-    assert said.count("nothing of it comes back by itself; /recall WORDS still finds it") == 1
-    assert "comes back" not in say(driver, "/clear")
+    assert said.count("does not come back by itself; /recall WORDS still finds it") == 1
+    assert "come back" not in say(driver, "/clear")
     assert "48213" in say(driver, "/recall staging box port")
 
 

@@ -307,3 +307,64 @@ def test_a_message_that_is_sent_again_after_it_was_taken_out_is_a_turn(
     driver.type("/ask the same words")
     driver.ask("/ask the same words")
     assert driver.coder.gardener.chat.turn == 3
+
+
+# What is said
+
+
+@pytest.mark.parametrize(
+    ("command", "own"), [("/clear", "All chat history cleared."), ("/reset", "chat history cleared.")]
+)
+def test_the_notice_of_a_clear_comes_after_aiders_line_and_says_of_what(
+    command: str, own: str, drive: MakeDriver, gardened: Any
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT}")
+    del driver.said[:]
+    driver.type(command)
+    assert driver.said[-2].endswith(own)
+    assert driver.said[-1].startswith(
+        f"aider-gardener: what was said before this {command} does not come back by itself; /recall WORDS"
+    )
+    assert "does not come back" not in say(driver, command)
+
+
+def undone(drive: MakeDriver) -> Driver:
+    """A chat in which an edit was made and undone, long enough ago to be recalled."""
+    driver = drive()
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel-greeting'")
+    driver.ask("make greet return the kestrel greeting", reply=edit)
+    driver.type("/undo")
+    assert "hello" in Path("app.py").read_text(encoding="utf-8")
+    return driver
+
+
+def test_a_quoted_edit_that_was_undone_says_so(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = undone(drive)
+    chatter(driver, 10)
+    driver.ask("/ask what did the kestrel greeting in greet look like?")
+    quoted = [str(m["content"]) for m in model.requests[-1] if "Quoted from earlier" in str(m["content"])]
+    assert "kestrel-greeting" in quoted[0]
+    assert re.search(r"^\[1\] reply, its edit was undone later \(g", quoted[0], re.M)
+    assert "its edit was undone later" in say(driver, "/recall kestrel greeting greet")
+
+
+def test_a_quoted_edit_that_an_older_chat_undid_says_so(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    undone(drive)
+    said = " ".join(say(drive(), "/recall kestrel greeting greet").split())
+    assert "edit was undone later" in said
+
+
+def test_a_quoted_edit_that_stands_is_a_reply(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel-greeting'")
+    driver.ask("make greet return the kestrel greeting", reply=edit)
+    said = say(driver, "/recall kestrel greeting greet")
+    assert "kestrel-greeting" in said
+    assert "undone" not in said
