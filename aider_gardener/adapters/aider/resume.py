@@ -45,10 +45,10 @@ def begin(coder: Any) -> None:
 def tell_if_left(coder: Any, gardener: Gardener) -> None:
     """Tell the user once, in one line, when the account of the last chat no longer stands whole.
 
-    A /clear drops it without a word: the line above said that it would.
+    What the user dropped (/clear, /forget) leaves without a word.
     """
     chat = gardener.chat
-    chat.watched -= chat.gone | chat.forgotten
+    chat.watched -= chat.forgotten
     for seq in chat.watched & chat.fidelity.keys():
         chat.watched.discard(seq)
         coder.io.tool_output(

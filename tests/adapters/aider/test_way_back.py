@@ -200,10 +200,11 @@ def test_a_plan_gives_up_answers_before_the_account(
     assert note in model.last_prompt()
 
 
-def test_clear_drops_the_account_without_another_word(drive: MakeDriver, gardened: Any) -> None:
+@pytest.mark.parametrize("command", ["/clear", "/forget {note} --yes"])
+def test_who_drops_the_account_hears_no_more_of_it(command: str, drive: MakeDriver, gardened: Any) -> None:
     gardened(resume=True)
     driver, note = resumed(drive)
-    driver.type("/clear")
+    driver.type(command.format(note=driver.coder.gardener.chat.entries[0].id))
     driver.ask("/ask go on")
     assert note not in str(driver.history)
     assert not any("note on the last chat" in line for line in driver.said)
@@ -297,16 +298,24 @@ def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(
     assert all(int(turn) == int(number) + 1 for turn, number in noted)
 
 
-def test_a_message_that_is_sent_again_after_it_was_taken_out_is_a_turn(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+def test_a_prompt_that_says_what_was_said_is_a_turn_as_soon_as_it_is_sent(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import litellm
+
     gardened()
     driver = drive()
-    driver.ask("/ask hello")
-    model.replies.append("")
-    driver.type("/ask the same words")
-    driver.ask("/ask the same words")
-    assert driver.coder.gardener.chat.turn == 3
+    turns: list[int] = []
+
+    def complete(**options: Any) -> Any:
+        turns.append(driver.coder.gardener.chat.turn)
+        return model.complete(**options)
+
+    monkeypatch.setattr(litellm, "completion", complete)
+    driver.ask("hello", "and the same again")
+    driver.coder.cur_messages = driver.coder.cur_messages[:-2]  # as one does who wants another answer
+    driver.ask("and the same again", reply="Another answer.")
+    assert turns == [1, 2, 3]
 
 
 # What is said
