@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 
 from aider_gardener.backlog import Backlog
 from aider_gardener.chat import Chat
@@ -104,6 +105,7 @@ class Archive:
         """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
         self.store.put_renditions(entry.id, [made])
         self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
+
     def add_again(self, entries: Iterable[Entry]) -> None:
         """After damage the archive may have been begun anew without some of what this chat still knows."""
         if self.store.generation == self._generation:
@@ -205,6 +207,8 @@ class Archive:
             "tokens_after": plan.tokens_after,
             "prefix_tokens_broken": plan.prefix_tokens_broken,
         }
+        if plan.marks:
+            data["marks"] = asdict(plan.marks)
         self.swaps_event(turn, "plan", swaps, data)
 
     @staticmethod

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener import entries
+from aider_gardener.compactions import history_used
 from aider_gardener.entries import Why
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.priority import parts, priority
-from aider_gardener.recall import Recalled, quote, recall_note
+from aider_gardener.recall import Recalled, quote, recall_note, was_undone
 from aider_gardener.report import standing_tokens
 from aider_gardener.view import FILLER
 
@@ -56,6 +57,15 @@ class Restored:
     in_place: bool
     changed: bool = True
     messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """The originals that were put back into their places: how many messages, and by how many tokens the
+    history is longer for it."""
+
+    messages: int
+    tokens: int
 
 
 @contextmanager
@@ -180,6 +190,15 @@ def restore(gardener: Gardener, given: str) -> Restored:
     return Restored(entry, in_place=True, changed=bool(below))
 
 
+def give_back(gardener: Gardener) -> GivenBack:
+    """Put every original that is hidden or shortened back into its place, for good: no compaction of
+    before can be undone any more. What the host took out and what was forgotten stays away."""
+    with at_host(gardener):
+        before = history_used(gardener)
+        changed = gardener.compactions.give_back(gardener, "all given back")
+    return GivenBack(changed, history_used(gardener) - before)
+
+
 def append(gardener: Gardener, entry: Entry) -> Restored:
     """Add an original to the end of the chat as a note, unless such a note stands there already."""
     chat = gardener.chat
@@ -196,7 +215,8 @@ def append(gardener: Gardener, entry: Entry) -> Restored:
 def whole_note(gardener: Gardener, entry: Entry, head: str) -> str:
     """A note that quotes one entry whole."""
     text = gardener.archive.store.original(entry.id) or entry.content
-    found: Recalled = quote(entry, text, 0, len(text), 1.0)
+    undone = was_undone(gardener.archive, gardener.chat, entry)
+    found: Recalled = quote(entry, text, 0, len(text), 1.0, undone=undone)
     return recall_note([found], session=gardener.archive.session, head=head)
 
 

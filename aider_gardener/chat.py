@@ -41,7 +41,8 @@ class Chat:
     itself took out of its lists, `undone` replies whose edit the user has undone, `throttled` oversized
     user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
-    note, below its head.
+    note, below its head. `turn_due`: the next message that is new begins a turn.
+    `watched` are entries of whose leaving the user is to be told.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -58,11 +59,18 @@ class Chat:
     floor: int = 0
     next_seq: int = 0
     typed_this_turn: bool = False
+    turn_due: bool = False
+    watched: set[int] = field(default_factory=set)
 
     def begin_turn(self) -> None:
-        """Count a turn: the user has entered a prompt or a command."""
+        """Count a turn: the user has entered a prompt, or a command that said something in the chat."""
         self.turn += 1
-        self.typed_this_turn = False
+        self.typed_this_turn = self.turn_due = False
+
+    def count_due(self) -> None:
+        """Count the turn that is due, if one is: something enters the chat, or a prompt is sent."""
+        if self.turn_due:
+            self.begin_turn()
 
     def sync(self, done: Sequence[Message], cur: Sequence[Message], admit: Admit) -> list[Entry]:
         """Take in what the host's lists hold now; returns the entries that are new.
@@ -115,6 +123,7 @@ class Chat:
             self.fidelity.pop(seq, None)
             self.gone.discard(seq)
             return Piece(message.role, message.content, (seq,))
+        self.count_due()
         entry = admit(message, self.turn_of_new(), self.next_seq)
         if entry.source.kind is SourceKind.TYPED:
             if self.typed_this_turn or self.turn == 0:
@@ -163,7 +172,7 @@ class Chat:
         """The entries of one list in the order of the chat, hidden ones in their places."""
         shown = members(pieces)
         other = members(self.cur if is_done else self.done)
-        border = max(members(self.done), default=-1)
+        border = self.last_done()
         hidden = [
             seq
             for seq, level in self.fidelity.items()
@@ -179,6 +188,18 @@ class Chat:
             order += [*shown[at:behind], seq]
             at = behind
         return [self.entries[seq] for seq in [*order, *shown[at:]]]
+
+    def last_done(self) -> int:
+        """The last sequence number of the done list. A hidden reply is on the side of what it answers: no
+        list of a host begins with a reply, and a list that ends in a question would be illegal."""
+        last = max(members(self.done), default=-1)
+        while (
+            self.fidelity.get(last + 1) is Fidelity.HIDDEN
+            and last + 1 not in self.gone
+            and self.entries[last + 1].role == "assistant"
+        ):
+            last += 1
+        return last
 
     def all_entries(self) -> list[Entry]:
         """The entries of both lists in the order of the chat, hidden ones included."""
@@ -240,6 +261,6 @@ class Chat:
         other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
         other.gone, other.notes = set(self.gone), dict(self.notes)
         other.undone, other.forgotten = set(self.undone), set(self.forgotten)
-        other.throttled = set(self.throttled)
+        other.throttled, other.watched = set(self.throttled), set(self.watched)
         other.done, other.cur = list(self.done), list(self.cur)
         return other

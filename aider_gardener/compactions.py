@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aider_gardener.errors import UsageError
 from aider_gardener.chat import Chat
+from aider_gardener.errors import UsageError
 from aider_gardener.goals import Goal, Limit, marks
 from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
@@ -128,14 +128,21 @@ class Compactions:
         goal = Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
         return self.tend(gardener, goal=goal)
 
-    def undo(self, gardener: Gardener) -> int:
-        """Take back the last compaction as far as its entries are still there; returns how many
-        entries changed. Raises UsageError when there is nothing to take back."""
+    def undo(self, gardener: Gardener, *, every: bool = False) -> int:
+        """Take back the last compaction (or every one) as far as its entries are still there; returns how
+        many entries changed. Raises UsageError when there is nothing to take back."""
         if not self._before:
             raise UsageError("there is no compaction to undo in this chat")
-        changed = self._show(gardener, self._before.pop(), "undo")
+        before = self._before.pop()
+        changed = self.give_back(gardener, "undo") if every else self._show(gardener, before, "undo")
         self.hold_off(gardener)
         return changed
+
+    def give_back(self, gardener: Gardener, kind: str) -> int:
+        """Show every original whole again; what was compacted before cannot be taken back any more, for it
+        stands. Returns how many entries changed."""
+        self.forget()
+        return self._show(gardener, {}, kind)
 
     def hold_off(self, gardener: Gardener) -> None:
         """What the user put back is not compacted again before the history has grown by as much."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aider_gardener.errors import UsageError
+from aider_gardener.goals import OVER_LIMIT
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.store.base import Event, Store
 from aider_gardener.view import LABELS
@@ -115,11 +116,24 @@ def changes_of(events: Iterable[Event], stored_id: str) -> tuple[Change, ...]:
         for swap in swaps if isinstance(swaps, list) else []:
             if isinstance(swap, dict) and swap.get("entry_id") == stored_id:
                 before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
-                cause = str(event.data.get("reason", ""))
+                cause = cause_words(event.data)
                 found.append(
                     Change(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
                 )
     return tuple(found)
+
+
+def cause_words(data: Mapping[str, object]) -> str:
+    """Why there was a plan at all: its reason, with what was measured and the mark that it was above."""
+    reason, marks, used = str(data.get("reason", "")), data.get("marks"), data.get("tokens_before")
+    passed = marks.get("passed") if isinstance(marks, dict) else None
+    limit = marks.get(passed) if isinstance(marks, dict) and passed else None
+    if not isinstance(limit, int) or not isinstance(used, int):
+        return reason
+    measured = f"history of {used:,} tokens above its {'hard ' if passed == 'hard' else ''}mark of {limit:,}"
+    if reason.startswith(OVER_LIMIT):
+        return measured + reason.removeprefix(OVER_LIMIT)
+    return f"{reason}: {measured}"
 
 
 def last_levels(events: Iterable[Event]) -> dict[str, Fidelity]:

@@ -15,7 +15,7 @@ from aider_gardener.autopilot import Autopilot
 from aider_gardener.candidates import Request
 from aider_gardener.care import Host
 from aider_gardener.chat import Chat
-from aider_gardener.chatmap import ChatMap, room_for
+from aider_gardener.chatmap import ChatMap
 from aider_gardener.compactions import Compactions, history_used
 from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
@@ -24,7 +24,7 @@ from aider_gardener.planner import Applied, Draft, has_edit, open_exchange
 from aider_gardener.pressure import HARD_AT, Frame, Level, Pressure, level
 from aider_gardener.priority import focus_words
 from aider_gardener.questions import recall_part
-from aider_gardener.recall import Recalled
+from aider_gardener.recall import EDIT_UNDONE, Recalled
 from aider_gardener.recollect import MARGIN_TOKENS, Recollection
 from aider_gardener.report import pressure_report, status_record
 from aider_gardener.settings import Settings
@@ -105,11 +105,12 @@ class Gardener(SingleEntries, Settled):
         return self.archive.add(message, turn=turn, seq=seq, focus=self.focus())
 
     def enter_turn(self) -> bool:
-        """The user entered something; a turn is counted, and True returned, unless one is going on."""
+        """The user entered something: unless a turn is going on, one is due (and True returned). It counts
+        once something enters the chat or a prompt is sent, so that a command that only looks ages nothing."""
         self._turn_depth += 1
         if self._turn_depth > 1:
             return False
-        self.chat.begin_turn()
+        self.chat.turn_due = True
         return True
 
     @property
@@ -135,7 +136,7 @@ class Gardener(SingleEntries, Settled):
         passed = failed_edits(entries) | self.chat.undone
         for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
             self.chat.undone.add(entry.seq)
-            self.archive.event(self.chat.turn, "edit undone", {"entry_id": entry.id})
+            self.archive.event(self.chat.turn, EDIT_UNDONE, {"entry_id": entry.id})
 
     def focus(self) -> Focus:
         """What the user is about now: words of the last prompts, files of the chat."""
@@ -231,10 +232,10 @@ class Gardener(SingleEntries, Settled):
         """The messages of both lists as they should stand."""
         return self.chat.done, self.chat.cur
 
-    def undo(self) -> int:
-        """Take back the last compaction as far as its entries are still there; returns how many
-        entries changed. Raises UsageError when there is nothing to take back."""
-        return self.compactions.undo(self)
+    def undo(self, *, every: bool = False) -> int:
+        """Take back the last compaction (or every one) as far as its entries are still there; returns how
+        many entries changed. Raises UsageError when there is nothing to take back."""
+        return self.compactions.undo(self, every=every)
 
     def apply(self, fidelity: dict[int, Fidelity], reason: str) -> int:
         """Show the entries at the given fidelities from now on; returns how many changed."""
@@ -291,11 +292,9 @@ class Gardener(SingleEntries, Settled):
         """A context that leaves no trace: chat, store and timings are as before when it ends."""
         before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
         before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
-        before["usage"] = self.usage.twin()
-        before |= {"chat_map": self.chat_map.twin()}
+        before |= {"usage": self.usage.twin(), "chat_map": self.chat_map.twin()}
         with self.archive.trial():
             try:
                 yield
             finally:
                 self.__dict__.update(before)
-

@@ -13,9 +13,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from aider_gardener.messages import Marks
 from aider_gardener.netprice import Market
 from aider_gardener.pressure import HARD_AT, OPTIMIZE_AT, WARNING_AT, WINDOW_LOW, Frame
 
+OVER_LIMIT = "history above its limit"
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
 REST_TURNS = 8
@@ -35,8 +37,13 @@ class Goal:
     high: int
     low: int
     hard: int = 0
-    reason: str = "history above its limit"
+    reason: str = OVER_LIMIT
     asked: bool = False
+
+    def marks(self, tokens: int) -> Marks:
+        """The marks as a plan for a history of so many tokens records them, with the one it is above."""
+        passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
+        return Marks(self.high, self.low, self.hard, passed)
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ def marks(
     lost anyway, so that a plan costs nothing and is worth it earlier, but never below the limit.
     """
     high, low = limit.high(market, frame.parts.get("files", 0)), limit.low
-    hard, reason = 0, "history above its limit"
+    hard, reason = 0, OVER_LIMIT
     if cold:
         high = max(limit.tokens, int(low + COLD_SHARE * (high - low)))
     if frame.window:

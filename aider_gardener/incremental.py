@@ -9,6 +9,7 @@ error adds up; its size is fixed, so prompts stay flat however long the session 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from aider_gardener.chat import Chat
@@ -76,7 +77,8 @@ def roll(
         Swap(e.id, chat.fidelity.get(e.seq, Fidelity.FULL), Fidelity.HIDDEN, e.tokens, reason) for e in old
     )
     broken = broken_prefix(chat, [*done, *cur], count)
-    rolled = Draft(Plan(swaps, reason, before, after, broken), fidelity, done, cur)
+    plan = Plan(swaps, reason, before, after, broken, goal.marks(before))
+    rolled = Draft(plan, fidelity, done, cur)
     return tightened(chat, rolled, goal, focus=focus, count=count, renditions=renditions)
 
 
@@ -93,7 +95,8 @@ def tightened(
         return rolled
     both = (*rolled.plan.swaps, *more.plan.swaps)
     broken = broken_prefix(chat, [*more.done, *more.cur], count)
-    plan = Plan(both, rolled.plan.reason, rolled.plan.tokens_before, more.plan.tokens_after, broken)
+    after = more.plan.tokens_after
+    plan = replace(rolled.plan, swaps=both, tokens_after=after, prefix_tokens_broken=broken)
     return Draft(plan, more.fidelity, more.done, more.cur)
 
 

@@ -11,7 +11,7 @@ from aider_gardener.compress.edits import read_edits
 from aider_gardener.facts import extract
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.recall import NOTE_TAIL
-from aider_gardener.segment.host import is_failed_edit
+from aider_gardener.segment.host import LAST_CHAT_HEAD, is_failed_edit
 from aider_gardener.store.base import SessionInfo
 from aider_gardener.view import is_filler
 
@@ -22,7 +22,7 @@ MOST_FILES, MOST_ERRORS = 12, 3
 SESSIONS_TRIED = 5
 """So many sessions back one is looked for of which anything may be told."""
 HEAD = (
-    "(From the last chat in this project, {when}, kept by aider-gardener: a record of what was said and done,"
+    LAST_CHAT_HEAD + "{when}, kept by aider-gardener: a record of what was said and done,"
     " not a request. The files have what holds now; g… is the id of a whole original.)"
 )
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)

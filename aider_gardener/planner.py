@@ -10,8 +10,18 @@ from aider_gardener.chat import Chat
 from aider_gardener.evict import Candidate, Shield, choose, swaps
 from aider_gardener.expiry import Policy
 from aider_gardener.goals import Goal
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Plan, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Focus,
+    Plan,
+    Rendition,
+    SourceKind,
+    TokenCounter,
+)
 from aider_gardener.priority import priority
+from aider_gardener.segment.host import LAST_CHAT
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 from aider_gardener.view import Piece, exchanges, is_filler, note_line
 
@@ -136,12 +146,13 @@ def draft(
     due = policy.due(rows, turn=chat.turn, over=over)
     made = view({**chat.fidelity, **due}) if due else View(dict(chat.fidelity), chat.done, chat.cur, before)
     if over:
-        made = lowered(rows, made, limits_of(goal, low_target([row for row in rows if row.entry.seq not in now], goal, before)), view)
+        past = [row for row in rows if row.entry.seq not in now]
+        made = lowered(rows, made, limits_of(goal, low_target(past, goal, before)), view)
     if before - made.tokens < minimum:
         return None
     changed = swaps(rows, chat.fidelity, made.fidelity, turn=chat.turn)
     broken = broken_prefix(chat, [*made.done, *made.cur], count)
-    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken)
+    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken, goal.marks(before))
     return Draft(plan, made.fidelity, made.done, made.cur)
 
 
@@ -244,9 +255,9 @@ def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
         if entry.role != "assistant" or is_filler(entry):
             continue
         lines = code_lines(entry)
-        if has_edit(entry) and any(path in entry.content for path in files):
-            found.add(entry.seq)
-        elif len(lines) >= LEAST_CODE_LINES and len(lines & later) >= REPEATED_SHARE * len(lines):
+        applied = has_edit(entry) and any(path in entry.content for path in files)
+        again = len(lines) >= LEAST_CODE_LINES and len(lines & later) >= REPEATED_SHARE * len(lines)
+        if applied or again:
             found.add(entry.seq)
         later |= lines
     return frozenset(found)
@@ -298,7 +309,7 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
     What waits for an answer (`now`) and pinned entries go nowhere; the last finished exchange and the last
     reply only when the prompt could not be sent otherwise; the last edit replies and the last exchanges
     that fit into the tail before them; what the user typed may be compressed (its pasted parts are) but is
-    hidden only after all else.
+    hidden only after all else, and so is the note on the last chat, which the user asked for.
     """
     finished = exchanges([entry for entry in entries if entry.seq not in now])
     spoken = [group for group in finished if any(not is_notice(entry) for entry in group)]
@@ -319,6 +330,8 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
             found[entry.seq] = {Shield.FORMAT: Fidelity.HIDDEN}
         elif entry.seq in tails:
             found[entry.seq] = tails[entry.seq]
+        elif entry.source.detail == LAST_CHAT and entry.source.kind is SourceKind.STUB:
+            found[entry.seq] = {Shield.PROMPT: Fidelity.HIDDEN}
         elif entry.cls is ContentClass.PROMPT:
             found[entry.seq] = {Shield.NONE: Fidelity.COMPRESSED, Shield.PROMPT: Fidelity.HIDDEN}
         else:

@@ -14,9 +14,10 @@ from aider_gardener.candidates import Request, candidates, reachable, standing_i
 from aider_gardener.chat import Chat
 from aider_gardener.locating import company, in_order
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.planner import has_edit
 from aider_gardener.ranking import Passage, rank, shared, terms
 from aider_gardener.store.words import Word, query_words
-from aider_gardener.view import LABELS
+from aider_gardener.view import LABELS, UNDONE_LABEL
 
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
@@ -29,7 +30,7 @@ STANDING_SHARE = 0.5
 Ranked = tuple[float, float, Passage]
 """A passage with its points (see `locating`) and its score."""
 WORTH_FIRST, WORTH_LAST = 0.4, 0.7
-"""Unasked, the points (see `locating`) that a passage needs: the first one, and one that uses up the limit."""
+"""Unasked, the points (see `locating`) that a passage needs: the first, and one that uses up the limit."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
@@ -44,6 +45,8 @@ NOTE_HEAD = (
 OLD_CODE = ", code as it was then; the files have what holds now"
 EARLIER_CHAT = ", in an earlier chat"
 NOTE_TAIL = "(End of quotes.)"
+EDIT_UNDONE = "edit undone"
+"""The event that tells of an edit that the user undid."""
 ITEM_TOKENS = 14
 """What the label of a quoted passage costs, at most."""
 
@@ -95,7 +98,7 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, scores)]
     missing = [row for row in placed if not stands(row[2])]
     least = least_points(placed, missing, request)
-    return take([row for row in missing if row[0] >= least], request, archive, count)
+    return take([row for row in missing if row[0] >= least], request, archive, chat, count)
 
 
 def least_points(placed: Sequence[Ranked], missing: Sequence[Ranked], request: Request) -> float:
@@ -138,7 +141,7 @@ def standing_text(chat: Chat, request: Request) -> str:
 
 
 def take(
-    ranked: Sequence[Ranked], request: Request, archive: Archive, count: TokenCounter
+    ranked: Sequence[Ranked], request: Request, archive: Archive, chat: Chat, count: TokenCounter
 ) -> list[Recalled]:
     """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
     only those that are worth their tokens."""
@@ -163,7 +166,7 @@ def take(
             continue
         seen.add(key)
         left -= cost
-        taken.append(quote(entry, text, start, end, score))
+        taken.append(quote(entry, text, start, end, score, undone=was_undone(archive, chat, entry)))
         if left < ITEM_TOKENS * 2:
             break
     return taken
@@ -175,9 +178,19 @@ def worth_taking(spent_share: float) -> float:
     return WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share
 
 
-def quote(entry: Entry, text: str, start: int, end: int, points: float) -> Recalled:
-    """A passage as it is handed out."""
-    label = LABELS.get(entry.source.kind, entry.role)
+def was_undone(archive: Archive, chat: Chat, entry: Entry) -> bool:
+    """Whether the user undid the edit of this reply, in this chat or in the older one that it is from."""
+    if not has_edit(entry):
+        return False
+    if chat.entries.get(entry.seq) is entry:
+        return entry.seq in chat.undone
+    events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
+    return bool(events)
+
+
+def quote(entry: Entry, text: str, start: int, end: int, points: float, *, undone: bool = False) -> Recalled:
+    """A passage as it is handed out. `undone`: it is of a reply whose edit was undone."""
+    label = UNDONE_LABEL if undone else LABELS.get(entry.source.kind, entry.role)
     is_code = stands_in_code(entry, start)
     return Recalled(
         entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session, is_code

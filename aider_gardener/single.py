@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from aider_gardener import care, model_asks
-from aider_gardener.care import Restored
+from aider_gardener.care import GivenBack, Restored
 from aider_gardener.entries import Why
 from aider_gardener.last_time import LastTime, last_time
 from aider_gardener.messages import Entry
@@ -13,9 +13,12 @@ from aider_gardener.messages import Entry
 if TYPE_CHECKING:
     from aider_gardener.gardener import Gardener
 
+NOTE_SHARE, LEAST_NOTE_TOKENS = 0.3, 240
+"""The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
+
 
 class SingleEntries:
-    """What can be done to one entry of a chat: forget, pin, restore, and why it is as it is."""
+    """What can be done to one entry of a chat: forget, pin, restore (all of them too), why it is as it is."""
 
     def forget(self, entry_id: str) -> int:
         """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
@@ -33,6 +36,10 @@ class SingleEntries:
         """Put an original back into the chat whole: in its place, or where it has none at the end."""
         return care.restore(cast("Gardener", self), entry_id)
 
+    def give_back(self) -> GivenBack:
+        """Put every original that is hidden or shortened back into the chat whole, each in its place."""
+        return care.give_back(cast("Gardener", self))
+
     def why(self, entry_id: str) -> Why:
         """What an entry is, how it stands, what was done to it when and why, what brings it back."""
         return care.why(cast("Gardener", self), entry_id)
@@ -44,6 +51,10 @@ class SingleEntries:
             return model_asks.answer(gardener, reply)
 
     def last_time(self) -> LastTime | None:
-        """A short account of the last chat in this project, within the recall budget; None without one."""
+        """A short account of the last chat in this project, within the recall budget; None without one.
+
+        It takes a small part of what the history may use, or the first exchanges would push it out.
+        """
         gardener = cast("Gardener", self)
-        return last_time(gardener.archive, token_limit=gardener.recall_budget)
+        most = max(LEAST_NOTE_TOKENS, int(NOTE_SHARE * gardener.goal().high))
+        return last_time(gardener.archive, token_limit=min(gardener.recall_budget, most))

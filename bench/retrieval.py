@@ -149,7 +149,7 @@ def by_meaning(archive: Archive, chat: Chat, request: Request) -> list[Recalled]
         for hit in hits
         if hit.entry_id in entries
     ]
-    return take(ranked, request, archive, archive.count)
+    return take(ranked, request, archive, chat, archive.count)
 
 
 def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
@@ -160,7 +160,7 @@ def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
         for entry in entries
         for part in reversed(chunk(entry.id, entry.content, entry.segments))
     )
-    return take(list(last_first), request, archive, archive.count)
+    return take(list(last_first), request, archive, chat, archive.count)
 
 
 def passage(entry: Any, start: int, end: int) -> Passage:

@@ -43,6 +43,9 @@ ACKNOWLEDGEMENTS = frozenset(
         " stop and wait for your approval.",
     }
 )
+LAST_CHAT = "the last chat"
+"""The detail of the note that a chat begins with on the one before it."""
+LAST_CHAT_HEAD = "(From the last chat in this project, "
 OWN_NOTE = re.compile(r"\([^\n]{0,400}\baider-gardener\b[^\n]{0,400}\)[ \t]*(?:\n|$)")
 """How every note of ours begins: one line in brackets that names us."""
 
@@ -61,7 +64,7 @@ def infer_source(role: str, content: str) -> Source:
     if role not in ("user", ""):
         return Source(SourceKind.NOTICE if role == "system" else SourceKind.UNKNOWN)
     if OWN_NOTE.match(head):
-        return Source(SourceKind.STUB)
+        return Source(SourceKind.STUB, LAST_CHAT if head.startswith(LAST_CHAT_HEAD) else "")
     if head.startswith(RUN_HEAD.strip()):
         parts = command_parts(content)
         if parts:

@@ -212,7 +212,10 @@ def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
     gardener.restore(stored_id)
     why = gardener.why(stored_id[:8])
     assert [change.kind for change in why.changes] == ["plan", "restore"]
-    assert why.changes[0].cause == "history above its budget"
+    plan = gardener.plans_applied[0].plan
+    assert plan.marks is not None
+    mark = plan.marks.high
+    assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
     assert "priority" in why.changes[0].reason
     assert why.changes[1].after == "full"
     assert why.standing == "full"

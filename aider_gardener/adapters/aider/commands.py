@@ -67,12 +67,11 @@ def cmd_context_pressure(self: Any, args: Any) -> None:
 
 
 def cmd_gardener(self: Any, args: Any) -> None:
-    "Look after the chat's memory: status, on, off, plan (preview), undo, constraints, decisions"
-    words = (args or "").split()
-    action = words[0] if words else "status"
+    "Look after the chat's memory: status, on, off, plan (preview), undo, undo all, constraints, decisions"
+    action = " ".join((args or "").split()) or "status"
     actions = {"status": show_status, "on": turn_on, "off": turn_off, "plan": show_plan, "undo": undo}
-    actions |= {"constraints": show_constraints, "decisions": show_decisions}
-    if action not in actions or len(words) > 1:
+    actions |= {"undo all": undo_all, "constraints": show_constraints, "decisions": show_decisions}
+    if action not in actions:
         self.io.tool_error(f"Usage: /gardener {'|'.join(actions)}")
         return
     gardener = gardener_for(self)
@@ -107,11 +106,21 @@ def turn_on(commands: Any, gardener: Gardener) -> None:
 
 
 def turn_off(commands: Any, gardener: Gardener) -> None:
+    given = gardener.give_back()
     gardener.on = False
-    commands.io.tool_output(
-        "The gardener is off: the history is sent as it stands, aider summarises as it does without us."
-        " It goes on archiving; /gardener on takes over again."
+    back = (
+        f"{counted(given.messages)} came back whole, {given.tokens:,} tokens more of history"
+        if given.messages
+        else "every message stands whole"
     )
+    commands.io.tool_output(
+        f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
+        " us. It goes on archiving; /gardener on takes over again."
+    )
+
+
+def counted(messages: int) -> str:
+    return "1 message" if messages == 1 else f"{messages:,} messages"
 
 
 def show_plan(commands: Any, gardener: Gardener) -> None:
@@ -127,13 +136,22 @@ def show_plan(commands: Any, gardener: Gardener) -> None:
 
 
 def undo(commands: Any, gardener: Gardener) -> None:
+    take_back(commands, gardener, every=False)
+
+
+def undo_all(commands: Any, gardener: Gardener) -> None:
+    take_back(commands, gardener, every=True)
+
+
+def take_back(commands: Any, gardener: Gardener, *, every: bool) -> None:
     try:
-        changed = gardener.undo()
+        changed = gardener.undo(every=every)
     except GardenerError as error:
         commands.io.tool_error(str(error))
         return
     link.show(commands.coder, gardener)
-    commands.io.tool_output(f"Took back the last compaction: {changed} messages changed.")
+    what = "every compaction of this chat" if every else "the last compaction"
+    commands.io.tool_output(f"Took back {what}: {counted(changed)} changed.")
 
 
 def cmd_recall(self: Any, args: Any) -> None:

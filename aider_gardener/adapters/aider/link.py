@@ -242,6 +242,15 @@ def take_in(coder: Any, gardener: Gardener) -> None:
             coder.io.tool_output(f"aider-gardener: {line}")
 
 
+def sync(coder: Any) -> None:
+    """Archive what is new in the coder's lists, if they are still the chat's."""
+    gardener = gardener_of(coder)
+    if gardener is not None and holds(gardener, coder):
+        with guarded(coder):
+            refresh(gardener, coder)
+            take_in(coder, gardener)
+
+
 def show(coder: Any, gardener: Gardener) -> None:
     """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
     done, cur = gardener.pieces

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.errors import UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener import Gardener
 
 
 def begin(coder: Any) -> None:
@@ -35,4 +38,20 @@ def begin(coder: Any) -> None:
             {"role": "assistant", "content": FILLER},
         ]
         link.take_in(coder, gardener)
+        gardener.chat.watched |= {seq for piece in gardener.chat.done[:1] for seq in piece.members}
         coder.io.tool_output(f"aider-gardener: {found.line()}")
+
+
+def tell_if_left(coder: Any, gardener: Gardener) -> None:
+    """Tell the user once, in one line, when the account of the last chat no longer stands whole.
+
+    What the user dropped (/clear, /forget) leaves without a word.
+    """
+    chat = gardener.chat
+    chat.watched -= chat.forgotten
+    for seq in chat.watched & chat.fidelity.keys():
+        chat.watched.discard(seq)
+        coder.io.tool_output(
+            "aider-gardener: the note on the last chat had to make room and no longer stands whole in the"
+            f" prompt; /restore {chat.entries[seq].id} brings it back."
+        )

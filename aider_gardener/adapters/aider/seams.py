@@ -63,6 +63,9 @@ SEAMS = (
          "count turns in the browser", "a hook on message append"),
     Seam("aider.commands", "Commands._clear_chat_history", "(self)", "clear_history",
          "after /clear nothing older comes back by itself", "a hook on clear"),
+    *(Seam("aider.commands", f"Commands.cmd_{name}", "(self, args)", "then_tell_cleared",
+           "say that what was cleared is kept, and how to reach it", "a hook on clear")
+      for name in ("clear", "reset")),
     Seam("aider.commands", "Commands.raw_cmd_undo", "(self, args)", "raw_undo",
          "notes say of an edit that it was undone", "a hook on undo"),
     Seam("aider.commands", "Commands.matching_commands", "(self, inp)", "matching_commands",

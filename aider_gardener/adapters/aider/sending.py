@@ -50,6 +50,7 @@ def send_message(original: Any) -> Any:
             return
         self.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
         overflow.close_open_exchanges(self, last=True)
+        gardener.chat.count_due()
         yield from original(self, inp)
         if link.active(self) is gardener:
             with link.guarded(self):

@@ -20,20 +20,16 @@ from aider_gardener.adapters.aider import (
     resume,
     upkeep,
 )
+from aider_gardener.adapters.aider.clearing import clear_history, then_tell_cleared
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
 
-__all__ = ["send", "send_message", "show_cost"]
+__all__ = ["clear_history", "send", "send_message", "show_cost", "then_tell_cleared"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
     " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
-)
-
-CLEARED = (
-    "aider-gardener: nothing of it comes back by itself; /recall WORDS still finds it, /forget session"
-    " deletes it for good."
 )
 
 
@@ -89,9 +85,10 @@ def format_chat_chunks(original: Any) -> Any:
         with link.guarded(self):
             prompt.before(self)
         chunks = original(self)
-        if link.gardener_of(self) is not None:
+        if (gardener := link.gardener_of(self)) is not None:
             with link.guarded(self):
                 chunks = prompt.after(self, chunks)
+                resume.tell_if_left(self, gardener)
         return chunks
 
     return format_chat_chunks
@@ -135,22 +132,13 @@ def then_sync(original: Any) -> Any:
         try:
             return original(self, *args, **kwargs)
         finally:
-            sync(self)
+            link.sync(self)
 
     return then_sync
 
 
-def sync(coder: Any) -> None:
-    """Archive what is new in the coder's lists, if they are still the chat's."""
-    gardener = link.gardener_of(coder)
-    if gardener is not None and link.holds(gardener, coder):
-        with link.guarded(coder):
-            link.refresh(gardener, coder)
-            link.take_in(coder, gardener)
-
-
 def begin_turn(coder: Any) -> None:
-    """Count a turn, unless a command of this turn runs a prompt of its own (perhaps by another coder)."""
+    """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
     gardener = link.gardener_of(coder)
     if gardener is not None:
         with link.guarded(coder):
@@ -165,7 +153,7 @@ def end_turn(coder: Any) -> None:
             gardener.leave_turn()
             if gardener.acts and link.holds(gardener, coder):
                 overflow.close_open_exchanges(coder, last=False)
-    sync(coder)
+    link.sync(coder)
     if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
         with link.guarded(coder):
             upkeep.turn_over(coder, gardener)
@@ -193,23 +181,6 @@ def run_stream(original: Any) -> Any:
             end_turn(self)
 
     return run_stream
-
-
-def clear_history(original: Any) -> Any:
-    @wraps(original)
-    def clear_history(self: Any) -> Any:
-        sync(self.coder)
-        result = original(self)
-        gardener = link.gardener_of(self.coder)
-        if gardener is not None:
-            with link.guarded(self.coder):
-                had_entries = bool(gardener.chat.all_entries())
-                gardener.clear()
-                if had_entries:
-                    self.io.tool_output(CLEARED)
-        return result
-
-    return clear_history
 
 
 def raw_undo(original: Any) -> Any:

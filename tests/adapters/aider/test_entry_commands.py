@@ -243,7 +243,7 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
     swapped = driver.coder.gardener.plans_applied[-1].turn
-    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history above its budget", "turns ago",
+    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history of ", " tokens above its mark of 200", "turns ago",
                   f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
         assert words in " ".join(said.split()), words
     turns = [int(n) for n in re.findall(r"^ *(\d+) +. +\w+ →", said, re.M)]
@@ -294,8 +294,8 @@ def test_clear_says_what_it_means_for_memory(drive: MakeDriver, gardened: Any) -
     driver = drive()
     driver.ask(f"/ask {FACT}")
     said = say(driver, "/clear")
-    assert said.count("nothing of it comes back by itself; /recall WORDS still finds it") == 1
-    assert "comes back" not in say(driver, "/clear")
+    assert said.count("does not come back by itself; /recall WORDS still finds it") == 1
+    assert "come back" not in say(driver, "/clear")
     assert "48213" in say(driver, "/recall staging box port")
 
 

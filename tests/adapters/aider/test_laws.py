@@ -177,6 +177,20 @@ class ChatLaws(RuleBasedStateMachine):
         self.type("/undo")
         self.disturbed = True
 
+    @rule()
+    def off_and_on(self) -> None:
+        self.type("/gardener off")
+        chat = self.gardener.chat
+        assert all(len(piece.members) == 1 for piece in [*chat.done, *chat.cur])
+        said = [entry for seq, entry in chat.entries.items() if seq not in chat.gone]
+        assert sorted((e.role, e.content) for e in said) == sorted(
+            (message["role"], message["content"]) for message in self.driver.history
+        )
+        assert alternates(self.driver.history)
+        assert not self.driver.coder.done_messages or self.driver.coder.done_messages[-1]["role"] != "user"
+        self.type("/gardener on")
+        self.disturbed = True
+
     @precondition(lambda self: len(self.driver.history) > 6)
     @rule()
     def compact_and_undo(self) -> None:
