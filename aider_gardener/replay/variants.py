@@ -152,7 +152,8 @@ def note_applied(runner: Runner, coder: Any) -> None:
 
 def with_applied_summaries(runner: Runner) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
-    so that the finished summary is applied."""
+    so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
+    exchange is finished with its reply."""
     with_joined_summaries(runner)
     from aider.coders.base_coder import Coder
 
@@ -168,6 +169,24 @@ def with_applied_summaries(runner: Runner) -> None:
         self.cur_messages = []
 
     Coder.move_back_cur_messages = move_back_cur_messages
+    if runner.session.meta.get("plain"):
+        with_exchanges_closed(runner)
+
+
+def with_exchanges_closed(runner: Runner) -> None:
+    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
+    never does so, and would never summarise."""
+    from aider.coders.base_coder import Coder
+
+    run_one = Coder.run_one
+
+    def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
+        given = runner.model.given
+        run_one(self, user_message, preproc)
+        if runner.model.given > given:
+            self.move_back_cur_messages(None)
+
+    Coder.run_one = run_and_close
 
 
 register(Variant("none", "history untouched, no summaries at all", without_summaries))
