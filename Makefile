@@ -53,11 +53,13 @@ format: $(INSTALLED)
 	$(BIN)/python -m ruff format .
 
 # Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
+# Then whether the default does harm: bench.dominance, which goes on where it was, too.
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
 ifeq ($(findstring --list,$(BENCH_FLAGS)),)
 	$(BIN)/python -m bench.handled
 	$(BIN)/python -m bench.retrieval
+	$(BIN)/python -m bench.dominance
 	$(BIN)/python tools/benchmark_tables.py
 endif
 

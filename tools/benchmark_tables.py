@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dominance_table import dominance
 from grid_tables import grid
 from markdown_table import table
 from session_tables import handled, retrieval
@@ -182,6 +183,7 @@ def milliseconds(value: float) -> str:
 
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
+    "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
     "peers": Section("peers.json", "make bench-peers", peers),
     "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
     "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),

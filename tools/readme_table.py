@@ -1,7 +1,8 @@
-"""Write the README's measured table from bench/results/replay.json, or with `--check` compare the two.
+"""Write the README's measured tables from bench/results/replay.json, or with `--check` compare the two.
 
-The table stands between two marker lines and is made of nothing but that file. Without the file the
-section says which command makes it, and `--check` finds nothing wrong.
+They stand between two marker lines: the sums over all sessions, and the sessions in which the gardener does
+worst beside stock-fixed; plain chats are added from bench/results/dominance.json where that is. Without
+replay.json the section says which command makes it, and `--check` finds nothing wrong.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "replay.json"
+DOMINANCE = RESULTS.with_name("dominance.json")
 README = ROOT / "README.md"
 
 FORMAT = 1
@@ -28,7 +30,14 @@ NOTHING = "–"
 ORDER = ("none", "stock", "stock-fixed", "gardener", "no-history")
 """The variants shown, in this order; others follow as they come."""
 
+GARDENER, RIVAL = "gardener", "stock-fixed"
+"""Whose worst session is shown, and beside what."""
+
+CHAT = "{} as a plain chat"
+
 Row = Mapping[str, Any]
+Counts = Mapping[str, Mapping[str, Sequence[int]]]
+"""[met, of] by session, then by variant."""
 
 
 class BadResults(Exception):
@@ -109,7 +118,7 @@ def section() -> str:
         return f"Not measured yet: `{COMMAND}`\nand then `python tools/readme_table.py` put the table here.\n"
     report = read()
     rows = shown(report)
-    return "\n".join([*table(rows), "", *caption(report), ""])
+    return "\n".join([*table(rows), "", *worst(report), *caption(report), ""])
 
 
 def read() -> Row:
@@ -138,6 +147,11 @@ def table(rows: Sequence[Row]) -> list[str]:
     title = f"{first['session']}, {first['turns']} turns"
     lines = [[title, *(str(row["variant"]) for row in rows)]]
     lines += [[name, *(cell(row) for row in rows)] for name, cell in figures(first)]
+    return aligned(lines)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Markdown of a head and its rows, the first column to the left."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return [
@@ -152,6 +166,11 @@ def figures(first: Row) -> list[tuple[str, Callable[[Row], str]]]:
     return [
         (f"probes present, of {asked}", lambda row: count(row["recall"]["present"])),
         (f"probes supported, of {asked}", lambda row: count(row["recall"]["supported"])),
+        *(
+            (f"{what} carried over, of {count(first['carry_over'][what])}", carried(what))
+            for what in ("facts", "lines")
+            if first["carry_over"][what]
+        ),
         ("tokens billed", lambda row: count(row["tokens_billed"])),
         *((price_name(cost), price(place)) for place, cost in enumerate(first["costs"])),
         ("history rewritten by an LLM", lambda row: count(row["llm_compactions"])),
@@ -164,6 +183,65 @@ def figures(first: Row) -> list[tuple[str, Callable[[Row], str]]]:
 
 def count(value: int) -> str:
     return f"{value:,}"
+
+
+def carried(what: str) -> Callable[[Row], str]:
+    return lambda row: count(row["carry_over"][f"{what}_present"])
+
+
+def worst(report: Row) -> list[str]:
+    """A table of the sessions in which the gardener does worst beside its rival, with an empty line last;
+    nothing for a single session."""
+    names = {row["session"] for row in report["summaries"]}
+    if len(names) < 2:
+        return []
+    lines = [["worst session", "", GARDENER, RIVAL]]
+    for what in ("probes supported", "facts", "lines"):
+        found = [worst_of(recorded_counts(report, what)), worst_of(chat_counts(what))]
+        lines += [[what, *cells] for cells in found if cells]
+    return [*aligned(lines), ""] if len(lines) > 1 else []
+
+
+def recorded_counts(report: Row, what: str) -> Counts:
+    """What is met of one figure, by session and variant, in the sessions as they were recorded."""
+    found: dict[str, dict[str, Sequence[int]]] = {}
+    for row in report["summaries"]:
+        own, recall = row["carry_over"], row["recall"]
+        counts = [recall["supported"], recall["asked"]]
+        if what in own:
+            counts = [own[f"{what}_present"], own[what]]
+        found.setdefault(row["session"], {})[row["variant"]] = counts
+    return found
+
+
+def chat_counts(what: str) -> Counts:
+    """The same of the sessions as plain chats; nothing as long as these are not measured."""
+    if not DOMINANCE.exists():
+        return {}
+    try:
+        rows = json.loads(DOMINANCE.read_text("utf-8"))["rows"]
+        return {
+            CHAT.format(row["session"]): {
+                variant: own[what.rpartition(" ")[2]] for variant, own in row["variants"].items()
+            }
+            for row in rows
+            if row["kind"] == "plain"
+        }
+    except (OSError, ValueError, KeyError) as problem:
+        raise BadResults(f"{DOMINANCE.name}: cannot be read ({problem!r}); make it again") from problem
+
+
+def worst_of(found: Counts) -> list[str] | None:
+    """The session with the least share met more than the rival's, and both figures."""
+    gaps = {
+        name: (own[GARDENER][0] - own[RIVAL][0]) / own[GARDENER][1]
+        for name, own in found.items()
+        if GARDENER in own and RIVAL in own and own[GARDENER][1]
+    }
+    if not gaps:
+        return None
+    name = min(gaps, key=lambda name: gaps[name])
+    return [name, *(f"{met} of {of}" for met, of in (found[name][GARDENER], found[name][RIVAL]))]
 
 
 def price_name(cost: Row) -> str:

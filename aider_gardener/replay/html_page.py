@@ -32,6 +32,7 @@ from aider_gardener.replay.html_tables import (
 from aider_gardener.replay.result import ReplayResult
 from aider_gardener.replay.results import Report, Summary
 from aider_gardener.replay.table import captions
+from aider_gardener.replay.table_closing import closing, closing_of
 from aider_gardener.replay.variants import variant_named
 
 BASELINES = ("stock", "stock-fixed", "none")
@@ -69,6 +70,7 @@ def page_value(report: Report, details: Found, recorded: Mapping[str, bool]) -> 
         "sessions": sessions,
         "totals": price_rows(report.totals, baseline_of([row.variant for row in report.totals])),
         "captions": captions(report),
+        "closing": closing(report) if len(names) > 1 else [],
         "limits": LIMITS,
         "texts_cut": allowance.cut,
         "title": names[0] if len(names) == 1 else f"{len(names)} sessions",
@@ -107,6 +109,7 @@ def session_value(
         "note": "" if is_recorded else HISTORY_LIMIT,
         "baseline": baseline,
         "gardened": gardened,
+        "closing": closing_of(by_variant(summaries)),
         "cards": card_rows(by_variant(summaries), baseline, gardened, results[0].provenance),
         "charts": [
             chart_value(f"{key}-{number}", result, own[result.variant], columns, top_of(highest), allowance)

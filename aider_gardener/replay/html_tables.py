@@ -50,6 +50,10 @@ def card_rows(
         cards.append(card(
             "old facts that replies used and that stood in the prompt", facts(before), facts(after), "",
         ))
+    if before.carry_over.lines:
+        cards.append(card(
+            "old lines that replies used and that stood in the prompt", lines(before), lines(after), "",
+        ))
     cards.append(card("compactions by LLM / by plan", compactions(before), compactions(after), ""))
     return cards
 
@@ -60,6 +64,10 @@ def right(row: Summary) -> str:
 
 def facts(row: Summary) -> str:
     return of_count(row.carry_over.facts_present, row.carry_over.facts)
+
+
+def lines(row: Summary) -> str:
+    return of_count(row.carry_over.lines_present, row.carry_over.lines)
 
 
 def compactions(row: Summary) -> str:
@@ -106,7 +114,8 @@ def variant_rows(summaries: Sequence[Summary]) -> list[dict[str, str]]:
             "billed": f"{row.tokens_billed:,}",
             "largest": f"{row.largest_prompt:,}",
             "usable": usable_turns(row),
-            "carried": of_count(row.carry_over.facts_present, row.carry_over.facts),
+            "carried": facts(row),
+            "lines": lines(row),
         }
         for row in summaries
     ]

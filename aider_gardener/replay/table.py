@@ -18,6 +18,7 @@ from aider_gardener.replay.results import (
     Summary,
     percentile,
 )
+from aider_gardener.replay.table_closing import closing
 from aider_gardener.replay.table_means import by_variant, mean_columns
 from aider_gardener.replay.usable import NEEDED_SHARE
 
@@ -186,7 +187,7 @@ def tables(report: Report, width: int) -> Iterator[RenderableType]:
     if found:
         yield Text(f"mean of {len(next(iter(found.values())))} sessions", style="bold")
         yield from stacked(means_of(found), [rows[0] for rows in found.values()], width)
-    for line in captions(report):
+    for line in [*captions(report), *closing(report)]:
         yield Text(line)
 
 
@@ -243,27 +244,12 @@ def captions(report: Report) -> list[str]:
         f"usable turns: the prompt fits the window and at least {NEEDED_SHARE * 100:.0f} % of the probes "
         "asked so far are supported; ≥ where the session ended first, ≤ where recall was too low from "
         "the first.",
-        "carry-over: facts of three and more turns ago that replies used again, and how many of them "
-        "stood in the prompt.",
+        "carry-over: facts and lines of three and more turns ago that replies used again, and how many of "
+        "them stood in the prompt.",
         f"LLM time is modelled: {CALL_SECONDS} s a call, {READ_TOKENS_PER_SECOND:,.0f} tokens/s read, "
         f"{WRITE_TOKENS_PER_SECOND:,.0f} tokens/s written; lost: paid for and thrown away.",
     ]
-    return [*lines, *saved(report), *report.notes]
-
-
-def saved(report: Report) -> list[str]:
-    """How much less than aider as it is the gardener billed, over all sessions; nothing without both."""
-    rows = {row.variant: row for row in report.totals or report.summaries}
-    stock, gardener = rows.get("stock"), rows.get("gardener")
-    if stock is None or gardener is None or len(rows) < len(report.totals or report.summaries):
-        return []
-    before, after = stock.costs[0].cached.usd, gardener.costs[0].cached.usd
-    tokens = saved_share(stock.tokens_billed, gardener.tokens_billed)
-    return [
-        f"saved: tokens billed under the gardener are {tokens} than under aider as it is (stock); "
-        f"{PROVIDERS[0].name} $ {money(after)} in place of $ {money(before)} with the cache kept, "
-        f"{saved_share(before, after)}."
-    ]
+    return [*lines, *report.notes]
 
 
 def saved_share(before: float, after: float) -> str:

@@ -20,6 +20,9 @@ from aider_gardener.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2] / "aider_gardener"
 MODEL = "gpt-4o"
+ROW_FORMAT = 2
+"""Of what is kept of a cell: a kept cell of another format is run again."""
+
 BUDGETS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 
 WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
@@ -53,7 +56,7 @@ WITHOUT_EFFECT = (
 @dataclass(frozen=True)
 class Cell:
     """One replay: `budget` is the history's in tokens, None the variant's own. `then` are sessions that
-    follow in the same chat."""
+    follow in the same chat. `model` is the one whose limits hold."""
 
     path: Path
     session: str
@@ -62,6 +65,7 @@ class Cell:
     variant: str
     budget: int | None
     then: tuple[Path, ...] = ()
+    model: str = MODEL
 
     @property
     def name(self) -> str:
@@ -79,7 +83,8 @@ class Cell:
             "session": self.session_sha256,
             "variant": self.variant,
             "budget": self.budget,
-            "model": MODEL,
+            "model": self.model,
+            "row": ROW_FORMAT,
             "aider": version_of("aider-chat"),
             "litellm": version_of("litellm"),
         }

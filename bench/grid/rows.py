@@ -27,8 +27,8 @@ Row = dict[str, Any]
 
 
 def row_of(cell: Cell, result: ReplayResult, summary: Summary) -> Row:
-    """What is kept of a cell. Counts of probes are [asked, present, supported]; costs are
-    [with the cache kept, without], in dollars; times stand under `measured`."""
+    """What is kept of a cell. Counts of probes are [asked, present, supported], of what is carried over
+    [present, used]; costs are [with the cache kept, without], in dollars; times stand under `measured`."""
     usable = summary.usable
     return {
         "session": cell.session,
@@ -51,6 +51,7 @@ def row_of(cell: Cell, result: ReplayResult, summary: Summary) -> Row:
         "llm_seconds": round(summary.llm_seconds, 1),
         "plans": summary.plan_compactions,
         "carry_over": [summary.carry_over.facts_present, summary.carry_over.facts],
+        "carry_lines": [summary.carry_over.lines_present, summary.carry_over.lines],
         "usable": str(usable) if usable else "",
         "measured": {
             "plan_seconds": round(summary.plan_seconds, 3),

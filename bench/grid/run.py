@@ -85,6 +85,8 @@ def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
 def place(cell: Cell) -> Path:
     """Where a cell's result is kept."""
     safe = cell.variant.replace("=", "-").replace("+", "_")
+    if cell.model != MODEL:
+        safe += f"@{cell.model.replace('/', '-')}"
     return KEPT / cell.session / f"{safe}@{cell.budget or 'default'}.json"
 
 
@@ -151,7 +153,7 @@ def run_cell(cell: Cell, advance: Any) -> float:
     job = Job(
         cell.path,
         cell.variant,
-        model=MODEL,
+        model=cell.model,
         history_tokens=cell.budget,
         then=cell.then,
         vectors=VECTORS,

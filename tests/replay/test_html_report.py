@@ -258,3 +258,14 @@ def test_the_file_is_private_and_an_unwritable_place_is_one_line(tmp_path: Path)
     (tmp_path / "file").write_text("")
     with pytest.raises(ReplayError, match="cannot be written"):
         write_html(report, details, tmp_path / "file" / "r.html")
+
+
+def test_what_was_saved_and_what_was_lost_stand_above_the_figures() -> None:
+    text, _ = page_of(names=("shop", "bank"))
+    page = " ".join(text.split())
+    said = "1 of 2 probes were not supported (stock 0)."
+    assert page.count(said) == 2 and page.count("2 of 4 probes were not supported (stock 0).") == 1
+    assert page.index("All sessions: The gardener saved") < page.index('<main id="main">')
+    assert page.index(said) < page.index('<div class="cards">')
+    chat, _ = page_of(recorded=False, probes=False)
+    assert '<p class="closing">The gardener saved' in chat and "used anything old again.</p>" in chat

@@ -26,11 +26,11 @@ def summary(variant: str, **figures: Any) -> Summary:
     )
     values: dict[str, Any] = {
         "llm_compactions": 0, "llm_discarded": 0, "plan_compactions": 0, "recall": Recall(20, 18, 16),
-        "tokens_billed": 1_234_567, "largest_prompt": 9_999, **figures,
+        "tokens_billed": 1_234_567, "largest_prompt": 9_999, "carry_over": CarryOver(), **figures,
     }  # fmt: skip
     return Summary(
         session="all 3 sessions", variant=variant, turns=182, llm_seconds=0.0, recall_by_distance={}, recall_by_kind={},
-        prompt_tokens=0, completion_tokens=0, costs=costs, carry_over=CarryOver(), usable=None, **values,
+        prompt_tokens=0, completion_tokens=0, costs=costs, usable=None, **values,
     )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A README with markers and nothing between them, and no results."""
     monkeypatch.setattr(readme_table, "README", tmp_path / "README.md")
     monkeypatch.setattr(readme_table, "RESULTS", tmp_path / "replay.json")
+    monkeypatch.setattr(readme_table, "DOMINANCE", tmp_path / "dominance.json")
     readme_table.README.write_text(HEAD + TAIL, "utf-8")
     return tmp_path
 
@@ -146,3 +147,58 @@ def test_the_documentation_check_asks_for_the_table(project: Path, monkeypatch: 
     assert check_docs.main() == 0
     put(results(summary("none")))
     assert check_docs.main() == 1
+
+
+def sessions(**held: tuple[int, int]) -> dict[str, Any]:
+    """Results of several sessions: by name how many of 10 facts, and of 20 probes, the gardener has; the rival has 5."""
+    value = results(*(summary(name) for name in ("stock-fixed", "gardener")))
+    value["summaries"] = []
+    for name, (facts, supported) in held.items():
+        for variant, met, probes in (("stock-fixed", 5, 5), ("gardener", facts, supported)):
+            row = summary(variant, recall=Recall(20, 20, probes), carry_over=CarryOver(10, met, 0, 0))
+            value["summaries"].append({**report_json(Report((), (row,)))["summaries"][0], "session": name})
+    return value
+
+
+def worst_rows(text: str) -> list[list[str]]:
+    lines = text[text.index("| worst session") :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+
+
+def test_what_is_carried_over_stands_in_the_table(project: Path) -> None:
+    put(results(summary("gardener", carry_over=CarryOver(123, 65, 31, 1)), summary("none", carry_over=CarryOver(123, 119, 31, 26))))
+    lines = [" ".join(line.split()) for line in readme_table.section().splitlines()]
+    assert "| facts carried over, of 123 | 119 | 65 |" in lines
+    assert "| lines carried over, of 31 | 26 | 1 |" in lines
+    put(results(summary("gardener")))
+    assert "carried over" not in readme_table.section()
+
+
+def test_the_worst_session_of_each_figure_is_named_with_both_figures(project: Path) -> None:
+    put(sessions(shop=(4, 19), bank=(9, 6), mill=(6, 18)))
+    assert worst_rows(readme_table.section()) == [
+        ["probes supported", "bank", "6 of 20", "5 of 20"],
+        ["facts", "shop", "4 of 10", "5 of 10"],
+    ]
+
+
+def test_plain_chats_have_a_worst_session_too(project: Path) -> None:
+    put(sessions(shop=(4, 19), bank=(9, 6)))
+    figures = {"supported": [1, 9], "facts": [3, 9], "lines": [2, 9]}
+    rival = {**figures, "lines": [8, 9]}
+    row = {"kind": "plain", "session": "shop", "variants": {"gardener": figures, "stock-fixed": rival, "stock": rival}}
+    value = {"rows": [row, {**row, "kind": "chain", "session": "all"}]}
+    readme_table.DOMINANCE.write_text(json.dumps(value), "utf-8")
+    found = worst_rows(readme_table.section())
+    assert [line[:2] for line in found] == [
+        ["probes supported", "bank"], ["probes supported", "shop as a plain chat"],
+        ["facts", "shop"], ["facts", "shop as a plain chat"], ["lines", "shop as a plain chat"],
+    ]  # fmt: skip
+    assert found[-1][2:] == ["2 of 9", "8 of 9"]
+    readme_table.DOMINANCE.write_text("{", "utf-8")
+    assert "dominance.json: cannot be read" in next(iter(readme_table.faults()))
+
+
+def test_a_single_session_has_no_worst_one(project: Path) -> None:
+    put(sessions(shop=(4, 19)))
+    assert "worst session" not in readme_table.section()

@@ -1,0 +1,171 @@
+"""Whether the default does harm: the gardener beside stock-fixed and stock, session by session.
+
+    python -m bench.dominance [SESSION...] [--parallel N] [--json FILE]
+
+Each recorded session is replayed with the limits of the model that its meta line names, then all of them in
+one chat, then each as a plain chat. Finished replays are kept with those of `make bench` and not run again as
+long as nothing that they depend on has changed. The table is printed and, without sessions named, stored in
+bench/results; it is a report: a missed goal does not change the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import GardenerError
+from aider_gardener.replay.results_run import find_paths
+from aider_gardener.replay.session import Session, load_session
+from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves
+from bench.grid import run
+from bench.grid.cells import Cell, chained_cells
+from bench.plain import model_of, plain_chat
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORDED = ROOT / "recorded_sessions"
+RESULTS = Path(__file__).with_name("results") / "dominance.json"
+CHATS = ROOT / "build" / "bench" / "plain"
+FORMAT = 1
+
+OF_THE_MODEL = ("model", "weak_model", "window_tokens")
+"""What rows of one table may differ in; each names its own model."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one row of the table compares: the same replay under each of VARIANTS."""
+
+    kind: str
+    session: str
+    half: str
+    cells: tuple[Cell, ...]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
+    parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
+    parser.add_argument("--json", type=Path, help="where the results go")
+    options = parser.parse_args(argv)
+    try:
+        recorded = find_paths([RECORDED])
+        paths = find_paths(options.sessions) if options.sessions else recorded
+        found = list(compared(paths, halves_of([*recorded, *paths]), options.parallel))
+        todo = [cell for one in found for cell in one.cells if run.kept(cell) is None]
+        print(f"{len(todo)} of {len(found) * len(VARIANTS)} replays to run", file=sys.stderr)
+        run.run_all(todo, options.parallel)
+        value = collected(found)
+    except GardenerError as problem:
+        print(f"bench.dominance: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
+        return 1
+    target = options.json or (None if options.sessions else RESULTS)
+    if target and value["rows"]:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(written(value), encoding="utf-8")
+    show(value)
+    return 0
+
+
+def halves_of(paths: Sequence[Path]) -> dict[str, str]:
+    """The half of each session, by its name."""
+    return halves(load_session(path).name for path in paths)
+
+
+def compared(paths: Sequence[Path], half: Mapping[str, str], parallel: int) -> Iterator[Compared]:
+    """Everything that is compared; makes the plain chats first. `half` knows every recorded session."""
+    sessions = [(path, load_session(path)) for path in paths]
+    with ThreadPoolExecutor(max(1, parallel)) as pool:
+        chats = list(pool.map(lambda one: cells_of_chat(*one), sessions))
+    for path, session in sessions:
+        yield Compared(SESSION, session.name, half[session.name], cells_of(path, session))
+    chain = chained_cells(sessions, VARIANTS)
+    if chain:
+        yield Compared(CHAIN, f"{len(sessions)} sessions", "", in_order(chain, whole=len(paths) == len(half)))
+    for (_, session), cells in zip(sessions, chats, strict=True):
+        yield Compared(PLAIN, session.name, half[session.name], cells)
+
+
+def cells_of(path: Path, session: Session) -> tuple[Cell, ...]:
+    """A cell for each variant, with the limits of the session's own model."""
+    model = model_of(session)
+    return tuple(
+        Cell(path, session.name, session.sha256, session.turn_count, variant, None, model=model)
+        for variant in VARIANTS
+    )
+
+
+def cells_of_chat(path: Path, session: Session) -> tuple[Cell, ...]:
+    """The cells of a session's plain chat; none, and a word on it, where that cannot be made."""
+    try:
+        chat = plain_chat(path, session, CHATS)
+    except GardenerError as problem:
+        print(f"{session.name} as a plain chat: {problem}", file=sys.stderr)
+        return ()
+    return cells_of(chat, load_session(chat))
+
+
+def in_order(chain: Sequence[Cell], *, whole: bool) -> tuple[Cell, ...]:
+    """The cells of a chain by variant; a chain of some sessions is kept apart from that of all."""
+    ordered = sorted(chain, key=lambda cell: VARIANTS.index(cell.variant))
+    if whole:
+        return tuple(ordered)
+    return tuple(replace(cell, session=f"{cell.session}-{cell.session_sha256[:8]}") for cell in ordered)
+
+
+def collected(found: Sequence[Compared]) -> dict[str, Any]:
+    """The value of the results file: a row for each comparison all of whose replays are there."""
+    rows, notes, missing = [], [], []
+    common: dict[str, Any] = {}
+    for one in found:
+        kept = {cell.variant: run.kept(cell) for cell in one.cells}
+        there = {variant: value for variant, value in kept.items() if value is not None}
+        name = f"{one.session} as a {one.kind} chat" if one.kind == PLAIN else one.session
+        if len(there) < len(VARIANTS):
+            missing.append(name)
+            continue
+        rows.append({
+            "kind": one.kind, "session": one.session, "half": one.half, "model": one.cells[0].model,
+            "turns": one.cells[0].turns,
+            "variants": {variant: figures(there[variant]["row"]) for variant in VARIANTS},
+        })  # fmt: skip
+        notes += [f"{name}, {RIVAL}: {said}" for said in there[RIVAL]["notices"] if "summary answers" in said]
+        common = common or {
+            name: value for name, value in there[GARDENER]["provenance"].items() if name not in OF_THE_MODEL
+        }
+    return {
+        "format": FORMAT,
+        "kind": "dominance",
+        "provenance": common,
+        "notes": notes,
+        "missing": missing,
+        "rows": rows,
+    }
+
+
+def written(value: Mapping[str, Any]) -> str:
+    """JSON with a row on each line."""
+    head = json.dumps({**value, "rows": []}, indent=1, ensure_ascii=False)
+    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value["rows"])
+    return head.removesuffix("[]\n}") + "[\n  " + rows + "\n ]\n}\n"
+
+
+def show(value: Mapping[str, Any]) -> None:
+    """Print the table as the documentation has it."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from dominance_table import dominance
+
+    print("\n".join(dominance(value)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

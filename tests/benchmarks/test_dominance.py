@@ -1,0 +1,203 @@
+"""The gardener beside the host: halves, goals, sums, and a run that goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.session import load_session
+from bench import dominance, goals, plain
+from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, figures, halves, misses, summed, with_sums
+from bench.grid import run
+from bench.grid.cells import Cell
+
+MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
+
+
+def of(
+    supported: int = 10, facts: int = 5, lines: int = 5, usd: float = 1.0, **prices: list[float]
+) -> dict[str, Any]:
+    own = {name: [usd, usd] for name in PRICES} | {
+        name.replace("_", " "): pair for name, pair in prices.items()
+    }
+    return {
+        "supported": [supported, 40], "facts": [facts, 9], "lines": [lines, 9], "tokens_billed": 1000, "usd": own,
+    }  # fmt: skip
+
+
+def row(name: str = "a", half: str = "", kind: str = "session", **gardener: Any) -> dict[str, Any]:
+    variants = {"gardener": of(**gardener), "stock-fixed": of(), "stock": of()}
+    return {"kind": kind, "session": name, "half": half, "model": "gpt-4o", "variants": variants}
+
+
+def test_halves_alternate_by_sorted_name() -> None:
+    assert halves(["c", "a", "b", "a"]) == {"a": CHOSEN_ON, "b": HELD_OUT, "c": CHOSEN_ON}
+
+
+def test_as_good_as_the_host_misses_nothing() -> None:
+    assert misses(row()["variants"]) == set()
+    assert misses(row(usd=0.5, facts=6)["variants"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("worse", "missed"),
+    [
+        ({"facts": 4}, {"facts"}),
+        ({"lines": 4}, {"lines"}),
+        ({"supported": 9}, {"supported"}),
+        ({"OpenAI": [1.0, 1.001]}, {"OpenAI uncached"}),
+        ({"DeepSeek": [1.001, 1.0]}, {"DeepSeek cached"}),
+        ({"usd": 1.1}, {f"{name} {kept}" for name in PRICES for kept in ("cached", "uncached")}),
+    ],
+)
+def test_each_figure_that_is_worse_is_a_miss(worse: dict[str, Any], missed: set[str]) -> None:
+    assert misses(row(**worse)["variants"]) == missed
+
+
+def test_nearly_all_that_is_supported_untrimmed_must_be_supported() -> None:
+    variants = {"gardener": of(97), "stock-fixed": of(40), "stock": of(100)}
+    assert misses(variants) == set()
+    assert misses({**variants, "gardener": of(96)}) == {"supported"}
+
+
+def test_each_half_has_a_sum_of_its_own() -> None:
+    rows = [row("a", CHOSEN_ON, facts=3), row("b", HELD_OUT, facts=9), row("c", CHOSEN_ON, facts=4)]
+    rows[1]["model"] = "deepinfra/microsoft/phi-4"
+    found = dict(with_sums(rows))
+    assert list(found) == [
+        "a (chosen on)", "b (held out; deepinfra/microsoft/phi-4)", "c (chosen on)", "chosen on: 2 together",
+        "held out: 1 together",
+    ]  # fmt: skip
+    assert found["chosen on: 2 together"]["gardener"]["facts"] == [7, 18]
+    assert summed(rows)["stock"]["usd"]["OpenAI"] == [3.0, 3.0]
+    assert [name for name, _ in with_sums([row("all")])] == ["all"]
+
+
+def test_figures_are_those_of_a_replay_s_row() -> None:
+    replayed = {
+        "recall": [9, 8, 7], "carry_over": [2, 3], "carry_lines": [1, 4], "tokens_billed": 5,
+        "usd": {**{name: [1.0, 2.0] for name in PRICES}, "Anthropic": [9.0, 9.0]},
+    }  # fmt: skip
+    found = figures(replayed)
+    assert (found["supported"], found["facts"], found["lines"]) == ([7, 9], [2, 3], [1, 4])
+    assert set(found["usd"]) == set(PRICES)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two recorded sessions, one of them of a model with a small window, whose results are elsewhere."""
+    recorded = tmp_path / "recorded_sessions"
+    shutil.copytree(MINI, recorded / "mini")
+    shutil.copytree(MINI, recorded / "small")
+    log = recorded / "small" / "session.jsonl"
+    meta, rest = log.read_text("utf-8").split("\n", 1)
+    small = {**json.loads(meta), "name": "small", "model_limits": "deepinfra/microsoft/phi-4"}
+    log.write_text(f"{json.dumps(small)}\n{rest}", "utf-8")
+    monkeypatch.setattr(dominance, "RECORDED", recorded)
+    monkeypatch.setattr(dominance, "RESULTS", tmp_path / "results" / "dominance.json")
+    monkeypatch.setattr(dominance, "CHATS", tmp_path / "plain")
+    monkeypatch.setattr(run, "KEPT", tmp_path / "cells")
+    return tmp_path
+
+
+def replayed(cell: Cell, advance: Any) -> float:
+    """Keeps a cell as a replay would, with figures that are made up."""
+    figures = {
+        "recall": [4, 4, 3], "carry_over": [2, 3], "carry_lines": [0, 1], "tokens_billed": cell.turns,
+        "usd": {name: [1.0, 2.0] for name in PRICES},
+    }  # fmt: skip
+    notices = ["2 summary answers were not recorded; a placeholder stood in", "another"]
+    place = run.place(cell)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    value = {
+        "key": cell.key,
+        "seconds": 1.0,
+        "provenance": {"aider": "0.86.2", "model": "x"},
+        "notices": notices,
+        "row": figures,
+    }
+    place.write_text(json.dumps(value), "utf-8")
+    return 1.0
+
+
+def test_all_kinds_of_rows_are_measured_kept_and_printed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "run_cell", replayed)
+    monkeypatch.setattr(plain, "plain_summaries", lambda *_: [])
+    assert dominance.main(["--parallel", "2"]) == 0
+    value = json.loads((project / "results" / "dominance.json").read_text("utf-8"))
+    found = [(row["kind"], row["session"], row["half"], row["model"]) for row in value["rows"]]
+    phi = "deepinfra/microsoft/phi-4"
+    assert found == [
+        ("session", "mini", CHOSEN_ON, "gpt-4o"), ("session", "small", HELD_OUT, phi),
+        ("chain", "2 sessions", "", "gpt-4o"),
+        ("plain", "mini", CHOSEN_ON, "gpt-4o"), ("plain", "small", HELD_OUT, phi),
+    ]  # fmt: skip
+    assert all(set(row["variants"]) == set(VARIANTS) for row in value["rows"])
+    assert value["missing"] == [] and value["provenance"] == {"aider": "0.86.2"}
+    assert len(value["notes"]) == 5 and value["notes"][-1].startswith(
+        "small as a plain chat, stock-fixed: 2 summary"
+    )
+    assert (project / "cells" / "small" / "gardener@deepinfra-microsoft-phi-4@default.json").is_file()
+    out = capsys.readouterr().out
+    assert "### Sessions as plain chats" in out and "marks a cell that misses its goal" in out
+    monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished replay was run again"))
+    assert dominance.main(["--parallel", "2"]) == 0
+    assert "0 of 15 replays to run" in capsys.readouterr().err
+
+
+def test_a_named_session_is_printed_and_the_kept_results_stay(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dominance, "plain_chat", lambda path, session, chats: path)
+    monkeypatch.setattr(run, "run_all", lambda todo, parallel: len(todo))
+    small = project / "recorded_sessions" / "small"
+    assert dominance.main([str(small), "--json", str(project / "own.json")]) == 0
+    assert not dominance.RESULTS.exists() and not (project / "own.json").exists()
+    assert "Not measured: small, small as a plain chat." in capsys.readouterr().out
+    compared = list(dominance.compared([small], dominance.halves_of([MINI, small]), 1))
+    assert [(one.kind, one.half) for one in compared] == [("session", HELD_OUT), ("plain", HELD_OUT)]
+
+
+def test_a_chat_that_cannot_be_made_leaves_the_others_alone(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(path: Path, session: Any, chats: Path) -> Path:
+        raise ReplayError(f"{path.name} left its recording")
+
+    monkeypatch.setattr(dominance, "plain_chat", fail)
+    monkeypatch.setattr(run, "run_cell", replayed)
+    assert dominance.main(["--parallel", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "mini as a plain chat: mini left its recording" in err
+    assert "- Not measured: mini as a plain chat, small as a plain chat." in out
+    assert len(json.loads(dominance.RESULTS.read_text("utf-8"))["rows"]) == 3
+
+
+def test_a_chain_of_some_sessions_is_kept_apart(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dominance, "plain_chat", lambda path, session, chats: path)
+    paths = sorted((project / "recorded_sessions").iterdir())
+
+    def chain(half: dict[str, str]) -> set[str]:
+        found = dominance.compared(paths, half, 1)
+        return {cell.session for one in found if one.kind == "chain" for cell in one.cells}
+
+    half = dominance.halves_of(paths)
+    assert chain(half) == {"chained"}
+    assert chain({**half, "another": HELD_OUT}).isdisjoint({"chained"})
+
+
+def test_what_cannot_be_read_is_told_in_a_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dominance.main([str(project / "nowhere")]) == 1
+    assert "nowhere: no such file or folder" in capsys.readouterr().err
+
+
+def test_the_model_is_the_one_that_the_session_names() -> None:
+    session = load_session(MINI)
+    assert {cell.model for cell in dominance.cells_of(MINI, session)} == {goals.USUAL_MODEL}

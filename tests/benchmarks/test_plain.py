@@ -1,0 +1,191 @@
+"""A recorded session as a plain chat: what stays of each kind of turn, and that it replays without edits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.replay.result import SUMMARY, ReplayResult
+from aider_gardener.replay.run import replay_session
+from aider_gardener.replay.session import load_session
+from bench import plain
+from bench.plain import fitted, plain_chat, plain_events, plain_summaries, write_plain
+
+MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
+
+
+def events(text: str, *besides: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"turn": 1, **event} for event in ({"kind": "user", "text": text}, *besides)]
+
+
+def typed(text: str, *besides: dict[str, Any]) -> list[str]:
+    """What is typed in the plain chat of one turn."""
+    return [row["text"] for row in plain_events(events(text, *besides), "make test") if row["kind"] == "user"]
+
+
+REPLY = {"kind": "reply", "text": "yes"}
+PASSED = {"kind": "command", "command": "make test", "output": "ok\n", "exit_status": 0}
+FAILED = {**PASSED, "output": "3 failed\n", "exit_status": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("why is it slow?", ["why is it slow?"]),
+        ("/ask why is it slow?", ["why is it slow?"]),
+        ("/ask\nwhy?", ["why?"]),
+        ("/code do it", ["do it"]),
+        ("/ask /etc/hosts is odd", [" /etc/hosts is odd"]),
+        ("/ok", ["ok"]),
+        ("/web https://example.org", ["/web https://example.org"]),
+        ("/clear", ["/clear"]),
+    ],
+)
+def test_orders_become_plain_text(text: str, shown: list[str]) -> None:
+    assert typed(text, *([] if shown[0].startswith("/") else [REPLY])) == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["/add a.py", "/drop a.py", "/undo", "/model o3-mini", "/chat-mode ask", "/ask"]
+)
+def test_what_concerns_files_and_models_goes(text: str) -> None:
+    assert plain_events(events(text), "") == []
+
+
+def test_a_test_run_stays_a_run_and_enters_the_chat_only_if_it_failed() -> None:
+    def answers(run: dict[str, Any]) -> list[bool]:
+        return [
+            row["answer"]
+            for row in plain_events(events("/test", run), "make test")
+            if row["kind"] == "confirm"
+        ]
+
+    assert typed("/test", PASSED) == ["/run make test"]
+    assert typed("/test pytest -q", PASSED) == ["/run pytest -q"]
+    assert typed("!ls", PASSED) == ["/run ls"]
+    assert (answers(PASSED), answers(FAILED)) == ([False], [True])
+
+
+def test_a_recorded_answer_about_an_output_is_kept() -> None:
+    refused = {
+        "kind": "confirm",
+        "question": "Add 1.2k tokens of command output to the chat?",
+        "answer": False,
+    }
+    rows = plain_events(events("/run make", FAILED, refused), "")
+    assert [row["answer"] for row in rows if row["kind"] == "confirm"] == [False]
+
+
+def test_a_failed_test_that_was_answered_is_typed_as_the_host_tells_it() -> None:
+    rows = plain_events(events("/test", FAILED, REPLY, {"kind": "commit", "text": "fix"}, REPLY), "make test")
+    assert [row["kind"] for row in rows] == ["user", "reply"]
+    assert rows[0]["text"].startswith("I ran this command:\n\nmake test\n") and "3 failed" in rows[0]["text"]
+    assert rows[1]["text"] == "yes\n\nyes"
+
+
+def test_a_turn_that_was_broken_off_goes() -> None:
+    assert plain_events(events("why is it slow?"), "") == []
+
+
+def test_a_restart_begins_a_chat_without_files() -> None:
+    rows = plain_events(
+        events("hi", REPLY, {"kind": "restart", "files": ["a.py"], "edit_format": "diff"}), ""
+    )
+    assert rows[-1] == {"turn": 1, "kind": "restart", "files": [], "read_only": [], "edit_format": "ask"}
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plain") / "mini-plain"
+    write_plain(MINI, folder, ["said before"])
+    return folder
+
+
+def test_the_folder_is_a_session_with_its_turns_and_probes(chat: Path) -> None:
+    made, source = load_session(chat), load_session(MINI)
+    assert (made.name, made.files, made.repo0, made.edit_format) == ("mini-plain", (), None, "ask")
+    assert made.summaries == ("said before",) and made.meta["plain"] is True
+    assert made.turn_count == source.turn_count
+    assert [event.turn for event in made.of_kind("user")] == [1, 2, 3, 4, 6, 7, 8]
+    assert "/ask" not in " ".join(event.text for event in made.of_kind("user"))
+    assert len(made.probes) == len(source.probes)
+    asked = {probe.ask_at_turn for probe in made.probes}
+    assert all(made.of_kind("user", turn) for turn in asked if turn <= made.turn_count)
+
+
+def test_a_probe_of_a_turn_that_is_gone_is_asked_at_the_next() -> None:
+    rows = [{"turn": turn, "kind": "user"} for turn in (1, 3)]
+    probes = [{"ask_at_turn": turn} for turn in (1, 2, 9)]
+    assert plain.asked_when_typed(probes, rows) == [{"ask_at_turn": turn} for turn in (1, 3, 9)]
+
+
+@pytest.fixture(scope="module")
+def fixed(chat: Path) -> ReplayResult:
+    return replay_session(chat, "stock-fixed", history_tokens=300)
+
+
+def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
+    chat: Path, fixed: ReplayResult
+) -> None:
+    stock = replay_session(chat, "stock", history_tokens=300)
+    assert not stock.compactions and not stock.notices
+    assert any(event.applied for event in fixed.compactions)
+    first, last = stock.main_calls()[-1], fixed.main_calls()[-1]
+    assert last.parts.get("done", 0) > 0 and first.parts.get("done", 0) == 0
+    assert last.messages < first.messages
+    assert not any("were not asked for" in said for said in fixed.notices)
+    assert any("said before" in text for text in fixed.texts.values())
+
+
+def test_only_a_plain_chat_closes_its_exchanges(tmp_path: Path, chat: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    rows = (chat / "session.jsonl").read_text("utf-8")
+    (folder / "session.jsonl").write_text(rows.replace('"plain": true', '"plain": false'), "utf-8")
+    found = replay_session(folder, "stock-fixed", history_tokens=300)
+    assert not found.compactions
+
+
+def test_a_call_is_answered_with_the_last_summary_before_it() -> None:
+    recorded = [(4, "a"), (9, "b"), (9, "c"), (20, "d")]
+    assert fitted([2, 4, 8, 9, 19, 30], recorded) == ["a", "a", "a", "c", "c", "d"]
+    assert fitted([2], []) == []
+
+
+def test_summaries_are_fitted_until_the_calls_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = iter([[3, 6], [5, 7], [4, 7], [4, 7]])
+    given: list[Any] = []
+
+    def summary_turns(job: Any) -> list[int]:
+        given.append(job.summaries)
+        return next(turns)
+
+    monkeypatch.setattr(plain, "summary_turns", summary_turns)
+    session = load_session(MINI)
+    recorded = plain.replace(session, summaries=("a", "b", "c"))  # the third was never asked for
+    assert plain_summaries(MINI, recorded, tmp_path) == ["a", "b"]
+    assert given == [None, (), ("a", "b"), ("a", "b")]
+
+
+def test_a_plain_chat_is_made_once_and_anew_when_its_session_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(plain, "plain_summaries", lambda path, *_: made.append(path.name) or ["x"])
+    session = load_session(MINI)
+    folder = plain_chat(MINI, session, tmp_path)
+    assert plain_chat(MINI, session, tmp_path) == folder and made == ["mini"]
+    assert json.loads((folder / "summaries.json").read_text("utf-8")) == ["x"]
+    plain_chat(MINI, plain.replace(session, sha256="other"), tmp_path)
+    assert made == ["mini", "mini"]
+
+
+def test_the_turns_of_summaries_are_those_of_the_calls(
+    chat: Path, fixed: ReplayResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain, "replay_job", lambda job: fixed)
+    turns = plain.summary_turns(plain.Job(chat, "stock-fixed"))
+    assert turns == [call.turn for call in fixed.calls if call.kind == SUMMARY] != []
