@@ -1,0 +1,3 @@
+const SIGNS = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export const escapeHtml = (text) => String(text).replace(/[&<>"']/g, (sign) => SIGNS[sign]);

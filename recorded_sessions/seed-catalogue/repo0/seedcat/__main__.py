@@ -1,0 +1,4 @@
+from seedcat.cli import main
+
+if __name__ == "__main__":
+    main()

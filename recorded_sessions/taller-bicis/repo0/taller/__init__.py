@@ -1,0 +1,3 @@
+"""Programa del mostrador de un taller de bicicletas."""
+
+__version__ = "1.4.0"

@@ -1,0 +1,5 @@
+import sys
+
+from taller.cli import main
+
+sys.exit(main())

@@ -1,0 +1,3 @@
+"""Tide tables from harmonic constituents."""
+
+__version__ = "0.7.2"
