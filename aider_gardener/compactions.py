@@ -16,7 +16,7 @@ from aider_gardener.goals import Goal, Limit, marks
 from aider_gardener.incremental import roll
 from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.netprice import CACHE_SECONDS, Market
-from aider_gardener.planner import Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.planner import SAID, Applied, Draft, draft, history_tokens, open_exchange
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
@@ -174,10 +174,11 @@ class Compactions:
 
 
 def growth_of(chat: Chat) -> float:
-    """Tokens that the chat added a turn, on average over its last turns."""
+    """Tokens that user and model add a turn, on average over the chat's last turns. Outputs are not
+    counted: a plan takes them first, so what is left of them is soon the same."""
     since = max(0, chat.turn - GROWTH_TURNS)
-    added = sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in chat.entries.values() if e.turn > since)
-    return added / max(1, chat.turn - since)
+    said = [e for e in chat.entries.values() if e.turn > since and e.source.kind in SAID]
+    return sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in said) / max(1, chat.turn - since)
 
 
 def history_used(gardener: Gardener) -> int:

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from aider_gardener.messages import Entry, Fidelity, Rendition, Swap
 
-TOKEN_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 1.5, Fidelity.LINE: 2.5, Fidelity.HIDDEN: 0.0}
+TOKEN_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 2.0, Fidelity.LINE: 2.5, Fidelity.HIDDEN: 0.0}
 """What a token of each form is worth beside one of the original."""
 MOST_KEPT = {Fidelity.FULL: 2.5, Fidelity.COMPRESSED: 0.9, Fidelity.LINE: 0.8, Fidelity.HIDDEN: 0.0}
 """What each form is worth at most, as a share of priority times tokens of the original."""

@@ -88,7 +88,7 @@ class Settings:
     throttle_tokens: int = option(
         0,
         "Most tokens of one command's output, lint report or web page that enter the chat whole; a longer"
-        " one enters compressed, the whole goes to the archive. 0: 5 % of the window, but 1,024 to 4,000.",
+        " one enters compressed, the whole goes to the archive. 0: what the window's first 70 % has room for.",
         low=0,
         high=100_000_000,
     )
