@@ -56,7 +56,7 @@ class Settings:
         high=100_000_000,
     )
     low_mark: float = option(
-        0.2,
+        0.4,
         "Share of that limit that a compaction goes down to.",
         low=0.05,
         high=0.95,
