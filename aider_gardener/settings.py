@@ -87,9 +87,8 @@ class Settings:
     )
     throttle_tokens: int = option(
         0,
-        "Most tokens of one command's output, lint report or web page that enter the chat whole; a"
-        " longer one enters compressed, the whole goes to the archive. 0: what the window's first 70 % has room"
-        " for.",
+        "Most tokens of one command's output, lint report or web page that enter the chat whole; a longer"
+        " one enters compressed, the whole goes to the archive. 0: what 70 % of the window have room for.",
         low=0,
         high=100_000_000,
     )
