@@ -108,8 +108,7 @@ def open_exchange(chat: Chat) -> frozenset[int]:
         if entry is None or (entry.role == "assistant" and not is_filler(entry)):
             break
         found += piece.members
-    has_question = any(chat.entries[seq].role == "user" for seq in found)
-    return frozenset(found) if has_question and chat.cur[-1].role == "user" else frozenset()
+    return frozenset(found) if any(chat.entries[seq].role == "user" for seq in found) else frozenset()
 
 
 def draft(
