@@ -1,4 +1,4 @@
-"""The rules of the code that no linter checks: sizes, names, reasons beside ignores, nothing of one machine."""
+"""The rules of the code that no linter checks: names, reasons beside ignores, nothing of one machine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,6 @@ SOURCES = sorted(
     path for folder in ("aider_gardener", "tools", "bench") for path in (ROOT / folder).rglob("*.py")
 )
 
-MODULE_LINES, FUNCTION_LINES = 300, 40
-
-LONG_MODULES: dict[str, str] = {}
-"""Path of each module that may be longer, and why."""
-
-LONG_FUNCTIONS: dict[str, str] = {}
-"""`path::name` of each function that may be longer, and why."""
-
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "misc", "common"}
 CODES = r"type:\s*ignore(?:\[[^\]]*\])?|noqa(?::\s*[A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)?"
 IGNORED = re.compile(rf"#\s*(?:{CODES})(?P<reason>.*)")
@@ -30,34 +22,6 @@ ONE_MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/\w+)/|(?:pypi|npmjs|pyth
 
 def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
-
-
-def functions(path: Path) -> dict[str, int]:
-    """Lines of each function, docstring included, by `path::name`."""
-    return {
-        f"{name(path)}::{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-
-
-def test_modules_are_short() -> None:
-    lines = {name(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    long = {path: count for path, count in lines.items() if count > MODULE_LINES}
-    assert {path: count for path, count in long.items() if path not in LONG_MODULES} == {}
-    assert set(LONG_MODULES) <= set(long), "these are short by now: take them off the list"
-
-
-def test_functions_are_short() -> None:
-    long = {
-        key: lines for path in SOURCES for key, lines in functions(path).items() if lines > FUNCTION_LINES
-    }
-    assert {key: lines for key, lines in long.items() if key not in LONG_FUNCTIONS} == {}
-    assert set(LONG_FUNCTIONS) <= set(long), "these are short by now: take them off the list"
-
-
-def test_every_exception_has_a_reason() -> None:
-    assert all(len(reason) > 20 for reason in (*LONG_MODULES.values(), *LONG_FUNCTIONS.values()))
 
 
 def test_modules_are_named_for_what_they_do() -> None:

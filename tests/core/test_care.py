@@ -138,7 +138,7 @@ def test_forget_session_leaves_what_another_session_said() -> None:
 
 
 def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
-    gardener = filled(history_tokens=4_000)
+    gardener = filled(history_tokens=3_000)
     gardener.tend()
     seq = next(s for s, level in gardener.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN)
     whole = gardener.chat.entries[seq].content

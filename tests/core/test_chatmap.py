@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from made_entries import make_gardener, talk
 
 from aider_gardener.chatfacts import faults_in, gather, is_name, mine
-from aider_gardener.chatmap import MAP_HEAD, ChatMap, Room, name_lines
+from aider_gardener.chatmap import MAP_HEAD, RULES_HEAD, ChatMap, Room, name_lines
 from aider_gardener.compactions import history_used
 from aider_gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
@@ -64,6 +64,13 @@ def test_at_hard_pressure_there_is_no_note() -> None:
 def test_rules_can_be_switched_off() -> None:
     gardener = make_gardener(history_tokens=2_000, rules_share=0.0)
     rounds(gardener, (RULE, "Noted."))
+    assert RULE not in note(gardener)
+    assert RULES_HEAD not in note(gardener)
+
+
+def test_with_neither_rules_nor_map_there_is_no_note() -> None:
+    gardener = make_gardener(history_tokens=2_000, rules_share=0.0, chat_map=0.0)
+    rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
     assert note(gardener) == ""
 
 

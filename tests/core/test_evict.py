@@ -56,6 +56,26 @@ def test_a_floor_stops_the_descent() -> None:
     assert ends(rows, 100) == {0: F.COMPRESSED}
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.integers(2, 99), st.floats(0, 1))
+def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
+    data: st.DataObject, priority: int, share: float
+) -> None:
+    rows = [data.draw(sized(0, priority), "less"), data.draw(sized(1, priority + 1), "more")]
+    total = sum(row.tokens(F.FULL) for row in rows)
+    for order in (rows, rows[::-1]):
+        found = ends(order, int(share * total))
+        assert not (found[1] is F.HIDDEN and found[0] is not F.HIDDEN)
+
+
+@st.composite
+def sized(draw: st.DrawFn, seq: int, priority: int) -> Candidate:
+    """A candidate of any length, with forms that are shorter the less they say, as compressors make them."""
+    full = draw(st.integers(1, 5_000))
+    compressed = draw(st.integers(1, full))
+    return candidate(seq, full, compressed, draw(st.integers(1, min(compressed, 60))), priority)
+
+
 def test_swaps_say_why() -> None:
     rows = [candidate(0, 100, 50, 10, 20)]
     (swap,) = swaps(rows, {}, {0: F.LINE}, turn=4)

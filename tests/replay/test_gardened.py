@@ -28,7 +28,7 @@ def chat(first: int, last: int) -> str:
 def result(tmp_path_factory: pytest.TempPathFactory) -> ReplayResult:
     path = tmp_path_factory.mktemp("history") / ".aider.chat.history.md"
     path.write_text(START.format(day=1) + chat(1, 10) + START.format(day=2) + chat(10, 19), encoding="utf-8")
-    return replay_session(path, "gardener", history_tokens=5_000)
+    return replay_session(path, "gardener", history_tokens=2_000)
 
 
 def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: ReplayResult) -> None:
@@ -46,7 +46,8 @@ def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
         assert swap.before != swap.after and swap.reason and swap.original
         assert (swap.rendition == "") == (swap.after == "hidden")
         assert len(swap.rendition) < len(swap.original) or swap.cls == "prompt"
-    assert any("rate_" in swap.original and swap.rendition.startswith("Part 0: rate_") for swap in result.swaps)
+    shorter = [swap for swap in result.swaps if swap.after in ("compressed", "line")]
+    assert any("rate_" in swap.original and "Part 0: rate_" in swap.rendition[:20] for swap in shorter)
 
 
 def test_texts_and_swaps_are_kept_out_of_the_json(result: ReplayResult) -> None:

@@ -20,33 +20,35 @@ def coder(**given: Any) -> Any:
 @pytest.fixture
 def build(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(link.state, "settings", None)
-    for name in ("AIDER_GARDENER", "AIDER_GARDENER_RECALL_SHARE"):
+    for name in ("AIDER_GARDENER", "AIDER_GARDENER_RECALL_TOKENS"):
         monkeypatch.delenv(name, raising=False)
     return monkeypatch
 
 
 def test_this_package_sets_nothing_apart(build: pytest.MonkeyPatch) -> None:
     assert link.settings_of(coder()) == Settings.from_env()
-    assert defaults.is_offered("recall_share")
+    assert defaults.is_offered("recall_tokens")
 
 
 def test_the_builds_defaults_yield_to_variables_and_these_to_flags(build: pytest.MonkeyPatch) -> None:
     build.setitem(defaults.DEFAULTS, "enabled", False)
-    build.setitem(defaults.DEFAULTS, "recall_share", 0.0)
+    build.setitem(defaults.DEFAULTS, "recall_tokens", 0)
     assert not link.settings_of(coder()).enabled
-    assert link.settings_of(coder()).recall_share == 0.0
-    build.setenv("AIDER_GARDENER_RECALL_SHARE", "0.2")
-    assert link.settings_of(coder()).recall_share == 0.2
-    assert link.settings_of(coder(gardener=True, gardener_recall_tokens=1_000)) == Settings(recall_tokens=1_000)
+    assert link.settings_of(coder()).recall_tokens == 0
+    build.setenv("AIDER_GARDENER_RECALL_TOKENS", "700")
+    assert link.settings_of(coder()).recall_tokens == 700
+    assert link.settings_of(coder(gardener=True, gardener_recall_tokens=1_000)) == Settings(
+        recall_tokens=1_000
+    )
 
 
 def test_a_setting_that_is_not_offered_has_no_flag_and_keeps_the_builds_default(
     build: pytest.MonkeyPatch,
 ) -> None:
     build.setattr(defaults, "OFFERED", frozenset({"enabled", "store"}))
-    build.setitem(defaults.DEFAULTS, "recall_share", 0.0)
-    build.setenv("AIDER_GARDENER_RECALL_SHARE", "0.2")
-    assert link.settings_of(coder()).recall_share == 0.0
+    build.setitem(defaults.DEFAULTS, "recall_tokens", 0)
+    build.setenv("AIDER_GARDENER_RECALL_TOKENS", "700")
+    assert link.settings_of(coder()).recall_tokens == 0
     parser = argparse.ArgumentParser()
     options.add_options(parser)
     flags = {flag for action in parser._actions for flag in action.option_strings}

@@ -243,7 +243,7 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
     swapped = driver.coder.gardener.plans_applied[-1].turn
-    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history of ", " tokens above its mark of 200", "turns ago",
+    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history of ", " tokens above its mark of 1,000", "turns ago",
                   f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
         assert words in " ".join(said.split()), words
     turns = [int(n) for n in re.findall(r"^ *(\d+) +. +\w+ →", said, re.M)]

@@ -55,12 +55,14 @@ def test_what_is_recalled_stays_out_of_the_history(
 ) -> None:
     gardened(history_tokens=1_000)
     driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
+    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}\n\n{LONG[2_000:4_000]}")
     chatter(driver, 15)
+    assert not any(FACT in message["content"] for message in driver.history)
     driver.ask("/ask which port did the staging box kestrel have?")
     from aider_gardener.recall import NOTE_HEAD
 
     assert NOTE_HEAD in model.last_prompt()
+    assert FACT in model.last_prompt()
     assert not any(NOTE_HEAD in message["content"] for message in driver.history)
 
 

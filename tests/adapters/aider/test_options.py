@@ -31,7 +31,7 @@ def parser() -> object:
 
 
 def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> None:
-    text = " ".join(aider("--help", cwd=tmp_path).stdout.split())
+    text = " ".join(aider("--help", cwd=tmp_path, COLUMNS="2000").stdout.split())
     for field in dataclasses.fields(Settings):
         name = "--gardener" if field.name == "enabled" else flag(field)
         assert name in text
@@ -59,7 +59,7 @@ def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--gardener-mode", "sleep"], "must be one of garden, observe"),
         (["--gardener-history-tokens", "many"], "is not a int"),
-        (["--gardener-recall-share", "7"], "must be a number from 0 to 0.9"),
+        (["--gardener-low-mark", "7"], "must be a number from 0.05 to 0.95"),
     ],
 )
 def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str, tmp_path: Path) -> None:

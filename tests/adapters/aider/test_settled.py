@@ -27,8 +27,9 @@ def with_rule(drive: MakeDriver, turns: int = 12) -> Driver:
 
 
 def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
+    gardened(history_tokens=600)
     driver = with_rule(drive)
+    assert not any(RULE in message["content"] for message in driver.history)
     notes = [text for text in texts(model.requests[-1]) if text.startswith(MAP_HEAD)]
     assert len(notes) == 1
     assert RULE in notes[0]
@@ -36,15 +37,15 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
 
 
 def test_without_rules_share_it_does_not(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000, rules_share=0.0)
+    gardened(history_tokens=600, rules_share=0.0)
     with_rule(drive)
-    assert not any(MAP_HEAD in text for text in texts(model.requests[-1]))
+    assert not any(RULE in text for text in texts(model.requests[-1]))
 
 
 def test_the_note_is_the_same_from_one_plan_to_the_next(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=1_500, chat_map=0.2)
+    gardened(history_tokens=600, chat_map=0.2)
     driver = with_rule(drive)
     notes = [next((t for t in texts(r) if t.startswith(MAP_HEAD)), "") for r in model.requests]
     changes = sum(one != other for one, other in itertools.pairwise(notes))
@@ -55,7 +56,7 @@ def test_the_note_is_the_same_from_one_plan_to_the_next(
 def test_the_sequence_stays_legal(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, options: dict[str, Any]
 ) -> None:
-    gardened(history_tokens=1_200, **options)
+    gardened(history_tokens=600, **options)
     driver = with_rule(drive, 10)
     model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
     driver.type("say goodbye instead")

@@ -31,11 +31,27 @@ def write_noise(repository: Path, lines: int) -> str:
     return f'"{sys.executable}" noise.py'
 
 
-def test_the_limit_follows_small_windows_and_stops_growing() -> None:
-    assert limit_for(0, 8_192) == 1_024
-    assert limit_for(0, 64_000) == 3_200
-    assert limit_for(0, 128_000) == limit_for(0, 1_000_000) == 4_000
-    assert limit_for(700, 128_000) == 700
+def test_the_limit_is_what_the_window_has_room_for_and_never_next_to_nothing() -> None:
+    assert limit_for(0, 8_192) == 8_192
+    assert limit_for(0, 600_000) == 600_000
+    assert limit_for(0, 1_023) == limit_for(0, -5_000) == 1_024
+    assert limit_for(0, None) == 4_000
+    assert limit_for(700, 128_000) == limit_for(700, 10) == limit_for(700, None) == 700
+
+
+@pytest.mark.parametrize(("window", "is_whole"), [(128_000, True), (12_000, False)])
+def test_an_output_enters_whole_as_long_as_the_windows_first_part_has_room(
+    window: int, is_whole: bool, drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": window}
+    driver.ask("/ask before we start")
+    driver.type(f"/run {write_noise(repository, 600)}")
+    entry = list(driver.coder.gardener.chat.entries.values())[2]
+    assert 0.7 * 12_000 < entry.tokens < 0.7 * 128_000
+    assert (driver.history[2]["content"] == entry.content) == is_whole
+    assert any(entry.id in line for line in driver.said) != is_whole
 
 
 @pytest.mark.parametrize("limit", [5, 12, 60, 400])
