@@ -29,6 +29,7 @@ test: $(INSTALLED)
 
 lint: $(INSTALLED) typecheck docs
 	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
 
 typecheck: $(INSTALLED)
 	$(BIN)/python -m mypy

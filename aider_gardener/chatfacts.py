@@ -24,7 +24,9 @@ EDIT_WEIGHT = 0.3
 """What a use inside an edit counts: the files that are sent hold it too."""
 HALF_LIFE_TURNS = 40.0
 
-NAME = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b")
+NAME = re.compile(
+    r"\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b"
+)
 NUMBER = re.compile(r"\d[\d.,:_-]*")
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")

@@ -192,9 +192,7 @@ def fault_lines(faults: Sequence[Fault], flat: str, limit: int, count: TokenCoun
     return [f"[{f.turn}] {f.text}" + (f", gone in [{f.solved}]" if f.solved else "") for f in kept]
 
 
-def name_lines(
-    names: Iterable[Name], shown: str, turn: int, limit: int, count: TokenCounter
-) -> list[str]:
+def name_lines(names: Iterable[Name], shown: str, turn: int, limit: int, count: TokenCounter) -> list[str]:
     """The names of highest rank that the prompt does not show, a line for each turn they first came up in."""
     known = {match.group() for match in NAME.finditer(shown)}
     rows = [name for name in names if name.score(turn) >= LEAST_SCORE and name.last_turn < turn]

@@ -41,9 +41,7 @@ def parse_terms(text: str, name: str) -> dict[str, int]:
     for item in filter(None, (part.strip() for part in text.split(","))):
         cls, _equals, turns = (part.strip() for part in item.partition("="))
         if cls not in classes or not turns.isdecimal() or not 1 <= int(turns) <= 100_000:
-            raise UsageError(
-                f"{name}: {item!r} is not CLASS=TURNS; classes are {', '.join(sorted(classes))}"
-            )
+            raise UsageError(f"{name}: {item!r} is not CLASS=TURNS; classes are {', '.join(sorted(classes))}")
         found[cls] = int(turns)
     return found
 

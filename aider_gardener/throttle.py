@@ -152,9 +152,7 @@ def throttle_open(gardener: Gardener, most_tokens: int) -> list[Throttled]:
     return throttle(gardener, rows, lambda entry: limits[entry.seq])
 
 
-def throttle(
-    gardener: Gardener, rows: Sequence[Entry], limit_of: Callable[[Entry], int]
-) -> list[Throttled]:
+def throttle(gardener: Gardener, rows: Sequence[Entry], limit_of: Callable[[Entry], int]) -> list[Throttled]:
     """Show the entries by short forms of at most so many tokens, in their own places."""
     chat, archive = gardener.chat, gardener.archive
     cut: list[Throttled] = []

@@ -123,9 +123,7 @@ class Levels:
         return cut or self.of(entry) is Fidelity.FULL
 
 
-def render(
-    entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True
-) -> list[Piece]:
+def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True) -> list[Piece]:
     """The messages that show `entries` at the given levels.
 
     Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow

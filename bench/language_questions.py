@@ -94,7 +94,7 @@ PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
         ),
     ),
     (
-        "npm ERR! peer react@\"^17.0.0\" from react-table@7.8.0\nnpm ERR! Could not resolve dependency",
+        'npm ERR! peer react@"^17.0.0" from react-table@7.8.0\nnpm ERR! Could not resolve dependency',
         (
             "Why can the packages not be installed?",
             "Warum lassen sich die Pakete nicht installieren?",

@@ -63,22 +63,48 @@ def test_the_source_settles_what_the_content_leaves_open() -> None:
 
 def test_a_log_with_stack_traces_is_a_log() -> None:
     stack = "".join(f"\tat org.springframework.web.X{n}.invoke(X{n}.java:{n})\n" for n in range(12))
-    text = "".join(f"2024-05-01 10:00:{n:02}.123  INFO 1 --- [exec-1] c.a.Orders : order {n} placed\n" + (f"java.lang.IllegalStateException: no stock\n\tat com.acme.Stock.take(Stock.java:8)\n{stack}" if n % 9 == 4 else "") for n in range(60))
+    text = "".join(
+        f"2024-05-01 10:00:{n:02}.123  INFO 1 --- [exec-1] c.a.Orders : order {n} placed\n"
+        + (
+            f"java.lang.IllegalStateException: no stock\n\tat com.acme.Stock.take(Stock.java:8)\n{stack}"
+            if n % 9 == 4
+            else ""
+        )
+        for n in range(60)
+    )
     assert classify(text)[0] is ContentClass.LOG
 
 
 def test_lines_that_differ_in_numbers_only_are_a_log() -> None:
-    assert classify("".join(f"{'uploading' if n % 3 else 'skipping'} file_{n:04}.bin ({n * 7} bytes)\n" for n in range(60)))[0] is ContentClass.LOG
+    assert (
+        classify(
+            "".join(
+                f"{'uploading' if n % 3 else 'skipping'} file_{n:04}.bin ({n * 7} bytes)\n" for n in range(60)
+            )
+        )[0]
+        is ContentClass.LOG
+    )
 
 
 def test_a_file_of_variables_is_structured() -> None:
-    assert classify("# settings\nDATABASE_URL=postgres://db/shop\nLOG_LEVEL=info\nWORKERS=4\n") == (ContentClass.STRUCTURED, "env")
+    assert classify("# settings\nDATABASE_URL=postgres://db/shop\nLOG_LEVEL=info\nWORKERS=4\n") == (
+        ContentClass.STRUCTURED,
+        "env",
+    )
 
 
 def test_yaml_with_long_words_in_it_is_structured() -> None:
-    text = "name: deploy\non: push\njobs:\n" + "".join(f"  part{n}:\n    steps:\n      - run: |\n          echo this is a sentence of words that tells what is done here\n          echo and another one that goes on for quite a while as well\n" for n in range(6))
+    text = "name: deploy\non: push\njobs:\n" + "".join(
+        f"  part{n}:\n    steps:\n      - run: |\n          echo this is a sentence of words that tells what is done here\n          echo and another one that goes on for quite a while as well\n"
+        for n in range(6)
+    )
     assert classify(text) == (ContentClass.STRUCTURED, "yaml")
-    assert classify("Summary:\n- we kept the queue in one file because there is one writer\n- the tests are green again\nNext:\n- look at the other one\n")[0] is ContentClass.PROSE
+    assert (
+        classify(
+            "Summary:\n- we kept the queue in one file because there is one writer\n- the tests are green again\nNext:\n- look at the other one\n"
+        )[0]
+        is ContentClass.PROSE
+    )
 
 
 def test_empty_and_blank_texts_have_a_class() -> None:

@@ -81,7 +81,18 @@ def test_evaluate_prints_the_matrix(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("number", "what", "told"), [(1, "errors", "1 error"), (2, "errors", "2 errors"), (0, "rows", "0 rows"), (1, "kinds of warning", "1 kind of warning"), (1, "matches", "1 match"), (1, "entries", "1 entry"), (1, "causes", "1 cause")])
+@pytest.mark.parametrize(
+    ("number", "what", "told"),
+    [
+        (1, "errors", "1 error"),
+        (2, "errors", "2 errors"),
+        (0, "rows", "0 rows"),
+        (1, "kinds of warning", "1 kind of warning"),
+        (1, "matches", "1 match"),
+        (1, "entries", "1 entry"),
+        (1, "causes", "1 cause"),
+    ],
+)
 def test_what_was_kept_is_counted_in_words(number: int, what: str, told: str) -> None:
     assert counted(number, what) == told
 
@@ -90,7 +101,9 @@ def session(folder: Path) -> None:
     events = [{"kind": "meta", "format": 1, "name": "short"}, {"kind": "user", "turn": 1, "text": "run it, please"},
               {"kind": "command", "turn": 1, "command": "python worker.py", "output": LOG, "exit_status": 0}, {"kind": "reply", "turn": 1, "text": "Done: 300 jobs."}]  # fmt: skip
     (folder / "short").mkdir()
-    (folder / "short" / "session.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    (folder / "short" / "session.jsonl").write_text(
+        "".join(json.dumps(event) + "\n" for event in events), encoding="utf-8"
+    )
 
 
 def test_sessions_are_told_by_compressor(tmp_path: Path) -> None:
@@ -98,8 +111,15 @@ def test_sessions_are_told_by_compressor(tmp_path: Path) -> None:
     report = json.loads(CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path), "--json"]).stdout)
     assert report["sessions"] == ["short"] and report["messages"] == 3
     log = report["compressors"]["log: others"]
-    assert log["share"] > 0.9 and log["ratio"] < 0.2 and report["compressed_ratio"] < 0.25 and report["line_ratio"] < report["compressed_ratio"]
-    assert sum(row["tokens"] for row in report["compressors"].values()) == pytest.approx(report["tokens"], rel=0.02)
+    assert (
+        log["share"] > 0.9
+        and log["ratio"] < 0.2
+        and report["compressed_ratio"] < 0.25
+        and report["line_ratio"] < report["compressed_ratio"]
+    )
+    assert sum(row["tokens"] for row in report["compressors"].values()) == pytest.approx(
+        report["tokens"], rel=0.02
+    )
     table = CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path / "short")]).stdout
     assert "log: others" in table and "in line form" in table
 

@@ -127,9 +127,7 @@ def hand_written(sources: Path) -> Iterable[tuple[str, str]]:
             yield path.relative_to(sources / "files").as_posix(), str(read(path))
 
 
-def host_files(
-    part: Part, base: dict[str, str], released: Callable[[str], str | None]
-) -> dict[str, str]:
+def host_files(part: Part, base: dict[str, str], released: Callable[[str], str | None]) -> dict[str, str]:
     """aider's own modules with the hooks of a part, on top of those of the parts before."""
     files: dict[str, str] = {}
     by_file: dict[str, list[str]] = {}
@@ -152,9 +150,7 @@ def diffstat(changes: Iterable[FileChange]) -> str:
     return "\n".join([*lines, total, ""])
 
 
-def upstream_text(
-    folder: Path, changes: Iterable[FileChange], released: Callable[[str], str | None]
-) -> str:
+def upstream_text(folder: Path, changes: Iterable[FileChange], released: Callable[[str], str | None]) -> str:
     """UPSTREAM with the hash of each released file that some patch edits.
 
     Raises PatchError when a released file is not what UPSTREAM says, or is needed and not at hand.

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 OPTIONS = r"(?:\(Y\)es/\(N\)o[ \w'/()]*\[\w+\]: |\[Y/n\] )?"
-CONFIRM = re.compile(
-    r"(?P<question>[^\n]*\?) " + OPTIONS + r"(?P<answer>y|n|a|s|d|yes|no)$", re.IGNORECASE
-)
+CONFIRM = re.compile(r"(?P<question>[^\n]*\?) " + OPTIONS + r"(?P<answer>y|n|a|s|d|yes|no)$", re.IGNORECASE)
 WITH_SUBJECT = ("Add file", "Add URL", "Create new file", "Run shell command", "Allow edits", "Open ")
 """Beginnings of the questions that name what they are about in the notice before them."""
 OUTPUT_QUESTION = "Add the output to the chat?"

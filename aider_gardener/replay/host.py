@@ -21,8 +21,21 @@ LINT_WARNING = "\n# Fix any errors below"
 
 SKIPPED_COMMANDS = frozenset(
     {
-        "copy", "copy_context", "edit", "editor", "exit", "git", "help", "load", "multiline_mode",
-        "paste", "quit", "report", "save", "settings", "voice",
+        "copy",
+        "copy_context",
+        "edit",
+        "editor",
+        "exit",
+        "git",
+        "help",
+        "load",
+        "multiline_mode",
+        "paste",
+        "quit",
+        "report",
+        "save",
+        "settings",
+        "voice",
     }
 )
 """Commands that leave the sandbox, wait for a person or need what no recording holds."""

@@ -55,9 +55,7 @@ def compaction_rows(detail: Detail, allowance: TextAllowance) -> list[dict[str, 
             plan += 1
         rows.append((event, swaps, seconds))
     rows.sort(key=lambda row: row[0].turn)
-    return [
-        compaction_row(number, *row, allowance) for number, row in enumerate(rows, 1)
-    ]
+    return [compaction_row(number, *row, allowance) for number, row in enumerate(rows, 1)]
 
 
 def compaction_row(

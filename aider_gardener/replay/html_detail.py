@@ -37,7 +37,12 @@ LAYERS: tuple[tuple[str, str], ...] = (
 """What a prompt is made of, from the bottom of the stack to its top: name and meaning."""
 
 PART_LAYERS = {
-    "system": SYSTEM, "examples": SYSTEM, "reminder": SYSTEM, "repo": MAP, "readonly": FILES, "files": FILES,
+    "system": SYSTEM,
+    "examples": SYSTEM,
+    "reminder": SYSTEM,
+    "repo": MAP,
+    "readonly": FILES,
+    "files": FILES,
 }
 
 ClassShares = Callable[[str], Mapping[str, float]]

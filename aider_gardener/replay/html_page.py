@@ -74,7 +74,12 @@ def page_value(report: Report, details: Found, recorded: Mapping[str, bool]) -> 
         "limits": LIMITS,
         "texts_cut": allowance.cut,
         "title": names[0] if len(names) == 1 else f"{len(names)} sessions",
-        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": RIGHT,
+        "top": TOP,
+        "bottom": BOTTOM,
     }
 
 

@@ -79,9 +79,7 @@ def html_of(report: Report, details: Details) -> str:
     script, style = (asset(name) for name in ("report.js", "report.css"))
     value: Mapping[str, Any] = page_value(report, details.found, details.recorded)
     page = environment.get_template("report.html.jinja")
-    return page.render(
-        **value, layers=LAYERS, script=script, style=style, policy=policy(script), tiles=TILES
-    )
+    return page.render(**value, layers=LAYERS, script=script, style=style, policy=policy(script), tiles=TILES)
 
 
 def asset(name: str) -> str:

@@ -32,28 +32,54 @@ def card_rows(
     before, after = rows[baseline], rows[gardened]
     bills = (before.costs[0].cached.usd, after.costs[0].cached.usd)
     cards = [
-        card("tokens billed", f"{before.tokens_billed:,}", f"{after.tokens_billed:,}",
-             saved_share(before.tokens_billed, after.tokens_billed)),
-        card(f"cost with {before.costs[0].model}, cache kept", f"$ {money(bills[0])}", f"$ {money(bills[1])}",
-             saved_share(*bills)),
-        card(f"largest prompt (window {provenance.window_tokens:,})", f"{before.largest_prompt:,}",
-             f"{after.largest_prompt:,}", saved_share(before.largest_prompt, after.largest_prompt)),
+        card(
+            "tokens billed",
+            f"{before.tokens_billed:,}",
+            f"{after.tokens_billed:,}",
+            saved_share(before.tokens_billed, after.tokens_billed),
+        ),
+        card(
+            f"cost with {before.costs[0].model}, cache kept",
+            f"$ {money(bills[0])}",
+            f"$ {money(bills[1])}",
+            saved_share(*bills),
+        ),
+        card(
+            f"largest prompt (window {provenance.window_tokens:,})",
+            f"{before.largest_prompt:,}",
+            f"{after.largest_prompt:,}",
+            saved_share(before.largest_prompt, after.largest_prompt),
+        ),
     ]
     if before.recall.asked:
-        cards.append(card(
-            f"of {before.recall.asked} probes supported", str(before.recall.supported),
-            str(after.recall.supported), f"present {before.recall.present} and {after.recall.present}",
-        ))
+        cards.append(
+            card(
+                f"of {before.recall.asked} probes supported",
+                str(before.recall.supported),
+                str(after.recall.supported),
+                f"present {before.recall.present} and {after.recall.present}",
+            )
+        )
     if before.answered[0] and after.answered[0]:
         cards.append(card("answered right by the model that was asked", right(before), right(after), ""))
     if before.carry_over.facts:
-        cards.append(card(
-            "old facts that replies used and that stood in the prompt", facts(before), facts(after), "",
-        ))
+        cards.append(
+            card(
+                "old facts that replies used and that stood in the prompt",
+                facts(before),
+                facts(after),
+                "",
+            )
+        )
     if before.carry_over.lines:
-        cards.append(card(
-            "old lines that replies used and that stood in the prompt", lines(before), lines(after), "",
-        ))
+        cards.append(
+            card(
+                "old lines that replies used and that stood in the prompt",
+                lines(before),
+                lines(after),
+                "",
+            )
+        )
     cards.append(card("compactions by LLM / by plan", compactions(before), compactions(after), ""))
     return cards
 
@@ -89,16 +115,18 @@ def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, An
         rows = []
         for variant, summary in by_variant.items():
             own = summary.costs[number]
-            rows.append({
-                "variant": variant,
-                "cached": money(own.cached.usd),
-                "uncached": money(own.uncached.usd),
-                "saved": "baseline" if variant == baseline else saved_share(held, own.cached.usd),
-                "read": own.cached.cache_read_tokens,
-                "plain": own.cached.input_tokens,
-                "written": own.cached.cache_write_tokens,
-                "output": own.cached.output_tokens,
-            })
+            rows.append(
+                {
+                    "variant": variant,
+                    "cached": money(own.cached.usd),
+                    "uncached": money(own.uncached.usd),
+                    "saved": "baseline" if variant == baseline else saved_share(held, own.cached.usd),
+                    "read": own.cached.cache_read_tokens,
+                    "plain": own.cached.input_tokens,
+                    "written": own.cached.cache_write_tokens,
+                    "output": own.cached.output_tokens,
+                }
+            )
         tables.append({"provider": cost.provider, "model": cost.model, "rows_of": rows})
     return tables
 
@@ -131,11 +159,17 @@ def probe_rows(results: Sequence[ReplayResult]) -> list[dict[str, Any]]:
     for number, met in sorted(by_number.items()):
         probe = next(iter(met.values()))
         verdicts = [verdict(met.get(result.variant)) for result in results]
-        rows.append({
-            "number": number, "kind": probe.kind, "question": probe.question,
-            "about": probe.about_turn, "ask": probe.ask_at_turn, "distance": probe.distance_turns,
-            "verdicts": verdicts,
-        })
+        rows.append(
+            {
+                "number": number,
+                "kind": probe.kind,
+                "question": probe.question,
+                "about": probe.about_turn,
+                "ask": probe.ask_at_turn,
+                "distance": probe.distance_turns,
+                "verdicts": verdicts,
+            }
+        )
     return rows
 
 
@@ -162,8 +196,12 @@ def fact_rows(details: Mapping[str, Detail], variants: Sequence[str]) -> dict[st
             stood[variant] = stood.get(variant, True) and one.present
     ordered = sorted(found.items(), key=lambda item: (all(item[1].values()), item[0]))
     rows = [
-        {"used": used, "said": said, "text": text[:FACT_CHARS],
-         "stood": [{True: "yes", False: "no", None: NOTHING}[stood.get(name)] for name in variants]}
+        {
+            "used": used,
+            "said": said,
+            "text": text[:FACT_CHARS],
+            "stood": [{True: "yes", False: "no", None: NOTHING}[stood.get(name)] for name in variants],
+        }
         for (used, said, text), stood in ordered[:FACTS_SHOWN]
     ]
     return {"variants": variants, "rows": rows, "count": len(found)}

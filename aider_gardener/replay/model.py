@@ -149,9 +149,7 @@ def completion(text: str, model: str, prompt_tokens: int, completion_tokens: int
         id=f"chatcmpl-{digest[:24]}",
         created=0,
         model=model,
-        choices=[
-            Choices(finish_reason="stop", index=0, message=Message(role="assistant", content=text))
-        ],
+        choices=[Choices(finish_reason="stop", index=0, message=Message(role="assistant", content=text))],
         usage=Usage(
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
@@ -167,10 +165,14 @@ def streamed(text: str, model: str) -> Iterator[Any]:
     for start in range(0, len(text), 400):
         delta = Delta(content=text[start : start + 400], role="assistant")
         yield ModelResponseStream(
-            id="chatcmpl-replay", created=0, model=model,
+            id="chatcmpl-replay",
+            created=0,
+            model=model,
             choices=[StreamingChoices(index=0, delta=delta, finish_reason=None)],
         )
     yield ModelResponseStream(
-        id="chatcmpl-replay", created=0, model=model,
+        id="chatcmpl-replay",
+        created=0,
+        model=model,
         choices=[StreamingChoices(index=0, delta=Delta(), finish_reason="stop")],
     )

@@ -222,4 +222,3 @@ class Recorder:
         if self.depth and str(text).strip():
             self.event(kind, text=str(text))
         return original(io, *args, **kwargs)
-

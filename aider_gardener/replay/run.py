@@ -147,9 +147,7 @@ def session_name(job: Job) -> str:
     return "+".join(load_session(path).name for path in (job.path, *job.then))
 
 
-def run_worker(
-    job: Job, job_file: Path, environ: Mapping[str, str], progress: Progress | None
-) -> str:
+def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: Progress | None) -> str:
     """Run the worker to its end, passing progress on; the last line it wrote to standard error."""
     package_root = str(Path(__file__).resolve().parents[2])
     paths = [package_root, *filter(None, [environ.get("PYTHONPATH")])]

@@ -30,8 +30,7 @@ def environment(home: Path, base: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in base.items()
-        if not name.upper().startswith(DROPPED_PREFIXES)
-        and not name.upper().endswith(SECRET_SUFFIXES)
+        if not name.upper().startswith(DROPPED_PREFIXES) and not name.upper().endswith(SECRET_SUFFIXES)
     }
     kept.update(
         HOME=str(home),
@@ -131,7 +130,11 @@ def git(root: Path, *arguments: str) -> str:
     """Run git in `root` and give its output; ReplayError with git's own first line on failure."""
     try:
         done = subprocess.run(
-            ["git", *arguments], cwd=root, capture_output=True, encoding="utf-8", errors="replace",
+            ["git", *arguments],
+            cwd=root,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except FileNotFoundError as problem:

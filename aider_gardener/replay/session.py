@@ -25,7 +25,15 @@ NEEDED = {"command": "command", "confirm": "question", "file": "path", "restart"
 
 EVENT_KINDS = frozenset(
     {
-        "user", "reply", "commit", "command", "confirm", "warning", "error", "summary", "restart",
+        "user",
+        "reply",
+        "commit",
+        "command",
+        "confirm",
+        "warning",
+        "error",
+        "summary",
+        "restart",
         "file",
     }
 )
@@ -141,8 +149,9 @@ def load_session(path: str | Path) -> Session:
     """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
     place = Path(path)
     if not place.exists():
-        raise SessionError(f"{place}: no such file or folder; give a recorded session folder "
-                           "or an .aider.chat.history.md")
+        raise SessionError(
+            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
+        )
     if place.is_file() and place.name != "session.jsonl":
         from aider_gardener.replay.history import load_history
 
@@ -162,11 +171,10 @@ def load_folder(folder: Path) -> Session:
     if meta.get("kind") != "meta":
         raise SessionError(f"{recording}: line 1 is no meta event; this is not a recorded session")
     if meta.get("format") != FORMAT:
-        raise SessionError(f"{recording}: unknown session format {meta.get('format')!r}; "
-                           f"this version reads format {FORMAT}")
-    events = tuple(
-        parse_event(row, f"{recording}: line {number}") for number, row in enumerate(rows[1:], 2)
-    )
+        raise SessionError(
+            f"{recording}: unknown session format {meta.get('format')!r}; this version reads format {FORMAT}"
+        )
+    events = tuple(parse_event(row, f"{recording}: line {number}") for number, row in enumerate(rows[1:], 2))
     repo0 = folder / "repo0"
     return Session(
         name=str(meta.get("name") or folder.resolve().name),
@@ -198,8 +206,9 @@ def json_lines(path: Path) -> Iterable[dict[str, Any]]:
         try:
             row = json.loads(line)
         except json.JSONDecodeError as problem:
-            raise SessionError(f"{path}: line {number} is truncated or not JSON "
-                               f"(column {problem.colno})") from problem
+            raise SessionError(
+                f"{path}: line {number} is truncated or not JSON (column {problem.colno})"
+            ) from problem
         if not isinstance(row, dict):
             raise SessionError(f"{path}: line {number} is not a JSON object")
         yield row
@@ -262,8 +271,9 @@ def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:
             for row in rows
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise SessionError(f"{path}: a probe needs about_turn, ask_at_turn, question and "
-                           f"answer_keys ({problem!r})") from problem
+        raise SessionError(
+            f"{path}: a probe needs about_turn, ask_at_turn, question and answer_keys ({problem!r})"
+        ) from problem
 
 
 def load_summaries(path: Path, *, missing_ok: bool = False) -> tuple[str, ...]:

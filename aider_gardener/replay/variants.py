@@ -192,7 +192,5 @@ def with_exchanges_closed(runner: Runner) -> None:
 register(Variant("none", "history untouched, no summaries at all", without_summaries))
 register(Variant("no-history", "nothing of the past is sent: the floor", without_history))
 register(Variant("stock", "aider as it is", with_joined_summaries))
-register(
-    Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True)
-)
+register(Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True))
 register(Variant("gardener", "aider with the gardener", settings={}))

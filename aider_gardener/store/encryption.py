@@ -40,9 +40,7 @@ PAYLOAD_FRACTIONS = b"\x40\x20\x20"
 NO_SOURCE = "{path} is encrypted; set store_key to keyring, env or file:PATH, as it was when it was encrypted"
 WRONG_KEY = "{path} is encrypted and the key of {source} is not the one; it was left alone"
 NO_VARIABLE = f"the variable {VARIABLE} holds no key"
-NO_KEYRING = (
-    "the package keyring, or a keyring of the system, is not there; install keyring or use file:PATH"
-)
+NO_KEYRING = "the package keyring, or a keyring of the system, is not there; install keyring or use file:PATH"
 NO_ENTRY = "the system's keyring holds no key of aider-gardener; `gardener store encrypt` makes one"
 
 

@@ -101,9 +101,7 @@ def _term(word: words.Word) -> str:
     return f'({whole} OR {{words stems}} : "{word.stem}")' if word.stem else f"({whole})"
 
 
-def affordable(
-    db: apsw.Connection, asked: list[words.Word]
-) -> tuple[list[words.Word], list[words.Word]]:
+def affordable(db: apsw.Connection, asked: list[words.Word]) -> tuple[list[words.Word], list[words.Word]]:
     """The rarest words, and of these the stems, that together match a bounded number of chunks; and the
     next ones, which are too common to be looked for everywhere.
 

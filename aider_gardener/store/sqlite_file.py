@@ -197,8 +197,6 @@ class Database:
             raise failure(error, self.path) from error
 
 
-
-
 def _open(path: Path | None) -> apsw.Connection:
     if path is None:
         db = apsw.Connection(":memory:")

@@ -144,9 +144,7 @@ def ours(text: Text, rounds: int) -> tuple[str, list[float]]:
     return shown, seconds
 
 
-def result(
-    shown: str, seconds: Sequence[float], looked_for: Sequence[Fact], count: TokenCounter
-) -> Result:
+def result(shown: str, seconds: Sequence[float], looked_for: Sequence[Fact], count: TokenCounter) -> Result:
     """Tokens left, facts kept, median milliseconds where there were timed rounds."""
     held = kept(looked_for, shown)
     return {

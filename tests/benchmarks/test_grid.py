@@ -31,7 +31,10 @@ def cell_of(variant: str = "gardener", budget: int | None = None, sha: str = "s"
 
 def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any]) -> None:
     found = list(cells(mini, with_filter=False))
-    budgets = {name: {cell.budget for cell in found if cell.variant == name} for name in ("stock-fixed", "tail", "gardener")}
+    budgets = {
+        name: {cell.budget for cell in found if cell.variant == name}
+        for name in ("stock-fixed", "tail", "gardener")
+    }
     assert budgets == {"stock-fixed": {None}, "tail": {None, *BUDGETS}, "gardener": {None, *BUDGETS}}
     assert "filter" not in {cell.variant for cell in found}
     assert "filter" in {cell.variant for cell in cells(mini, with_filter=True)}
@@ -56,8 +59,13 @@ def test_a_chained_cell_is_replayed_as_one_chat(mini: list[Any], sandbox: Path) 
 
 
 def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any]) -> None:
-    found = cells(mini, with_filter=False, only_variants=["mask10", "gardener+recall_tokens=0"], only_budgets=[500])
-    assert [(cell.variant, cell.budget) for cell in found] == [("mask10", None), ("gardener+recall_tokens=0", 500)]
+    found = cells(
+        mini, with_filter=False, only_variants=["mask10", "gardener+recall_tokens=0"], only_budgets=[500]
+    )
+    assert [(cell.variant, cell.budget) for cell in found] == [
+        ("mask10", None),
+        ("gardener+recall_tokens=0", 500),
+    ]
     with pytest.raises(UsageError, match="unknown variant 'best'"):
         list(cells(mini, with_filter=False, only_variants=["best"]))
     assert checked_budgets(["8000", "default"]) == [8_000, None]
@@ -73,7 +81,9 @@ def test_a_key_changes_with_all_that_a_result_depends_on(monkeypatch: pytest.Mon
     assert len(keys) == 5
     assert cell_of().key == cell_of().key
     tail, gardener = cell_of("tail").key, cell_of().key
-    monkeypatch.setattr(grid_cells, "code_hash", lambda *, gardened: "changed" if gardened else original(gardened=False))
+    monkeypatch.setattr(
+        grid_cells, "code_hash", lambda *, gardened: "changed" if gardened else original(gardened=False)
+    )
     assert cell_of().key != gardener
     assert cell_of("tail").key == tail, "a baseline does not depend on the gardener's code"
 
@@ -81,7 +91,9 @@ def test_a_key_changes_with_all_that_a_result_depends_on(monkeypatch: pytest.Mon
 original = grid_cells.code_hash
 
 
-def test_code_that_cannot_change_a_figure_is_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_that_cannot_change_a_figure_is_not_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("replay/run.py", "replay/table.py", "planner.py"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)

@@ -65,7 +65,9 @@ def test_the_ratio_is_new_by_old_and_a_limit_fails(
 
 
 def test_growth_is_told_for_texts_of_two_sizes() -> None:
-    made = micro_results.compact(report(**{"compress[1MB-prose]": [0.2], "compress[10MB-prose]": [2.2], "single": [1.0]}))
+    made = micro_results.compact(
+        report(**{"compress[1MB-prose]": [0.2], "compress[10MB-prose]": [2.2], "single": [1.0]})
+    )
     assert made["growth"] == {"compress[prose]": 11.0}
 
 

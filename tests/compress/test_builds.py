@@ -105,7 +105,13 @@ def test_rust_labels_stay_with_their_errors() -> None:
     assert "expected `i32`, found `&str`" in shown
 
 
-LINT_CODES = {"F821": "undefined name 'order{n}'", "F401": "'os.path{n}' imported but unused", "E501": "line too long ({n} > 79 characters)", "E302": "expected 2 blank lines, found {n}", "W291": "trailing whitespace"}
+LINT_CODES = {
+    "F821": "undefined name 'order{n}'",
+    "F401": "'os.path{n}' imported but unused",
+    "E501": "line too long ({n} > 79 characters)",
+    "E302": "expected 2 blank lines, found {n}",
+    "W291": "trailing whitespace",
+}
 COUNT = default_counter()
 
 
@@ -152,14 +158,27 @@ def test_errors_in_focus_stand_alone_in_a_flood() -> None:
 
 
 def test_the_formats_of_eslint() -> None:
-    unix = "".join(f"/app/src/m{n}.ts:{n}:7: 'x{n}' is defined but never used. [Error/no-unused-vars]\n/app/src/m{n}.ts:{n}:9: Unexpected console statement. [Warning/no-console]\n" for n in range(1, 30))
-    compact = "".join(f"/app/src/m{n}.ts: line {n}, col 7, Error - 'x{n}' is defined but never used. (no-unused-vars)\n/app/src/m{n}.ts: line {n}, col 9, Warning - Unexpected console statement. (no-console)\n" for n in range(1, 30))
+    unix = "".join(
+        f"/app/src/m{n}.ts:{n}:7: 'x{n}' is defined but never used. [Error/no-unused-vars]\n/app/src/m{n}.ts:{n}:9: Unexpected console statement. [Warning/no-console]\n"
+        for n in range(1, 30)
+    )
+    compact = "".join(
+        f"/app/src/m{n}.ts: line {n}, col 7, Error - 'x{n}' is defined but never used. (no-unused-vars)\n/app/src/m{n}.ts: line {n}, col 9, Warning - Unexpected console statement. (no-console)\n"
+        for n in range(1, 30)
+    )
     for text in (unix, compact):
         assert builds.detect(text) == "eslint"
         shown = compressed(builds.compress, text).text
-        assert "29 errors, 29 warnings" in shown and "no-unused-vars ×29" in shown and "[29 of this kind in 29 files]" in shown
+        assert (
+            "29 errors, 29 warnings" in shown
+            and "no-unused-vars ×29" in shown
+            and "[29 of this kind in 29 files]" in shown
+        )
 
 
 def test_a_code_on_the_next_line_belongs_to_its_message() -> None:
-    text = "".join(f'src/m{n}.py:{n}: error: Incompatible return value type (got "int", expected "str")\n[return-value]\n        return x + {n}\n               ^~~~~\n' for n in range(1, 40))
+    text = "".join(
+        f'src/m{n}.py:{n}: error: Incompatible return value type (got "int", expected "str")\n[return-value]\n        return x + {n}\n               ^~~~~\n'
+        for n in range(1, 40)
+    )
     assert "error return-value ×39: Incompatible return value type" in compressed(builds.compress, text).text

@@ -114,7 +114,12 @@ def test_ruby_parses_and_keeps_its_methods() -> None:
     body = "\n".join(f"    puts value_{i}" for i in range(12))
     folded = compress(RUBY % (body, body), "ruby").text
     assert parses(folded, "ruby")
-    assert "def run(x)" in folded and "def self.load" in folded and "LIMIT = 3" in folded and "value_7" not in folded
+    assert (
+        "def run(x)" in folded
+        and "def self.load" in folded
+        and "LIMIT = 3" in folded
+        and "value_7" not in folded
+    )
 
 
 def test_lines_in_focus_stay_where_the_word_is_rare() -> None:
@@ -122,11 +127,15 @@ def test_lines_in_focus_stay_where_the_word_is_rare() -> None:
     focused = compress(PYTHON, "python", words=frozenset({"idempotency_key"})).text
     assert "idempotency_key" in focused
     ast.parse(focused)
-    assert "step_4" not in compress(PYTHON, "python", words=frozenset({"step"})).text, "common words say nothing"
+    assert "step_4" not in compress(PYTHON, "python", words=frozenset({"step"})).text, (
+        "common words say nothing"
+    )
 
 
 def test_an_unknown_language_folds_by_indentation_and_says_so() -> None:
-    text = "\n".join(f"routine R{i}\n" + "\n".join(f"    do thing {i} {j}" for j in range(9)) for i in range(6))
+    text = "\n".join(
+        f"routine R{i}\n" + "\n".join(f"    do thing {i} {j}" for j in range(9)) for i in range(6)
+    )
     folded = compress(text, "nonsense").text
     assert folded.count("[… 9 lines …]") == 6 and "routine R5" in folded
 

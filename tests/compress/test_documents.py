@@ -48,7 +48,7 @@ spec:
             periodSeconds: 10
             failureThreshold: 3
 """
-SERVICE = "  {name}:\n    image: ghcr.io/acme/{name}:2.{number}\n    restart: unless-stopped\n    environment:\n      - MODE=production\n      - REDIS=redis://cache/{number}\n    ports:\n      - \"80{number}0:80\"\n    depends_on: [db]\n    volumes:\n      - {name}_data:/var/lib/{name}\n    healthcheck:\n      test: [CMD, curl, -f, http://localhost/health]\n      interval: 30s\n      retries: 3\n    logging:\n      driver: json-file\n      options:\n        max-size: 10m\n"
+SERVICE = '  {name}:\n    image: ghcr.io/acme/{name}:2.{number}\n    restart: unless-stopped\n    environment:\n      - MODE=production\n      - REDIS=redis://cache/{number}\n    ports:\n      - "80{number}0:80"\n    depends_on: [db]\n    volumes:\n      - {name}_data:/var/lib/{name}\n    healthcheck:\n      test: [CMD, curl, -f, http://localhost/health]\n      interval: 30s\n      retries: 3\n    logging:\n      driver: json-file\n      options:\n        max-size: 10m\n'
 JOB = "  {name}:\n    runs-on: ubuntu-{number}\n    needs: [build]\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n      - name: Install everything\n        run: |\n          python -m pip install --upgrade pip\n          pip install -r requirements/{name}.txt\n      - name: Run {name}\n        run: make {name}\n        env:\n          CACHE: /tmp/cache-{number}\n"
 STAGE = "{name}:\n  stage: test\n  image: python:3.{number}\n  variables:\n    PIP_CACHE_DIR: .pip\n  before_script:\n    - pip install -U pip\n  script:\n    - make {name}\n    - ./report --job {name}\n  artifacts:\n    expire_in: 1 week\n    paths: [build/]\n"
 STEPS = "  {name}:\n    docker:\n      - image: cimg/node:{number}\n    steps:\n      - checkout\n      - restore_cache:\n          keys: [v1-deps]\n      - run:\n          name: Run {name}\n          command: |\n            npm ci\n            npm run {name}\n"
@@ -89,14 +89,20 @@ def test_yaml_documents_keep_what_matters(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in DOCUMENTS if name.startswith(("Comp", "Open", "CI"))])
 def test_the_same_documents_in_json(name: str) -> None:
     text, kept = DOCUMENTS[name]
-    shown = compress_text(json.dumps(yaml.safe_load(text), indent=2), ContentClass.STRUCTURED, Context("json")).text
+    shown = compress_text(
+        json.dumps(yaml.safe_load(text), indent=2), ContentClass.STRUCTURED, Context("json")
+    ).text
     assert [word for word in kept if word not in shown] == []
 
 
 def test_what_is_in_focus_is_told_in_full() -> None:
-    many = "services:\n" + "".join(SERVICE.format(name=f"part{number}", number=number) for number in range(60))
+    many = "services:\n" + "".join(
+        SERVICE.format(name=f"part{number}", number=number) for number in range(60)
+    )
     plain = compress_text(many, ContentClass.STRUCTURED, Context("yaml")).text
-    asked = compress_text(many, ContentClass.STRUCTURED, Context("yaml", focus=Focus(frozenset({"part47"})))).text
+    asked = compress_text(
+        many, ContentClass.STRUCTURED, Context("yaml", focus=Focus(frozenset({"part47"})))
+    ).text
     detail = "env MODE=production, REDIS=redis://cache/47"
     assert "part47" in plain and detail not in plain
     assert detail in asked
@@ -105,14 +111,35 @@ def test_what_is_in_focus_is_told_in_full() -> None:
 def test_a_list_of_pods_tells_their_state() -> None:
     pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"api-{i}", "namespace": "prod"}, "spec": {"nodeName": "n", "containers": [{"name": "api", "image": "api:1"}]},
              "status": {"phase": "Running", "containerStatuses": [{"restartCount": 47 if i == 5 else 0, "state": {"waiting": {"reason": "CrashLoopBackOff"}} if i == 5 else {}}]}} for i in range(12)]  # fmt: skip
-    shown = compress_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}, indent=2), ContentClass.STRUCTURED, Context("json")).text
+    shown = compress_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}, indent=2),
+        ContentClass.STRUCTURED,
+        Context("json"),
+    ).text
     assert "Pod prod/api-5: api api:1; Running 47 restarts CrashLoopBackOff" in shown
 
 
 def test_a_notebook_keeps_sources_and_errors() -> None:
-    cells = [{"cell_type": "code", "source": [f"frame{i} = load({i})\n", "frame.head()"], "outputs": [{"output_type": "stream", "text": ["row\n"] * 40}]} for i in range(9)]
-    cells.append({"cell_type": "code", "source": "model.fit(frame)", "outputs": [{"ename": "KeyError", "evalue": "'churn'", "traceback": ["…"] * 30}]})
-    shown = compress_text(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}, indent=1), ContentClass.STRUCTURED, Context("json")).text
+    cells = [
+        {
+            "cell_type": "code",
+            "source": [f"frame{i} = load({i})\n", "frame.head()"],
+            "outputs": [{"output_type": "stream", "text": ["row\n"] * 40}],
+        }
+        for i in range(9)
+    ]
+    cells.append(
+        {
+            "cell_type": "code",
+            "source": "model.fit(frame)",
+            "outputs": [{"ename": "KeyError", "evalue": "'churn'", "traceback": ["…"] * 30}],
+        }
+    )
+    shown = compress_text(
+        json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}, indent=1),
+        ContentClass.STRUCTURED,
+        Context("json"),
+    ).text
     assert "[3] code: frame3 = load(3)" in shown and "raised KeyError: 'churn'" in shown
 
 

@@ -31,7 +31,10 @@ def line(text: str, kind: str) -> str:
 
 
 def test_a_search_replace_block() -> None:
-    assert line(SEARCH_REPLACE, "search-replace") == "[… edited src/money.py: split, LIMIT (+6 −2); whole: g123456789]"
+    assert (
+        line(SEARCH_REPLACE, "search-replace")
+        == "[… edited src/money.py: split, LIMIT (+6 −2); whole: g123456789]"
+    )
 
 
 def test_blocks_of_one_file_are_added_up_and_new_files_named() -> None:
@@ -49,14 +52,20 @@ def test_a_second_block_without_a_path_belongs_to_the_file_before() -> None:
 
 
 def test_a_unified_diff() -> None:
-    text = "```diff\n--- a/src/x.js\n+++ b/src/x.js\n@@ -1,3 +1,4 @@ class Cart\n const a = 1;\n-function total() {}\n+function total(tax) {}\n+const RATE = 2;\n```\n" * 2
+    text = (
+        "```diff\n--- a/src/x.js\n+++ b/src/x.js\n@@ -1,3 +1,4 @@ class Cart\n const a = 1;\n-function total() {}\n+function total(tax) {}\n+const RATE = 2;\n```\n"
+        * 2
+    )
     assert line(text, "udiff").startswith("[… edited src/x.js: Cart, total, RATE (+4 −2)")
 
 
 def test_a_whole_file() -> None:
     body = "".join(f"def handler_{i}():\n    return {i}\n" for i in range(12))
     shown = line(f"src/app.py\n```python\n{body}```\n", "whole-file")
-    assert shown == "[… wrote src/app.py: handler_0, handler_1, handler_2, handler_3, handler_4, handler_5, 6 more (+24 −0); whole: g123456789]"
+    assert (
+        shown
+        == "[… wrote src/app.py: handler_0, handler_1, handler_2, handler_3, handler_4, handler_5, 6 more (+24 −0); whole: g123456789]"
+    )
 
 
 def test_a_patch() -> None:

@@ -109,7 +109,9 @@ def own_frames(number: int) -> str:
         f'  File "/srv/shop/app/module_{n}.py", line {10 * n + 7}, in step_{n}\n    result = self.step_{n + 1}(order, retries={n}, deadline=deadline)\n             ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n'
         for n in range(number)
     )
-    return f"Traceback (most recent call last):\n{frames}shop.errors.StockError: sku 17 has -3 left, wanted 5\n"
+    return (
+        f"Traceback (most recent call last):\n{frames}shop.errors.StockError: sku 17 has -3 left, wanted 5\n"
+    )
 
 
 @pytest.mark.parametrize("number", [8, 12, 20])

@@ -15,7 +15,14 @@ PATH = "src/shop/part_37.py"
 def failures() -> str:
     """A pytest run of 60 failures with long messages."""
     blocks = "".join(
-        f"____ test_{n} ____\n\n    def test_{n}():\n>       check({n})\n\nsrc/shop/part_{n}.py:{n + 3}: in check\n    raise ValueError\n" + "".join(f"E   ValueError: first words of {n}\n" if row == 0 else f"E     detail {row} of number {n} with some more words\n" for row in range(8)) + f"\nsrc/shop/part_{n}.py:{n + 3}: ValueError\n"
+        f"____ test_{n} ____\n\n    def test_{n}():\n>       check({n})\n\nsrc/shop/part_{n}.py:{n + 3}: in check\n    raise ValueError\n"
+        + "".join(
+            f"E   ValueError: first words of {n}\n"
+            if row == 0
+            else f"E     detail {row} of number {n} with some more words\n"
+            for row in range(8)
+        )
+        + f"\nsrc/shop/part_{n}.py:{n + 3}: ValueError\n"
         for n in range(60)
     )
     return f"==== test session starts ====\ncollected 60 items\n\n==== FAILURES ====\n{blocks}==== 60 failed in 1.02s ====\n"

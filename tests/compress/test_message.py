@@ -42,7 +42,10 @@ def test_a_reply_keeps_its_reasons_and_shows_edits_as_a_line() -> None:
 
 
 def test_typed_words_stay_and_the_paste_shrinks() -> None:
-    log = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done in {i % 17} ms\n" for i in range(400))
+    log = "".join(
+        f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done in {i % 17} ms\n"
+        for i in range(400)
+    )
     words = "why is job 217 late? do not touch the schema, 3.31.1 is what runs there"
     content = f"{words}\n\n```\n{log}```\n\nand keep it short"
     result = compress_message(content, Source(SourceKind.TYPED), entry_id="g123456789")
@@ -71,7 +74,10 @@ def test_notices_and_stubs_are_unchanged(kind: SourceKind) -> None:
 
 
 def test_fences_stay_around_what_is_folded() -> None:
-    code = "\n".join(f"def f{i}(x):\n    addition = x + {i}\n    product = addition * {i}\n    c = b - {i}\n    return c\n" for i in range(12))
+    code = "\n".join(
+        f"def f{i}(x):\n    addition = x + {i}\n    product = addition * {i}\n    c = b - {i}\n    return c\n"
+        for i in range(12)
+    )
     result = compress_message(f"look:\n\n```python\n{code}```\n", Source(SourceKind.TYPED))
     assert result.text.count("```") == 2 and "def f11(x):" in result.text and "lines …" in result.text
 
@@ -90,7 +96,9 @@ def test_the_line_of_a_reply_names_files_symbols_and_the_reason() -> None:
 
 
 def test_the_line_of_a_failed_test_run_names_the_failure() -> None:
-    output = "==== test session starts ====\n" + "".join(f"tests/test_a.py::test_{i} PASSED\n" for i in range(60))
+    output = "==== test session starts ====\n" + "".join(
+        f"tests/test_a.py::test_{i} PASSED\n" for i in range(60)
+    )
     output += "tests/test_a.py::test_x FAILED\n==== FAILURES ====\n____ test_x ____\n>       assert 3 == 4\nE       assert 3 == 4\n\ntests/test_a.py:9: AssertionError\n"
     output += "==== short test summary info ====\nFAILED tests/test_a.py::test_x - assert 3 == 4\n==== 1 failed, 60 passed in 0.31s ====\n"
     content = run("pytest -v", output)

@@ -17,7 +17,9 @@ FACTS = [
 TEXT = "\n\n".join(f"{FILL} {fact} {FILL} {FILL}" for fact in FACTS)
 
 
-def compress(text: str, cls: ContentClass = ContentClass.PROSE, words: frozenset[str] = frozenset()) -> Compressed:
+def compress(
+    text: str, cls: ContentClass = ContentClass.PROSE, words: frozenset[str] = frozenset()
+) -> Compressed:
     return compress_text(text, cls, Context(focus=Focus(words=words), entry_id="g123456789"))
 
 
@@ -31,13 +33,22 @@ def test_what_decides_stays_in_its_own_words() -> None:
 
 def test_every_kept_sentence_is_verbatim_and_in_order() -> None:
     body = compress(TEXT).text.rsplit("\n", 1)[0]
-    places = [TEXT.index(sentence.strip()) for sentence in body.replace("\n\n", " ").split(". ") if sentence.strip() and sentence.strip() not in FILL]
+    places = [
+        TEXT.index(sentence.strip())
+        for sentence in body.replace("\n\n", " ").split(". ")
+        if sentence.strip() and sentence.strip() not in FILL
+    ]
     assert places == sorted(places)
 
 
 def test_focus_words_raise_a_sentence() -> None:
-    text = " ".join(f"The {word} part of the plan is described in the chapter about it and its many uses." for word in "red green blue pink grey teal".split())
-    text += " The zebra part of the plan is described in the chapter about it and its many uses." + f" {FILL}" * 6
+    text = " ".join(
+        f"The {word} part of the plan is described in the chapter about it and its many uses."
+        for word in "red green blue pink grey teal".split()
+    )
+    text += (
+        " The zebra part of the plan is described in the chapter about it and its many uses." + f" {FILL}" * 6
+    )
     assert "zebra" in compress(text, words=frozenset({"zebra"})).text
 
 
@@ -49,7 +60,10 @@ def test_headings_come_only_with_something_below_them() -> None:
 
 def test_lists_and_tables_keep_their_lines() -> None:
     rows = "\n".join(f"| option {i} | {i * 7} ms |" for i in range(12))
-    text = f"Options:\n\n- keep 3.31.1, no RETURNING\n- drop it\n\n| name | cost |\n|---|---|\n{rows}\n\n" + f"{FILL}\n\n" * 6
+    text = (
+        f"Options:\n\n- keep 3.31.1, no RETURNING\n- drop it\n\n| name | cost |\n|---|---|\n{rows}\n\n"
+        + f"{FILL}\n\n" * 6
+    )
     shown = compress(text).text
     assert "- keep 3.31.1, no RETURNING" in shown
     assert "| name | cost |" in shown, "the head of a table stays while a row does"

@@ -12,12 +12,22 @@ from aider_gardener.compress.structured_yaml import read_yaml
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.tokens import default_counter
 
-RECORDS = [{"id": i, "state": "done", "ms": 20 + i % 7, "owner": {"name": f"user{i}", "team": {"room": {"floor": 3}}}} for i in range(300)]
+RECORDS = [
+    {
+        "id": i,
+        "state": "done",
+        "ms": 20 + i % 7,
+        "owner": {"name": f"user{i}", "team": {"room": {"floor": 3}}},
+    }
+    for i in range(300)
+]
 RECORDS[217] = {**RECORDS[217], "state": "stuck", "ms": 90_000}
 
 
 def compress(text: str, kind: str, *words: str) -> Compressed:
-    return compress_text(text, ContentClass.STRUCTURED, Context(kind, focus=Focus(frozenset(words)), entry_id="g123456789"))
+    return compress_text(
+        text, ContentClass.STRUCTURED, Context(kind, focus=Focus(frozenset(words)), entry_id="g123456789")
+    )
 
 
 def test_an_array_keeps_its_first_items_and_its_outliers() -> None:
@@ -26,29 +36,43 @@ def test_an_array_keeps_its_first_items_and_its_outliers() -> None:
     assert len(shown) < 0.1 * len(text)
     assert '"id": 0' in shown and '"stuck"' in shown and "90000" in shown
     assert "more of the same shape" in shown
-    assert shown.startswith("[… json array of 300, abridged from") and "whole: g123456789]" in shown.split("\n")[0]
+    assert (
+        shown.startswith("[… json array of 300, abridged from")
+        and "whole: g123456789]" in shown.split("\n")[0]
+    )
 
 
 def test_deep_parts_are_counted() -> None:
-    deep = {f"part{i}": {"kind": f"k{i}", "nested": {"more": {"x" * 30: "y" * 50, "z" * 30: ["w" * 40] * 9}}} for i in range(11)}
+    deep = {
+        f"part{i}": {"kind": f"k{i}", "nested": {"more": {"x" * 30: "y" * 50, "z" * 30: ["w" * 40] * 9}}}
+        for i in range(11)
+    }
     shown = compress(json.dumps(deep, indent=1), "json").text
     assert "{… 2 keys …}" in shown and all(f'"part{i}": {{' in shown for i in range(11))
 
 
 def test_named_fields_stay_at_any_depth() -> None:
-    text = json.dumps({"data": [{**record, "Cursor": f"c{i}.YWJj"} for i, record in enumerate(RECORDS)]}, indent=1)
+    text = json.dumps(
+        {"data": [{**record, "Cursor": f"c{i}.YWJj"} for i, record in enumerate(RECORDS)]}, indent=1
+    )
     assert "c1.YWJj" in compress(text, "json").text and "c7.YWJj" not in compress(text, "json").text
     assert 'data[7].Cursor: "c7.YWJj"' in compress(text, "json", "cursor").text
 
 
 def test_values_that_name_a_path_in_focus_stay() -> None:
     text = json.dumps([{"filePath": f"/app/src/part{i}.ts", "messages": [f"unused {i}"]} for i in range(90)])
-    focused = compress_text(text, ContentClass.STRUCTURED, Context("json", focus=Focus(paths=frozenset({"src/part77.ts"})))).text
+    focused = compress_text(
+        text, ContentClass.STRUCTURED, Context("json", focus=Focus(paths=frozenset({"src/part77.ts"})))
+    ).text
     assert "src/part77.ts" in focused and "src/part77.ts" not in compress(text, "json").text
 
 
 def test_json_with_comments_and_json_lines() -> None:
-    commented = "{\n" + "".join(f'  "key{i}": {{"url": "http://x/{i}", "n": {i}, }}, // why\n' for i in range(80)) + "}\n"
+    commented = (
+        "{\n"
+        + "".join(f'  "key{i}": {{"url": "http://x/{i}", "n": {i}, }}, // why\n' for i in range(80))
+        + "}\n"
+    )
     assert "object of 80 keys" in compress(commented, "json").text
     lines = "".join(json.dumps(record) + "\n" for record in RECORDS)
     assert '"stuck"' in compress(lines, "jsonl").text
@@ -89,18 +113,30 @@ def test_an_api_description_lists_its_operations() -> None:
 
 
 def test_yaml_keeps_keys_and_counts_items() -> None:
-    text = "version: 2\nservices:\n" + "".join(f"  web{i}:\n    image: app:{i}\n    env:\n      - A={i}\n      - B={i}\n" for i in range(60))
+    text = "version: 2\nservices:\n" + "".join(
+        f"  web{i}:\n    image: app:{i}\n    env:\n      - A={i}\n      - B={i}\n" for i in range(60)
+    )
     shown = compress(text, "yaml").text
     assert "web0: app:0" in shown and "web59: app:59" in shown
     assert len(shown) < 0.5 * len(text)
 
 
 def test_unknown_yaml_keeps_its_shape_and_stays_yaml() -> None:
-    text = "# settings\nteam: payments\nlimits:\n  daily: 500\n" + "rules:\n" + "".join(f"  - name: rule{i}\n    when: {{amount: {i}}}\n    then: [hold, notify]\n" for i in range(80))
+    text = (
+        "# settings\nteam: payments\nlimits:\n  daily: 500\n"
+        + "rules:\n"
+        + "".join(
+            f"  - name: rule{i}\n    when: {{amount: {i}}}\n    then: [hold, notify]\n" for i in range(80)
+        )
+    )
     shown = compress(text, "yaml").text
     assert len(shown) < 0.25 * len(text)
     assert yaml.safe_load(shown.partition("\n")[2])["team"] == "payments"
-    assert "daily: 500" in shown and "name: rule0" in shown and "# … 77 more of the same shape: rule3, rule4" in shown
+    assert (
+        "daily: 500" in shown
+        and "name: rule0" in shown
+        and "# … 77 more of the same shape: rule3, rule4" in shown
+    )
 
 
 def test_yaml_of_several_documents_with_tags_and_aliases() -> None:
@@ -108,13 +144,35 @@ def test_yaml_of_several_documents_with_tags_and_aliases() -> None:
     assert read_yaml(text) == [{"base": {"Size": "!Ref Size"}, "more": {"<<": "*base"}}, ["!Sub ${A}-x", 3]]
 
 
-@pytest.mark.parametrize("text", ["[" * 5_000, "- " * 5_000, "a: b: c", "a:\n\tb: 1", "\x00", "{a: [", "? ? ?", "*x", "&a [*a, *a]", "%YAML 9.9\n---\na: 1", "!<" + "a" * 900, "\ud800: 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 5_000,
+        "- " * 5_000,
+        "a: b: c",
+        "a:\n\tb: 1",
+        "\x00",
+        "{a: [",
+        "? ? ?",
+        "*x",
+        "&a [*a, *a]",
+        "%YAML 9.9\n---\na: 1",
+        "!<" + "a" * 900,
+        "\ud800: 1",
+    ],
+)
 def test_bad_yaml_is_read_as_far_as_it_is_yaml(text: str) -> None:
     assert read_yaml(text) is None or isinstance(read_yaml(text), list | dict | str | int)
 
 
 def test_an_alias_bomb_stays_small() -> None:
-    text = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)) + "pad: '" + "z" * 2_000 + "'\n"
+    text = (
+        "a0: &a0 [x, x]\n"
+        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+        + "pad: '"
+        + "z" * 2_000
+        + "'\n"
+    )
     assert len(compress(text, "yaml").text) < len(text)
 
 
@@ -133,7 +191,9 @@ def test_large_documents_come_to_a_quarter_at_most(size: int) -> None:
 
 
 def test_toml_counts_repeated_tables() -> None:
-    text = "version = 3\n\n" + "".join(f'[[package]]\nname = "dep{i}"\nversion = "{i}.0"\nchecksum = "{"ab" * 32}"\n\n' for i in range(150))
+    text = "version = 3\n\n" + "".join(
+        f'[[package]]\nname = "dep{i}"\nversion = "{i}.0"\nchecksum = "{"ab" * 32}"\n\n' for i in range(150)
+    )
     shown = compress(text, "toml").text
     assert "149 more [[package]]" in shown and "dep1 1.0" in shown and len(shown) < 0.25 * len(text)
 
@@ -141,7 +201,14 @@ def test_toml_counts_repeated_tables() -> None:
 def test_a_table_keeps_head_tail_and_columns() -> None:
     text = "id,state,amount\n" + "".join(f"{i},{'ok' if i % 9 else 'late'},{i * 1.5}\n" for i in range(400))
     shown = compress(text, "csv").text
-    for kept in ("id,state,amount", "0,late,0.0", "399,ok,598.5", "396 more rows", "state: ok × 355, late × 45", "amount: 0 … 598.5"):
+    for kept in (
+        "id,state,amount",
+        "0,late,0.0",
+        "399,ok,598.5",
+        "396 more rows",
+        "state: ok × 355, late × 45",
+        "amount: 0 … 598.5",
+    ):
         assert kept in shown
 
 

@@ -14,10 +14,39 @@ from aider_gardener.segment import infer_source, segment
 from aider_gardener.tokens import approximate, default_counter
 
 KINDS = {
-    ContentClass.LOG: ["", "pytest", "node-test", "tap", "cargo-test", "go-test", "gcc", "rustc", "tsc", "eslint", "npm", "app-log", "aider-lint"],
+    ContentClass.LOG: [
+        "",
+        "pytest",
+        "node-test",
+        "tap",
+        "cargo-test",
+        "go-test",
+        "gcc",
+        "rustc",
+        "tsc",
+        "eslint",
+        "npm",
+        "app-log",
+        "aider-lint",
+    ],
     ContentClass.ERROR: ["", "traceback-python", "stack-js", "stack-java", "stack-go", "stack-rust"],
     ContentClass.STRUCTURED: ["", "json", "jsonl", "yaml", "toml", "csv", "tsv", "xml"],
-    ContentClass.CODE: ["", "python", "javascript", "typescript", "tsx", "go", "rust", "java", "c", "csharp", "ruby", "bash", "sql", "nonsense"],
+    ContentClass.CODE: [
+        "",
+        "python",
+        "javascript",
+        "typescript",
+        "tsx",
+        "go",
+        "rust",
+        "java",
+        "c",
+        "csharp",
+        "ruby",
+        "bash",
+        "sql",
+        "nonsense",
+    ],
     ContentClass.EDIT: ["search-replace", "udiff", "whole-file", "patch", ""],
     ContentClass.LISTING: ["", "grep", "ls", "git-log", "tree", "table", "paths", "profile"],
     ContentClass.DIFF: ["unified-diff"],
@@ -27,13 +56,57 @@ KINDS = {
 CASES = [(cls, kind) for cls, kinds in KINDS.items() for kind in kinds]
 
 LINES = [
-    "def f(x):", "    return x", "class A:", "}", "{", "```", "```python", "~~~", "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE", "src/a.py",
-    "Traceback (most recent call last):", '  File "a.py", line 3, in f', "ValueError: bad value 17", "diff --git a/x b/x", "@@ -1,3 +1,4 @@",
-    "+added", "-removed", " same", "2024-01-02 10:11:12 INFO job=17 done", "2024-01-02 10:11:13 ERROR job=18 failed", '{"a": 1,', '"b": [1, 2',
-    "key: value", "- item", "[section]", "name = 1", "a,b,c", "1,2,3", "| a | b |", "|---|---|", "[… 3 lines; whole: g12]", "… 3 lines …",
-    "We must not use RETURNING because production runs 3.31.1.", "Ok.", "FAILED tests/test_a.py::test_b - assert 1 == 2", "E   assert 1 == 2",
-    "src/a.c:12:3: error: expected ';'", "src/a.c:13:3: warning: unused variable", "\x1b[31mred\x1b[0m", "", "   ", "\t\tdeep", "I ran this command:",
-    "And got this output:", "===== 1 failed, 2 passed in 0.1s =====", "commit 0123456789abcdef", "x" * 300, "你好。这是一个句子。", "\x00\x01\x02",
+    "def f(x):",
+    "    return x",
+    "class A:",
+    "}",
+    "{",
+    "```",
+    "```python",
+    "~~~",
+    "<<<<<<< SEARCH",
+    "=======",
+    ">>>>>>> REPLACE",
+    "src/a.py",
+    "Traceback (most recent call last):",
+    '  File "a.py", line 3, in f',
+    "ValueError: bad value 17",
+    "diff --git a/x b/x",
+    "@@ -1,3 +1,4 @@",
+    "+added",
+    "-removed",
+    " same",
+    "2024-01-02 10:11:12 INFO job=17 done",
+    "2024-01-02 10:11:13 ERROR job=18 failed",
+    '{"a": 1,',
+    '"b": [1, 2',
+    "key: value",
+    "- item",
+    "[section]",
+    "name = 1",
+    "a,b,c",
+    "1,2,3",
+    "| a | b |",
+    "|---|---|",
+    "[… 3 lines; whole: g12]",
+    "… 3 lines …",
+    "We must not use RETURNING because production runs 3.31.1.",
+    "Ok.",
+    "FAILED tests/test_a.py::test_b - assert 1 == 2",
+    "E   assert 1 == 2",
+    "src/a.c:12:3: error: expected ';'",
+    "src/a.c:13:3: warning: unused variable",
+    "\x1b[31mred\x1b[0m",
+    "",
+    "   ",
+    "\t\tdeep",
+    "I ran this command:",
+    "And got this output:",
+    "===== 1 failed, 2 passed in 0.1s =====",
+    "commit 0123456789abcdef",
+    "x" * 300,
+    "你好。这是一个句子。",
+    "\x00\x01\x02",
 ]
 texts = st.one_of(
     st.text(max_size=400),
@@ -41,12 +114,16 @@ texts = st.one_of(
     st.lists(st.sampled_from(LINES), min_size=1, max_size=8).map(lambda lines: "\r\n".join(lines * 12)),
     st.text(alphabet=st.characters(categories=["Cs", "Lu", "Zs", "Nd"]), max_size=200),
 )
-LAWS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+LAWS = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def context(kind: str, cls: ContentClass) -> Context:
     language = kind if cls is ContentClass.CODE else ""
-    return Context(kind=kind, language=language, focus=Focus(frozenset({"return", "job"})), entry_id="g123456789")
+    return Context(
+        kind=kind, language=language, focus=Focus(frozenset({"return", "job"})), entry_id="g123456789"
+    )
 
 
 @pytest.mark.parametrize(("cls", "kind"), CASES)
@@ -160,11 +237,19 @@ def test_never_longer_in_the_tokens_of_a_real_tokenizer() -> None:
     count = default_counter()
     for cls, kind in CASES:
         for text in ("\n".join(LINES), "\n".join(line for line in LINES for _ in range(5)), "a" * 50_000):
-            ctx = Context(kind=kind, language=kind if cls is ContentClass.CODE else "", entry_id="g123456789", count=count)
+            ctx = Context(
+                kind=kind,
+                language=kind if cls is ContentClass.CODE else "",
+                entry_id="g123456789",
+                count=count,
+            )
             assert count(compress_text(text, cls, ctx).text) <= count(text)
 
 
 def test_a_marker_names_the_original() -> None:
-    text = "\n\n".join(f"Sentence number {i} says that component_{i} must stay below {i} ms because of rule {i}." for i in range(60))
+    text = "\n\n".join(
+        f"Sentence number {i} says that component_{i} must stay below {i} ms because of rule {i}."
+        for i in range(60)
+    )
     result = compress_text(text, ContentClass.PROSE, Context(entry_id="g123456789"))
     assert "whole: g123456789]" in result.text and "sentences" in result.text

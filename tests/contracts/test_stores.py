@@ -50,9 +50,13 @@ def entry(content: str, *, session: str = "s1", turn: int = 1, seq: int = 0, rol
     )  # fmt: skip
 
 
-def put(store: Store, content: str, *, chunk_chars: int = 400, renditions: tuple[Rendition, ...] = (), **rest: Any) -> Entry:
+def put(
+    store: Store, content: str, *, chunk_chars: int = 400, renditions: tuple[Rendition, ...] = (), **rest: Any
+) -> Entry:
     new = entry(content, **rest)
-    chunks = [Chunk(new.id, at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)]
+    chunks = [
+        Chunk(new.id, at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)
+    ]
     return store.add(new, chunks=chunks, renditions=renditions)
 
 
@@ -136,9 +140,15 @@ def test_ids_by_their_beginning(store: Store) -> None:
 
 
 def test_renditions_are_replaced_and_remembered(store: Store) -> None:
-    stored = put(store, "long text", renditions=(Rendition(Fidelity.FULL, "long text", 3), Rendition(Fidelity.LINE, "l", 1)))
+    stored = put(
+        store,
+        "long text",
+        renditions=(Rendition(Fidelity.FULL, "long text", 3), Rendition(Fidelity.LINE, "l", 1)),
+    )
     assert store.renditions(stored.id) == {Fidelity.LINE: Rendition(Fidelity.LINE, "l", 1)}
-    store.put_renditions(stored.id, [Rendition(Fidelity.LINE, "other line", 2), Rendition(Fidelity.HIDDEN, "", 0)])
+    store.put_renditions(
+        stored.id, [Rendition(Fidelity.LINE, "other line", 2), Rendition(Fidelity.HIDDEN, "", 0)]
+    )
     assert store.renditions(stored.id)[Fidelity.LINE].text == "other line"
     assert store.by_rendition(text_hash("l")) == stored.id
     assert store.by_rendition(text_hash("other line")) == stored.id
@@ -245,21 +255,33 @@ def test_search_filters(store: Store) -> None:
 
 
 def test_hits_know_the_provider_they_were_first_sent_to(store: Store) -> None:
-    sent = {"ollama": "alpha at home", "openai": "alpha away", "openai@here": "alpha own server", "ollama@away": "alpha borrowed", "": "alpha unsent"}
+    sent = {
+        "ollama": "alpha at home",
+        "openai": "alpha away",
+        "openai@here": "alpha own server",
+        "ollama@away": "alpha borrowed",
+        "": "alpha unsent",
+    }
     ids = {}
     for seq, (provider, text) in enumerate(sent.items()):
         new = replace(entry(text, seq=seq), provider=provider)
         ids[provider] = store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
-    assert {hit.entry_id: hit.provider for hit in store.search_text("alpha")} == {v: k for k, v in ids.items()}
+    assert {hit.entry_id: hit.provider for hit in store.search_text("alpha")} == {
+        v: k for k, v in ids.items()
+    }
     assert found_ids(store, "alpha", remote_only=True) == [ids["openai"]]
     embedder = LetterCounts()
     passages = store.vectors_pending(9, "letters")
     store.put_vectors(list(zip(passages, embedder.embed([p.text for p in passages]), strict=True)), "letters")
     vector = embedder.embed(["alpha"])[0]
-    assert {h.entry_id: h.provider for h in store.search_vectors(vector, embedder="letters")} == {v: k for k, v in ids.items()}
+    assert {h.entry_id: h.provider for h in store.search_vectors(vector, embedder="letters")} == {
+        v: k for k, v in ids.items()
+    }
     near = store.search_vectors(vector, embedder="letters", remote_only=True)
     assert [hit.entry_id for hit in near] == [ids["openai"]]
-    assert may_go("openai", "anthropic") and not any(may_go(sent, "anthropic") for sent in ids if sent != "openai")
+    assert may_go("openai", "anthropic") and not any(
+        may_go(sent, "anthropic") for sent in ids if sent != "openai"
+    )
     again = replace(entry("alpha at home", seq=50), provider="openai")
     store.add(again, chunks=[])
     assert ids["ollama"] in found_ids(store, "alpha", remote_only=True)
@@ -298,7 +320,13 @@ def test_sessions_and_state(store: Store) -> None:
     put(store, "y", session="unopened", seq=0)
     assert [each.id for each in store.sessions("p")] == ["s2", "s1"]
     info = store.sessions("p")[1]
-    assert (info.entries, info.turns, info.provider, info.model, info.last_at) == (1, 4, "openai", "gpt-4o", 100.0)
+    assert (info.entries, info.turns, info.provider, info.model, info.last_at) == (
+        1,
+        4,
+        "openai",
+        "gpt-4o",
+        100.0,
+    )
     store.open_session("s1", project="changed", started_at=99.0, model="gpt-5")
     assert store.sessions("p")[1].started_at == 10.0 and store.sessions("p")[1].model == "gpt-5"
     assert store.get_state("s1", "view") is None
@@ -344,7 +372,9 @@ def test_forgetting_a_session(store: Store) -> None:
     store.set_state("s1", "k", "v")
     store.record_event("s1", 1, "clear", {}, 1.0)
     assert store.forget_session("s1") == 1
-    assert store.session_entries("s1") == [] and store.get_state("s1", "k") is None and store.events("s1") == []
+    assert (
+        store.session_entries("s1") == [] and store.get_state("s1", "k") is None and store.events("s1") == []
+    )
     assert [e.id for e in store.session_entries("s2")] == [shared.id]
     assert [each.id for each in store.sessions("p")] == ["s2"]
     assert store.forget_session("never") == 0
@@ -399,7 +429,11 @@ def test_export_and_import(store: Store, tmp_path: Path) -> None:
     other = open_store(None)
     for _ in range(2):
         assert other.import_(tmp_path / "out.jsonl") == lines
-        assert [(e.content, e.turn) for e in other.session_entries("s1")] == [("one \0\ud800", 1), ("two", 1), ("one \0\ud800", 8)]
+        assert [(e.content, e.turn) for e in other.session_entries("s1")] == [
+            ("one \0\ud800", 1),
+            ("two", 1),
+            ("one \0\ud800", 8),
+        ]
         assert other.stats().entries == 2 and len(other.events()) == 1
     got = other.get(one.id)
     assert got is not None and got.pinned and got.segments == one.segments
@@ -455,7 +489,10 @@ def test_threads_share_a_store(store: Store) -> None:
 
 def test_vectors(store: Store) -> None:
     embedder = LetterCounts()
-    assert store.search_vectors(embedder.embed(["x"])[0], embedder="letters") == [] and store.warm_vectors("letters") == 0
+    assert (
+        store.search_vectors(embedder.embed(["x"])[0], embedder="letters") == []
+        and store.warm_vectors("letters") == 0
+    )
     text = "aaaa aaaa bbbb bbbb \0\ud800 cccc cccc"
     stored = put(store, text, chunk_chars=10, renditions=(Rendition(Fidelity.LINE, "a line", 1),))
     passages = store.vectors_pending(99, "letters")
@@ -466,7 +503,9 @@ def test_vectors(store: Store) -> None:
     assert store.put_vectors(list(zip(passages, vectors, strict=True)), "letters") == 0
     assert store.put_vectors([], "letters") == 0 and store.vectors_pending(99, "letters") == []
     hits = store.search_vectors(embedder.embed(["b"])[0], embedder="letters", limit=2)
-    assert len(hits) == 2 and hits[0].entry_id == stored.id and text[hits[0].start : hits[0].end] == "bbbb bbbb "
+    assert (
+        len(hits) == 2 and hits[0].entry_id == stored.id and text[hits[0].start : hits[0].end] == "bbbb bbbb "
+    )
     assert hits[0].similarity > hits[1].similarity
     assert store.search_vectors(vectors[0], embedder="letters", limit=0) == []
     assert store.search_vectors(vectors[0], embedder="another") == []

@@ -125,7 +125,8 @@ def test_forgetting_within_a_trial_is_refused_and_changes_nothing() -> None:
 def test_forget_session_leaves_what_another_session_said() -> None:
     store = open_store(None)
     archives = [
-        Archive(store, session=name, project="p", count=words, clock=lambda: 1_000.0) for name in ("old", "new")
+        Archive(store, session=name, project="p", count=words, clock=lambda: 1_000.0)
+        for name in ("old", "new")
     ]
     old, new = (Gardener(Settings(), archive) for archive in archives)
     old.sync(talk(("said in both", "Noted.")), [])

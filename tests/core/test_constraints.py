@@ -70,7 +70,9 @@ def test_outputs_pages_and_quotes_set_no_rule(text: str) -> None:
 
 
 def test_the_items_below_an_announcement_are_rules() -> None:
-    text = "hi, some ground rules first:\n- stdlib only\n- money in cents\n- port 8080\n\nnow add a test for it"
+    text = (
+        "hi, some ground rules first:\n- stdlib only\n- money in cents\n- port 8080\n\nnow add a test for it"
+    )
     assert texts(text) == ["stdlib only", "money in cents", "port 8080"]
 
 
@@ -88,13 +90,19 @@ def test_a_later_rule_replaces_what_it_repeats_or_contradicts(older: str, newer:
 
 
 def test_a_rule_on_something_else_replaces_nothing() -> None:
-    rules = ["Never use floats for money.", "Money must be stored in cents.", "Never touch the vendor folder."]
+    rules = [
+        "Never use floats for money.",
+        "Money must be stored in cents.",
+        "Never touch the vendor folder.",
+    ]
     assert texts(*rules) == rules
 
 
 def test_a_rule_can_be_lifted() -> None:
     assert texts("Don't touch the migrations.", "ok, you can touch the migrations now") == []
-    assert texts("Don't touch the migrations.", "you can touch the readme now") == ["Don't touch the migrations."]
+    assert texts("Don't touch the migrations.", "you can touch the readme now") == [
+        "Don't touch the migrations."
+    ]
 
 
 def test_rules_are_capped_and_the_newest_stay() -> None:

@@ -53,14 +53,18 @@ def test_what_settles_nothing_is_none(sentence: str) -> None:
 
 def test_decisions_are_listed_with_turn_and_speaker() -> None:
     gardener = make_gardener()
-    gardener.sync(talk(("let's use redis for the cache", "Good. We'll use two replicas."), ("hm", "Fine.")), [])
+    gardener.sync(
+        talk(("let's use redis for the cache", "Good. We'll use two replicas."), ("hm", "Fine.")), []
+    )
     rows = [(one.turn, one.is_users, one.text) for one in gardener.decisions()]
     assert rows == [(1, True, "let's use redis for the cache"), (1, False, "We'll use two replicas.")]
 
 
 def test_code_in_a_reply_decides_nothing() -> None:
     gardener = make_gardener()
-    gardener.sync(talk(("write it", "Here:\n\n```python\n# we'll use a list instead of a dict\nx = []\n```")), [])
+    gardener.sync(
+        talk(("write it", "Here:\n\n```python\n# we'll use a list instead of a dict\nx = []\n```")), []
+    )
     assert gardener.decisions() == []
 
 

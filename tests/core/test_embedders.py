@@ -41,11 +41,18 @@ class Provider:
                 provider.asked.append(body["input"])
                 rows = [provider.vector(text) for text in body["input"]][: -1 if provider.short else None]
                 data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows)]
-                answer = {"object": "list", "data": data, "model": body["model"], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+                answer = {
+                    "object": "list",
+                    "data": data,
+                    "model": body["model"],
+                    "usage": {"prompt_tokens": 1, "total_tokens": 1},
+                }
                 self.send_response(provider.status)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()
-                self.wfile.write(json.dumps(answer if provider.status == 200 else {"error": {"message": "no"}}).encode())
+                self.wfile.write(
+                    json.dumps(answer if provider.status == 200 else {"error": {"message": "no"}}).encode()
+                )
 
             def log_message(self, *_: Any) -> None:
                 return
@@ -71,7 +78,9 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     found.server.server_close()
 
 
-@pytest.mark.parametrize("choice", ["minilm", "none", "fastembed:some/model", "litellm:openai/text-embedding-3-small"])
+@pytest.mark.parametrize(
+    "choice", ["minilm", "none", "fastembed:some/model", "litellm:openai/text-embedding-3-small"]
+)
 def test_the_setting_takes_each_kind(choice: str) -> None:
     assert Settings(embedder=choice).embedder == choice
     assert (loading(choice) is None) == (choice == "none")
@@ -118,7 +127,9 @@ def test_a_provider_in_trouble_is_a_reason_in_one_line(provider: Provider, troub
     assert "\n" not in str(refused.value) and "private" not in str(refused.value)
 
 
-def test_a_change_of_embedder_makes_vectors_anew_and_compares_none(provider: Provider, tmp_path: Path) -> None:
+def test_a_change_of_embedder_makes_vectors_anew_and_compares_none(
+    provider: Provider, tmp_path: Path
+) -> None:
     store = open_store(tmp_path)
     for n in range(5):
         text = f"passage {n}"
@@ -150,7 +161,9 @@ def test_a_model_that_is_not_here_is_a_reason_in_one_line(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_registered_model_on_this_machine_is_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_registered_model_on_this_machine_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The real loading, from a cache that holds the bundled model under the name of the registry's own."""
     if MISSING:
         pytest.skip(f"not installed: {MISSING}")

@@ -17,7 +17,9 @@ ANSWER = " ".join(f"Step {n} of it is explained here in a few words." for n in r
 
 def chat(turns: int, keep: int = 4, budget: int = 1_200) -> tuple[Gardener, list[int]]:
     """A gardener after so many turns, each gardened as before a prompt, and the history's tokens by turn."""
-    gardener = make_gardener(history_tokens=budget, incremental=True, incremental_turns=keep, recall_tokens=1_000)
+    gardener = make_gardener(
+        history_tokens=budget, incremental=True, incremental_turns=keep, recall_tokens=1_000
+    )
     sizes: list[int] = []
     for turn in range(1, turns + 1):
         gardener.enter_turn()
@@ -28,7 +30,9 @@ def chat(turns: int, keep: int = 4, budget: int = 1_200) -> tuple[Gardener, list
         note = gardener.map_note(lambda: "")
         sizes.append(history_used(gardener) + gardener.count(note))
         done = [piece.message for piece in gardener.pieces[0]]
-        gardener.sync([*done, question, Message("assistant", f"unit_{turn} has port {4000 + turn}. {ANSWER}")], [])
+        gardener.sync(
+            [*done, question, Message("assistant", f"unit_{turn} has port {4000 + turn}. {ANSWER}")], []
+        )
         gardener.leave_turn()
     return gardener, sizes
 
@@ -71,7 +75,9 @@ def test_what_left_can_be_recalled_and_taken_back() -> None:
 def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
     gardener = make_gardener(history_tokens=900, incremental=True, incremental_turns=6)
     long = " ".join(f"Detail {n} of the answer tells how part {n} works." for n in range(60))
-    gardener.sync(talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [Message("user", "x")])
+    gardener.sync(
+        talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [Message("user", "x")]
+    )
     plan = gardener.tend()
     assert plan is not None
     assert plan.tokens_after < plan.tokens_before
@@ -80,6 +86,8 @@ def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
 
 def test_switched_off_nothing_is_summarised() -> None:
     gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [Message("user", "x")])
+    gardener.sync(
+        talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [Message("user", "x")]
+    )
     assert gardener.tend()
     assert "Earlier turns:" not in gardener.map_note(lambda: "")

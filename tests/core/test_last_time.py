@@ -74,7 +74,9 @@ def test_without_an_older_chat_there_is_nothing() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    turns=st.lists(st.tuples(st.text(min_size=1, max_size=300), st.text(min_size=1, max_size=300)), max_size=12),
+    turns=st.lists(
+        st.tuples(st.text(min_size=1, max_size=300), st.text(min_size=1, max_size=300)), max_size=12
+    ),
     limit=st.integers(0, 700),
 )
 def test_the_account_keeps_its_limit_and_cannot_be_left(turns: list[tuple[str, str]], limit: int) -> None:

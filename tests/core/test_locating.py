@@ -45,7 +45,9 @@ def test_a_turn_of_another_session_lends_nothing() -> None:
 
 def test_company_is_what_no_search_found_of_the_best_turns() -> None:
     found = entry(1, "user", "what is the name of the constant for the limit?", turn=2)
-    text = "\n\n".join(f"Paragraph {n} has enough words to stand as a passage of its own here." for n in range(4))
+    text = "\n\n".join(
+        f"Paragraph {n} has enough words to stand as a passage of its own here." for n in range(4)
+    )
     reply = entry(2, "assistant", text, turn=2)
     more = company([passage(found)], [0.7], [found, reply], 0.1)
     assert {one.entry.id for one in more} == {found.id, reply.id}
@@ -55,5 +57,7 @@ def test_company_is_what_no_search_found_of_the_best_turns() -> None:
 
 def test_company_is_bounded() -> None:
     found = entry(1, "user", "which line was it?", turn=2)
-    log = entry(2, "user", "\n".join(f"line {n} of a long output that nobody reads" for n in range(9_000)), turn=2)
+    log = entry(
+        2, "user", "\n".join(f"line {n} of a long output that nobody reads" for n in range(9_000)), turn=2
+    )
     assert len(company([passage(found)], [0.7], [found, log], 0.0)) == COMPANY_PASSAGES

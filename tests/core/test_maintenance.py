@@ -22,7 +22,6 @@ def chat(**options: object) -> Gardener:
     return gardener
 
 
-
 def test_a_round_scores_counts_what_is_due_and_changes_nothing_in_the_chat() -> None:
     gardener = chat(context_ttl="prose=2", history_tokens=100_000)
     gardener.chat.turn += 5

@@ -79,7 +79,9 @@ def test_a_chat_cleared_by_its_host_is_cleared_for_good() -> None:
 def test_weak_passages_are_left_out_when_the_user_asks() -> None:
     store = open_store(None)
     gardener = chat(store, "one")
-    gardener.sync(talk(FACT, *((f"the box number {n}", f"a box with thing {n} in it") for n in range(40))), [])
+    gardener.sync(
+        talk(FACT, *((f"the box number {n}", f"a box with thing {n} in it") for n in range(40))), []
+    )
     found = gardener.recall("staging box kestrel port 48213")
     assert "48213" in found[0].text
     best = found[0].score

@@ -20,14 +20,24 @@ def aged(days: float, **rest: object) -> Holding:
     return replace(FRESH, said_at=NOW - days * DAY, used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
 
 
-def gone(*holdings: Holding, live: tuple[str, ...] = (), policy: Policy | None = None, size: int = 100_000) -> list[str]:
+def gone(
+    *holdings: Holding, live: tuple[str, ...] = (), policy: Policy | None = None, size: int = 100_000
+) -> list[str]:
     due = plan_pruning(holdings, live, now=NOW, file_bytes=size, policy=policy or Policy())
     return [each.holding.entry_id for each in due]
 
 
 @pytest.mark.parametrize(
     ("hours", "stored", "expected"),
-    [(0, 1.0, 1.0), (10, 1.0, 0.95), (100, 1.0, 0.5), (180, 1.0, 0.1), (9_999, 1.0, 0.1), (1, 0.1, 0.1), (-5, 0.7, 0.7)],
+    [
+        (0, 1.0, 1.0),
+        (10, 1.0, 0.95),
+        (100, 1.0, 0.5),
+        (180, 1.0, 0.1),
+        (9_999, 1.0, 0.1),
+        (1, 0.1, 0.1),
+        (-5, 0.7, 0.7),
+    ],
 )
 def test_confidence_loses_half_a_percent_an_hour(hours: float, stored: float, expected: float) -> None:
     held = replace(FRESH, used_at=NOW - hours * HOUR, confidence=stored)
@@ -37,7 +47,9 @@ def test_confidence_loses_half_a_percent_an_hour(hours: float, stored: float, ex
 def test_importance_halves_every_seven_days_and_grows_with_use() -> None:
     assert importance(aged(7), NOW) == pytest.approx(importance(FRESH, NOW) / 2, rel=1e-6)
     assert importance(aged(0, uses=2), NOW) == pytest.approx(importance(FRESH, NOW) * 2, rel=1e-6)
-    assert importance(aged(0, cls="prompt"), NOW) > importance(FRESH, NOW) > importance(aged(0, tokens=3), NOW)
+    assert (
+        importance(aged(0, cls="prompt"), NOW) > importance(FRESH, NOW) > importance(aged(0, tokens=3), NOW)
+    )
 
 
 def test_what_was_never_used_goes_when_it_has_lost_its_worth() -> None:
@@ -75,7 +87,9 @@ def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:
     cls=st.sampled_from([each.value for each in ContentClass]),
 )
 @settings(max_examples=60, deadline=None)
-def test_a_cap_frees_at_least_what_it_must_and_never_twice(days: list[float], uses: int, cap: int, cls: str) -> None:
+def test_a_cap_frees_at_least_what_it_must_and_never_twice(
+    days: list[float], uses: int, cap: int, cls: str
+) -> None:
     holdings = [replace(aged(day, uses=uses, cls=cls), entry_id=f"g{n}") for n, day in enumerate(days)]
     size = sum(each.bytes for each in holdings) * 2
     found = gone(*holdings, policy=Policy(max_bytes=cap), size=size)

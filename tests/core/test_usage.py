@@ -20,7 +20,9 @@ def test_a_call_is_priced_by_what_was_read_from_cache_and_written_to_it() -> Non
 
 def test_prices_come_from_a_row_of_litellms_table() -> None:
     assert Prices.of({"input_cost_per_token": 2e-6}) == Prices(2e-6, 0.0, 2e-6, 2e-6)
-    assert Prices.of({"input_cost_per_token": 2e-6, "input_cost_per_token_cache_hit": 1e-7}).cache_read == 1e-7
+    assert (
+        Prices.of({"input_cost_per_token": 2e-6, "input_cost_per_token_cache_hit": 1e-7}).cache_read == 1e-7
+    )
     assert PRICES.input_at(1.0) == PRICES.cache_read
     assert PRICES.input_at(0.0) == PRICES.input
 

@@ -33,7 +33,8 @@ TALK = chat(
 
 def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
     return [
-        (piece.role, piece.content.replace(NOTE_HEAD, "NOTE")) for piece in render(entries, Levels(levels), text_of)
+        (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
+        for piece in render(entries, Levels(levels), text_of)
     ]
 
 

@@ -53,12 +53,18 @@ class Session:
         number, gardener = self.turns, self.gardener
         self.turns += 1
         gardener.enter_turn()
-        question = Message("user", f"what about the widget {number} and setting{number - 3 if number > 3 else 0}?")
+        question = Message(
+            "user", f"what about the widget {number} and setting{number - 3 if number > 3 else 0}?"
+        )
         gardener.sync(self.done, [question])
         gardener.recall_note(question.content, "")
         if gardener.tend() is not None:
             self.done = [piece.message for piece in gardener.pieces[0]]
-        reply = Message("assistant", f"The widget {number} needs setting{number} = {number * 7}. " + f"Because of reason {number} it is so. " * 25)
+        reply = Message(
+            "assistant",
+            f"The widget {number} needs setting{number} = {number * 7}. "
+            + f"Because of reason {number} it is so. " * 25,
+        )
         self.done = [*self.done, question, reply]
         gardener.sync(self.done, [])
         gardener.recall(f"widget {number}")
@@ -157,12 +163,18 @@ def test_a_file_system_that_is_read_only_from_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("where a directory should be")
     chat = Session(tmp_path / "file" / "archive")
     chat.play(8)
-    assert "in memory" in chat.store.notice and chat.gardener.plans_applied and chat.gardener.recall("setting2 reason 2")
+    assert (
+        "in memory" in chat.store.notice
+        and chat.gardener.plans_applied
+        and chat.gardener.recall("setting2 reason 2")
+    )
     chat.close()
 
 
 @pytest.mark.parametrize("kind", ["IMMEDIATE", "EXCLUSIVE"])
-def test_a_lock_of_another_process(chat: Session, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_of_another_process(
+    chat: Session, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if LOCK_SECONDS < 10:
         monkeypatch.setattr("aider_gardener.store.sqlite_file.BUSY_MILLISECONDS", 30)
         monkeypatch.setattr("aider_gardener.store.sqlite_base.PATIENCE_MILLISECONDS", 10)
@@ -183,10 +195,14 @@ def test_a_lock_of_another_process(chat: Session, tmp_path: Path, kind: str, mon
     assert stored(tmp_path) == chat.said()
 
 
-@pytest.mark.parametrize("table", ["originals", "bodies", "occurrences", "events", "renditions", "word_index_data"])
+@pytest.mark.parametrize(
+    "table", ["originals", "bodies", "occurrences", "events", "renditions", "word_index_data"]
+)
 def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, table: str) -> None:
     chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    pages = [row[0] for row in chat.store._db.live.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))]
+    pages = [
+        row[0] for row in chat.store._db.live.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))
+    ]
     before = chat.said()
     with open(tmp_path / "gardener.db", "r+b") as handle:
         handle.seek((pages[-1] - 1) * 4_096)
@@ -201,7 +217,9 @@ def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, t
     assert stored(tmp_path) == chat.said(), "what the damaged page held is known to the chat and stored again"
 
 
-def test_a_damaged_archive_that_cannot_be_set_aside(chat: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_archive_that_cannot_be_set_aside(
+    chat: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(path: Path, now: float) -> Path:
         raise PermissionError(13, "not allowed")
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.diff import lines_of, new_file, parse_changes
 
-LINES = st.lists(st.sampled_from(["a\n", "b\n", "\n", "    c\n", "-- d\n", "+e\n", "@@ f\n", "g\x0ch\n"]), max_size=12)
+LINES = st.lists(
+    st.sampled_from(["a\n", "b\n", "\n", "    c\n", "-- d\n", "+e\n", "@@ f\n", "g\x0ch\n"]), max_size=12
+)
 
 
 def diff_text(old: list[str], new: list[str], path: str = "aider/x.py") -> str:

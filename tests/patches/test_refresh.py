@@ -19,7 +19,7 @@ from aider_gardener.patches.refresh import refreshed
 from aider_gardener.patches.state import with_patches
 
 WANTED = [part for part in CHAIN if part.wanted]
-HOST = '''import os
+HOST = """import os
 
 from aider import models
 from aider.zoo import animals
@@ -38,7 +38,7 @@ class Coder:
 
 def free():
     pass
-'''
+"""
 
 
 def seam(path: str, signature: str, make: str) -> Seam:
@@ -122,7 +122,9 @@ def test_hooks_stand_above_decorators_and_at_the_end_of_a_class() -> None:
 
 def test_what_aider_may_have_itself_is_handed_to_the_hook() -> None:
     text = hooked(HOST, [seam("Coder.cmd_context_pressure", "", "cmd_context_pressure")], "x.py")
-    assert '    cmd_context_pressure = gardened.cmd_context_pressure(vars().get("cmd_context_pressure"))' in text
+    assert (
+        '    cmd_context_pressure = gardened.cmd_context_pressure(vars().get("cmd_context_pressure"))' in text
+    )
 
 
 def test_a_seam_that_is_not_there_is_refused() -> None:

@@ -17,14 +17,18 @@ NAMES = ("bag", "gardener-no-compress", "gardener+recall_tokens=0+embedder=none"
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, ReplayResult]:
-    return dict(zip(NAMES, replay_all([Job(MINI, name, history_tokens=TIGHT) for name in NAMES]), strict=True))
+    return dict(
+        zip(NAMES, replay_all([Job(MINI, name, history_tokens=TIGHT) for name in NAMES]), strict=True)
+    )
 
 
 def test_the_bag_stands_in_place_of_the_past_within_its_limit(results: dict[str, ReplayResult]) -> None:
     bags = {sha for sha, text in results["bag"].texts.items() if text.startswith(BAG_HEAD)}
     for call in results["bag"].main_calls():
         past = [(sha, tokens) for sha, tokens, part in call.prompt if part == "done"]
-        assert len(past) in (0, 2) or call.turn == 4, "the edit of a reflected turn moves that turn's own messages"
+        assert len(past) in (0, 2) or call.turn == 4, (
+            "the edit of a reflected turn moves that turn's own messages"
+        )
         assert sum(tokens for sha, tokens in past if sha in bags) <= TIGHT + 10
     assert bags
 

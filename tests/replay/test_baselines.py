@@ -6,7 +6,10 @@ from aider_gardener.replay.baselines import BAG_HEAD, bag, mask, without_older_o
 
 
 def output(command: str, text: str) -> dict[str, str]:
-    return {"role": "user", "content": f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n{text}\n"}
+    return {
+        "role": "user",
+        "content": f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n{text}\n",
+    }
 
 
 def test_only_the_last_outputs_stay() -> None:

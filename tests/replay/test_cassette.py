@@ -77,7 +77,9 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Result, Resu
     """The same replay twice: with a model that answers everything alike, and with none that could."""
     said = "ASKED " + json.loads((MINI / "probes.json").read_text("utf-8"))[0]["answer_keys"][0]
     cassette = ["--ask-model", "openai/gpt-4o-mini", "--cassette", str(tmp_path / "c.jsonl")]
-    with ReplayServer(Script([], rest=said, summaries=["I asked you for a SUMMARY OF THE MODEL."] * 9)) as server:
+    with ReplayServer(
+        Script([], rest=said, summaries=["I asked you for a SUMMARY OF THE MODEL."] * 9)
+    ) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         first = run(tmp_path, "1.json", *cassette)
     return first, run(tmp_path, "2.json", *cassette), server

@@ -36,7 +36,13 @@ def test_the_sessions_that_come_with_it_are_sound(folder: Path) -> None:
 
 
 def probe(**changes: Any) -> dict[str, Any]:
-    return {"about_turn": 1, "ask_at_turn": 2, "kind": "number", "question": "which port?", "answer_keys": ["8081"]} | changes
+    return {
+        "about_turn": 1,
+        "ask_at_turn": 2,
+        "kind": "number",
+        "question": "which port?",
+        "answer_keys": ["8081"],
+    } | changes
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,10 @@ def probe(**changes: Any) -> dict[str, Any]:
         ([{**REPLY}, USER], "session.jsonl:2: a reply event stands before the user event of turn 1"),
         ([USER, USER], "session.jsonl:3: turn 1 has two user events"),
         ([USER, {"kind": "confirm", "turn": 2, "question": "?"}], "turn 2 has no user event"),
-        ([USER, {"kind": "file", "turn": 1, "path": "../x", "text": ""}], "session.jsonl:3: the path '../x' leads out"),
+        (
+            [USER, {"kind": "file", "turn": 1, "path": "../x", "text": ""}],
+            "session.jsonl:3: the path '../x' leads out",
+        ),
         ([], "session.jsonl: holds no user event"),
     ],
 )

@@ -64,7 +64,9 @@ def test_every_recorded_probe_has_a_decoy_that_was_really_never_said(name: str) 
     assert made == [Decoys(session, session.probes).of(probe) for probe in session.probes]
 
 
-@given(st.from_regex(r"[a-z]{3,8}[_-][a-z]{3,8}|[1-9][0-9]{2,6}(\.[0-9]+)?", fullmatch=True), st.integers(1, 8))
+@given(
+    st.from_regex(r"[a-z]{3,8}[_-][a-z]{3,8}|[1-9][0-9]{2,6}(\.[0-9]+)?", fullmatch=True), st.integers(1, 8)
+)
 def test_an_altered_key_is_another_one_of_the_same_make(key: str, attempt: int) -> None:
     made = altered(key, attempt, ["quartz", "lagoon"])
     assert made != key or made.endswith(("quartz", "lagoon"))

@@ -43,7 +43,9 @@ def read(tmp_path: Path, text: str) -> Session:
 def test_each_version_gives_its_turns(name: str, expected: str) -> None:
     """Prompt, reply, confirmation, output, error and commit, each as a letter, a word a turn."""
     session = version(name)
-    found = ["".join(LETTERS[event.kind] for event in session.turn(at + 1)) for at in range(session.turn_count)]
+    found = [
+        "".join(LETTERS[event.kind] for event in session.turn(at + 1)) for at in range(session.turn_count)
+    ]
     assert " ".join(found) == expected
 
 
@@ -88,7 +90,9 @@ def test_an_output_that_was_declined_or_of_a_passed_test_is_no_event() -> None:
     assert [event.answer for event in version("v0.50").of_kind("confirm")] == [True, True, False, False]
 
 
-@pytest.mark.parametrize(("name", "turn", "typed"), [("v0.50", 4, "silence it"), ("v0.62", 4, "answer in one word")])
+@pytest.mark.parametrize(
+    ("name", "turn", "typed"), [("v0.50", 4, "silence it"), ("v0.62", 4, "answer in one word")]
+)
 def test_what_was_typed_to_go_with_an_output_is_a_turn(name: str, turn: int, typed: str) -> None:
     session = version(name)
     assert session.of_kind("user", turn)[0].text == typed
@@ -140,7 +144,10 @@ def test_a_command_line_of_several_lines_is_no_reply() -> None:
 
 
 def test_thoughts_do_not_make_a_turn_of_what_an_architect_hands_on() -> None:
-    assert [event.text for event in version("v0.74").of_kind("user")][:2] == ["sort the names", "/test pytest -q"]
+    assert [event.text for event in version("v0.74").of_kind("user")][:2] == [
+        "sort the names",
+        "/test pytest -q",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ from aider_gardener.replay.result import Compaction
 names = st.sampled_from([name for name, _ in LAYERS])
 requests = st.builds(
     lambda turn, call, layers: Request(turn, call, sum(layers.values()), layers),
-    st.integers(1, 2_000), st.integers(1, 4), st.dictionaries(names, st.integers(1, 90_000), min_size=1),
+    st.integers(1, 2_000),
+    st.integers(1, 4),
+    st.dictionaries(names, st.integers(1, 90_000), min_size=1),
 )
 details = st.builds(
     lambda found, turns: Detail(
@@ -67,8 +69,14 @@ def test_a_layer_that_is_absent_in_between_leaves_a_gap() -> None:
 def test_a_mark_stands_at_the_first_request_from_its_turn_on() -> None:
     detail = Detail(
         tuple(Request(turn, 1, 10, {"log": 10}) for turn in (1, 5, 9)),
-        (Compaction(4, "plan", True, 9, 4), Compaction(99, "llm", False, 9, 4), Compaction(4, "plan", True, 4, 3)),
-        (), (), (),
+        (
+            Compaction(4, "plan", True, 9, 4),
+            Compaction(99, "llm", False, 9, 4),
+            Compaction(4, "plan", True, 4, 3),
+        ),
+        (),
+        (),
+        (),
     )
     marks = chart_of(detail, columns_of([detail]), 10).marks
     width = (WIDTH - LEFT - RIGHT) / 3

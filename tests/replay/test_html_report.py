@@ -61,13 +61,27 @@ class Page(HTMLParser):
 
 def swap(plan: int, original: str = "long", rendition: str = "short", number: int = 0) -> Swapped:
     return Swapped(
-        plan, f"g{number:09x}", 1, "test: pytest", "log", "full", "compressed", 100 - number % 100,
-        "log, priority 20", original, rendition,
+        plan,
+        f"g{number:09x}",
+        1,
+        "test: pytest",
+        "log",
+        "full",
+        "compressed",
+        100 - number % 100,
+        "log, priority 20",
+        original,
+        rendition,
     )
 
 
 def made_report(
-    words: str = "hello", *, recorded: bool = True, probes: bool = True, swaps: int = 1, names: Any = ("shop",)
+    words: str = "hello",
+    *,
+    recorded: bool = True,
+    probes: bool = True,
+    swaps: int = 1,
+    names: Any = ("shop",),
 ) -> tuple[Report, Details]:
     """A report of two variants: the baseline sends more, the gardener has two plans in turn 3."""
     found, details = [], Details()
@@ -85,8 +99,13 @@ def made_report(
             plans = [Compaction(3, "plan", True, 900, 400, reason="above its budget")] * 2
             llm = [Compaction(2, "llm", False, 900, 100, 1, 500, 50)]
             result = made_result(
-                calls, session=name, variant=variant, turns=9,
-                probes=[made_probe(1, 1, 5), made_probe(2, 1, 6, supported=variant == "stock")] if probes else [],
+                calls,
+                session=name,
+                variant=variant,
+                turns=9,
+                probes=[made_probe(1, 1, 5), made_probe(2, 1, 6, supported=variant == "stock")]
+                if probes
+                else [],
                 compactions=plans if variant == "gardener" else llm,
                 measured=Measured(plan_seconds=(0.01, 0.02), overhead_seconds={1: 0.1}),
             )
@@ -208,21 +227,37 @@ def test_facts_carried_over_name_the_turns_and_whether_they_stood_in_the_prompt(
     report, details = made_report()
     assert [one.text for one in details.found["shop", "stock"].carried if not one.is_line] == []
     # A fact said in turn 1 and again in turn 5 that only the baseline's prompt held.
-    session = made_session(("see deep_blue_7", "ok"), *((f"q{n}", "a") for n in range(3)), ("and?", "deep_blue_7"))
+    session = made_session(
+        ("see deep_blue_7", "ok"), *((f"q{n}", "a") for n in range(3)), ("and?", "deep_blue_7")
+    )
     rows = {}
     for variant, past in (("stock", "deep_blue_7 is it"), ("gardener", "nothing")):
         calls = [made_call(turn, [("done", past), ("cur", "and?")]) for turn in range(1, 6)]
         rows[variant] = detail_of(made_result(calls, variant=variant, turns=5), session)
     details.found.update({("shop", variant): detail for variant, detail in rows.items()})
     text = html_of(report, details)
-    row = re.search(r"<code>deep_blue_7</code></td><td class=\"n\">(\d+)</td>.*?>(\d+)</td><td>(\w+)</td><td>(\w+)", text)
+    row = re.search(
+        r"<code>deep_blue_7</code></td><td class=\"n\">(\d+)</td>.*?>(\d+)</td><td>(\w+)</td><td>(\w+)", text
+    )
     assert row is not None and row.groups() == ("1", "5", "yes", "no")
 
 
 def test_the_layers_of_a_request_add_up_to_its_tokens() -> None:
     edit = "a.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n```\n"
-    calls = [made_call(1, [("system", "s" * 50), ("repo", "m" * 40), ("files", "f" * 30), ("done", edit),
-                           ("done", f"{NOTE_HEAD} [1] x"), ("cur", "what now?"), ("reminder", "r" * 10)])]
+    calls = [
+        made_call(
+            1,
+            [
+                ("system", "s" * 50),
+                ("repo", "m" * 40),
+                ("files", "f" * 30),
+                ("done", edit),
+                ("done", f"{NOTE_HEAD} [1] x"),
+                ("cur", "what now?"),
+                ("reminder", "r" * 10),
+            ],
+        )
+    ]
     detail: Detail = detail_of(made_result(calls, turns=1), made_session(("what now?", "fine")))
     layers = detail.requests[0].layers
     assert abs(sum(layers.values()) - detail.requests[0].tokens) <= len(layers)

@@ -10,7 +10,9 @@ SAID = "the pool of the billing worker was raised to 47 connections after the ou
 
 
 def probe(*keys: str) -> Probe:
-    return Probe(about_turn=1, ask_at_turn=5, kind="number", question="How many connections?", answer_keys=keys)
+    return Probe(
+        about_turn=1, ask_at_turn=5, kind="number", question="How many connections?", answer_keys=keys
+    )
 
 
 def test_an_untouched_text_supports_its_probe() -> None:

@@ -24,7 +24,9 @@ from aider_gardener.replay.session import load_folder
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2cD4"
 ROOT = Path(__file__).resolve().parents[2]
-EDIT = "calc.py\n```python\n<<<<<<< SEARCH\n    return a - b\n=======\n    return a + b\n>>>>>>> REPLACE\n```\n"
+EDIT = (
+    "calc.py\n```python\n<<<<<<< SEARCH\n    return a - b\n=======\n    return a + b\n>>>>>>> REPLACE\n```\n"
+)
 
 
 def git(repo: Path, *arguments: str) -> None:
@@ -33,13 +35,35 @@ def git(repo: Path, *arguments: str) -> None:
 
 def run(repo: Path, folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [
-        sys.executable, "-m", "aider_gardener.cli", "record", "--yes", "--to", str(folder), "--", "aider",
-        "--model", "gpt-4o", "--no-pretty", "--no-fancy-input", "--yes-always", "--no-gitignore",
-        "--no-show-release-notes", "--map-tokens", "1024", *arguments,
+        sys.executable,
+        "-m",
+        "aider_gardener.cli",
+        "record",
+        "--yes",
+        "--to",
+        str(folder),
+        "--",
+        "aider",
+        "--model",
+        "gpt-4o",
+        "--no-pretty",
+        "--no-fancy-input",
+        "--yes-always",
+        "--no-gitignore",
+        "--no-show-release-notes",
+        "--map-tokens",
+        "1024",
+        *arguments,
     ]
     env = {**os.environ, "OPENAI_API_BASE": url, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
     return subprocess.run(
-        command, cwd=repo, env=env, capture_output=True, encoding="utf-8", timeout=120, stdin=subprocess.DEVNULL
+        command,
+        cwd=repo,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -55,7 +79,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subpr
     git(repo, "init", "-q")
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "start")
-    script = Script([f"Adds now.\n\n{EDIT}", "It holds two lines."], commits=["fix: add adds"], rest="nothing left")
+    script = Script(
+        [f"Adds now.\n\n{EDIT}", "It holds two lines."], commits=["fix: add adds"], rest="nothing left"
+    )
     with ReplayServer(script) as server:
         runs = [run(repo, folder, server.url, "calc.py", "--message", f"mend add, the token is {TOKEN}")]
         (repo / "notes.txt").write_text("new\nlines\n", encoding="utf-8")
@@ -71,8 +97,17 @@ def test_both_runs_are_one_session_with_a_restart_between(recorded: Any) -> None
     folder, runs = recorded
     assert [done.returncode for done in runs] == [0, 0], runs[0].stderr + runs[1].stderr
     rows = events(folder)
-    assert [row["kind"] for row in rows if row["kind"] in ("meta", "user", "reply", "commit", "restart", "file")] == [
-        "meta", "user", "reply", "commit", "restart", "file", "user", "reply",
+    assert [
+        row["kind"] for row in rows if row["kind"] in ("meta", "user", "reply", "commit", "restart", "file")
+    ] == [
+        "meta",
+        "user",
+        "reply",
+        "commit",
+        "restart",
+        "file",
+        "user",
+        "reply",
     ]
     assert rows[0]["files"] == ["calc.py"] and rows[0]["recorded_with"] == "aider-chat 0.86.2"
     again = next(row for row in rows if row["kind"] == "restart")
@@ -83,7 +118,11 @@ def test_both_runs_are_one_session_with_a_restart_between(recorded: Any) -> None
 
 def test_the_tree_at_the_start_is_stored_without_what_is_no_text(recorded: Any) -> None:
     folder, _ = recorded
-    stored = {path.relative_to(folder / "repo0").as_posix() for path in (folder / "repo0").rglob("*") if path.is_file()}
+    stored = {
+        path.relative_to(folder / "repo0").as_posix()
+        for path in (folder / "repo0").rglob("*")
+        if path.is_file()
+    }
     assert stored == {"calc.py", "notes.txt"}
     assert "a - b" in (folder / "repo0" / "calc.py").read_text("utf-8")
 
@@ -107,7 +146,9 @@ def test_the_recording_is_sound_and_its_replay_sends_the_recorded_prompts(record
     assert [str(fault) for fault in check_folder(folder) if fault.serious] == []
     result: ReplayResult = replay_session(folder, "stock")
     calls = [call for call in result.calls if call.recorded_messages]
-    assert [(call.messages, call.kind) for call in calls] == [(call.recorded_messages, call.kind) for call in calls]
+    assert [(call.messages, call.kind) for call in calls] == [
+        (call.recorded_messages, call.kind) for call in calls
+    ]
     assert [call.kind for call in calls] == ["main", "weak-commit", "main"]
     assert result.notices == ()
     texts = "\n".join(result.texts.values())
@@ -146,7 +187,9 @@ def test_a_streamed_reply_is_noted_also_when_it_is_broken_off(tmp_path: Path) ->
     session = SessionFolder(tmp_path / "s", keep_files=False)
     session.begin(tmp_path, {"files": []})
     recorder = Recorder(session)
-    chunks = (SimpleNamespace(choices=[SimpleNamespace(delta=SimpleNamespace(content=text))]) for text in "abc")
+    chunks = (
+        SimpleNamespace(choices=[SimpleNamespace(delta=SimpleNamespace(content=text))]) for text in "abc"
+    )
     stream = recorder.listening(chunks, "reply", 4)
     assert [next(stream).choices[0].delta.content, next(stream).choices[0].delta.content] == ["a", "b"]
     stream.close()

@@ -90,7 +90,9 @@ def test_no_history_sends_only_the_current_turn(results: dict[str, ReplayResult]
     assert "done" not in second.parts
     assert [part for _sha, _tokens, part in second.prompt].count("cur") == 1
     reflected = [call for call in result.main_calls() if call.turn == 4][-1]
-    assert [part for _sha, _tokens, part in reflected.prompt if part in ("cur", "done")] == ["done"] * 8 + ["cur"]
+    assert [part for _sha, _tokens, part in reflected.prompt if part in ("cur", "done")] == ["done"] * 8 + [
+        "cur"
+    ]
     assert [probe.present for probe in result.probes] == [False, False, False, True]
 
 
@@ -113,7 +115,9 @@ def test_token_counts_are_those_of_litellm(dumped: Path, results: dict[str, Repl
     import litellm
 
     for call in results["none"].calls:
-        prompt = json.loads((dumped / "mini" / "none" / f"{call.turn}-{call.call}.json").read_text(encoding="utf-8"))
+        prompt = json.loads(
+            (dumped / "mini" / "none" / f"{call.turn}-{call.call}.json").read_text(encoding="utf-8")
+        )
         assert call.prompt_tokens == litellm.token_counter(model="gpt-4o", messages=prompt)
         assert sum(call.parts.values()) == sum(tokens for _sha, tokens, _part in call.prompt)
 
@@ -155,7 +159,9 @@ def test_a_replay_that_leaves_its_recording_says_where(tmp_path: Path) -> None:
     with pytest.raises(ReplayError) as left:
         replay_session(path, "none")
     assert "turn 4 asks for reply 3, the recording has 2" in str(left.value)
-    assert "closest recorded event: the reply of turn 4 that begins 'I quoted the old line." in str(left.value)
+    assert "closest recorded event: the reply of turn 4 that begins 'I quoted the old line." in str(
+        left.value
+    )
 
 
 def test_replies_that_nobody_asks_for_are_noted(tmp_path: Path) -> None:
@@ -216,7 +222,9 @@ def test_summaries_and_probes_can_be_given() -> None:
 
 
 def test_recorded_sessions_replay_exactly() -> None:
-    jobs = [Job(RECORDED / name, "none", probes=()) for name in ("ledger-api", "checkout-ts", "queue-incident")]
+    jobs = [
+        Job(RECORDED / name, "none", probes=()) for name in ("ledger-api", "checkout-ts", "queue-incident")
+    ]
     for result in replay_all(jobs):
         calls = result.main_calls()
         assert [call.messages for call in calls] == [call.recorded_messages for call in calls]

@@ -81,7 +81,11 @@ def test_missing_paths_are_named(tmp_path: Path) -> None:
 
 def test_bad_probes_and_summaries_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "probes.json"
-    for text, said in (("{", "cannot be read as JSON"), ("{}", "must be a JSON list"), ('[{"kind": "x"}]', "needs")):
+    for text, said in (
+        ("{", "cannot be read as JSON"),
+        ("{}", "must be a JSON list"),
+        ('[{"kind": "x"}]', "needs"),
+    ):
         bad.write_text(text, encoding="utf-8")
         with pytest.raises(SessionError, match=said):
             load_probes(bad)

@@ -91,6 +91,10 @@ def test_what_is_saved_is_said_where_both_were_run() -> None:
                 found.append((result, summarize(result, made_session(("a", "b"), name=session))))
         return " ".join(rendered(make_report(found), 200).split())
 
-    assert "The gardener saved 750.0k of 1.0M tokens ($1.88 of $2.50" in shown({"stock": 1_000_000, "gardener": 250_000})
-    assert "The gardener added 400.0k to 800.0k tokens" in shown({"stock": 400_000, "gardener": 600_000}, ("shop", "queue"))
+    assert "The gardener saved 750.0k of 1.0M tokens ($1.88 of $2.50" in shown(
+        {"stock": 1_000_000, "gardener": 250_000}
+    )
+    assert "The gardener added 400.0k to 800.0k tokens" in shown(
+        {"stock": 400_000, "gardener": 600_000}, ("shop", "queue")
+    )
     assert "The gardener" not in shown({"stock-fixed": 400_000, "gardener": 600_000})

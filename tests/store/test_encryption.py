@@ -41,7 +41,11 @@ def put(store: Store, content: str, *, seq: int) -> Entry:
         source=Source(SourceKind.COMMAND, f"grep {MARK}"), cls=ContentClass.LOG, segments=(), tokens=1,
     )  # fmt: skip
     spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
-    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans], renditions=[Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)])
+    return store.add(
+        new,
+        chunks=[Chunk(new.id, *span) for span in spans],
+        renditions=[Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)],
+    )
 
 
 def fill(store: Store, count: int = 30) -> bytes:
@@ -74,7 +78,9 @@ def holds_everything(store: Store, count: int = 30) -> bool:
 
 
 @pytest.mark.parametrize("network", [False, True])
-def test_no_plaintext_anywhere_in_the_directory(tmp_path: Path, key: str, network: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_plaintext_anywhere_in_the_directory(
+    tmp_path: Path, key: str, network: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("aider_gardener.store.location.is_network_path", lambda path: network)
     store = open_store(tmp_path, key_source="env")
     assert store.persistent and store.notice == ""
@@ -84,7 +90,9 @@ def test_no_plaintext_anywhere_in_the_directory(tmp_path: Path, key: str, networ
         put(store, f"{MARK} in a trial " * 5_000, seq=99)
         seen = bytes_of(tmp_path)
     for found in (seen, bytes_of(tmp_path)):
-        assert MARK.lower().encode() not in found.lower() and vector not in found and key.encode() not in found
+        assert (
+            MARK.lower().encode() not in found.lower() and vector not in found and key.encode() not in found
+        )
     store.close()
     assert MARK.lower().encode() not in bytes_of(tmp_path).lower() and is_encrypted(tmp_path / "gardener.db")
     again = open_store(tmp_path)  # the marker says where the key is
@@ -195,7 +203,10 @@ def test_an_archive_in_use_is_not_rewritten(tmp_path: Path, key: str) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("step", ["os.replace", "aider_gardener.store.rekey._synced", "aider_gardener.store.encryption.write_marker"])
+@pytest.mark.parametrize(
+    "step",
+    ["os.replace", "aider_gardener.store.rekey._synced", "aider_gardener.store.encryption.write_marker"],
+)
 @pytest.mark.parametrize("way", ["encrypt", "decrypt"])
 def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
@@ -219,7 +230,9 @@ def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
     again.close()
 
 
-def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
     store = open_store(tmp_path)
     fill(store, 60)

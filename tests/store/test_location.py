@@ -71,12 +71,29 @@ def test_a_linked_parent_is_fine(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.unheard-of", "NFS", "virtiofs"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "fuse.sshfs",
+        "fuse.rclone",
+        "fuse.unheard-of",
+        "NFS",
+        "virtiofs",
+    ],
+)
 def test_networks_are_told(kind: str) -> None:
     assert is_network_file_system(kind)
 
 
-@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "apfs", "tmpfs", "overlay", "zfs", "fuseblk", "fuse.gocryptfs", ""])
+@pytest.mark.parametrize(
+    "kind", ["ext4", "xfs", "btrfs", "apfs", "tmpfs", "overlay", "zfs", "fuseblk", "fuse.gocryptfs", ""]
+)
 def test_local_ones_are_not_called_networks(kind: str) -> None:
     assert not is_network_file_system(kind)
 

@@ -29,7 +29,9 @@ def put(store: Store, content: str, *, seq: int, session: str = "old", at: float
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
         source=Source(), cls=ContentClass.LOG, segments=(), tokens=len(content) // 4, created_at=at, accessed_at=at,
     )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, at, min(at + 400, len(content))) for at in range(0, len(content), 400)])
+    return store.add(
+        new, chunks=[Chunk(new.id, at, min(at + 400, len(content))) for at in range(0, len(content), 400)]
+    )
 
 
 def filled(directory: Path, count: int = 60) -> None:
@@ -140,7 +142,9 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
         "sys.stdin.read()\n"
         "os._exit(9)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     assert child.stdout is not None and child.stdout.readline() == b"held\n"
     store = open_store(tmp_path)
     assert "old" in store.live_sessions()
@@ -149,7 +153,9 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_another_machines_process_and_a_reused_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_machines_process_and_a_reused_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(tmp_path, 3)
     db = apsw.Connection(str(tmp_path / "gardener.db"))
     db.execute("INSERT INTO holders VALUES ('old', 'elsewhere', 1, '', ?)", (time.time() - 2 * DAY,))

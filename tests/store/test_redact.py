@@ -83,7 +83,9 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("frame", "secret"), SECRETS, ids=[frame[:24] + str(n) for n, (frame, _) in enumerate(SECRETS)])
+@pytest.mark.parametrize(
+    ("frame", "secret"), SECRETS, ids=[frame[:24] + str(n) for n, (frame, _) in enumerate(SECRETS)]
+)
 def test_secrets_go(frame: str, secret: str) -> None:
     text = "before é\n" + frame.format(secret) + "\nafter"
     result = redact(text)
@@ -103,10 +105,18 @@ def test_private_keys_go(kind: str) -> None:
     body = "\n".join([MIXED * 2] * 5)
     text = f"a\n-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\nb"
     result = redact(text)
-    assert MIXED not in result.text and result.text.startswith("a\n-----BEGIN") and result.text.endswith("KEY-----\nb")
+    assert (
+        MIXED not in result.text
+        and result.text.startswith("a\n-----BEGIN")
+        and result.text.endswith("KEY-----\nb")
+    )
     cut = redact(f"-----BEGIN {kind}PRIVATE KEY-----\n{body}")
     assert MIXED not in cut.text
-    escaped = redact('{"private_key": "-----BEGIN PRIVATE KEY-----\\n' + "\\n".join([MIXED * 2] * 5) + '\\n-----END PRIVATE KEY-----\\n"}')
+    escaped = redact(
+        '{"private_key": "-----BEGIN PRIVATE KEY-----\\n'
+        + "\\n".join([MIXED * 2] * 5)
+        + '\\n-----END PRIVATE KEY-----\\n"}'
+    )
     assert MIXED not in escaped.text
 
 
@@ -126,7 +136,10 @@ def test_known_secrets_go_wherever_they_stand() -> None:
     assert is_telling(secret) and not is_telling("password") and not is_telling("123456789")
 
 
-@given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from([f.format(s) for f, s in SECRETS])), max_size=8), st.booleans())
+@given(
+    st.lists(st.one_of(st.text(max_size=20), st.sampled_from([f.format(s) for f, s in SECRETS])), max_size=8),
+    st.booleans(),
+)
 @settings(max_examples=100, deadline=None)
 def test_redacting_is_reversible_in_place_and_done_once(parts: list[str], lines: bool) -> None:
     text = ("\n" if lines else " ").join(parts)
@@ -146,7 +159,10 @@ def test_positions_move_around_a_secret() -> None:
     assert result.position(0) == 0 and result.position(start) == start
     assert result.text[result.position(text.index(" bb")) :] == " bb"
     inside = start + 3
-    assert result.text[result.position(inside) : result.position(inside, end=True)] == result.spans[0].placeholder
+    assert (
+        result.text[result.position(inside) : result.position(inside, end=True)]
+        == result.spans[0].placeholder
+    )
 
 
 def test_long_lines_are_searched_in_pieces() -> None:

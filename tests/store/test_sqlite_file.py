@@ -84,7 +84,10 @@ def test_a_secret_is_nowhere_in_the_directory(tmp_path: Path) -> None:
     store.open_session("s1", project="p", started_at=1.0)
     line = f'password = "{SECRET}"'
     text = f"first\n{line}\nthen it printed {SECRET} at the end, {SECRET[:14]}"
-    renditions = (Rendition(Fidelity.COMPRESSED, f"printed {SECRET}", 3), Rendition(Fidelity.LINE, f"… {SECRET[:12]}", 2))
+    renditions = (
+        Rendition(Fidelity.COMPRESSED, f"printed {SECRET}", 3),
+        Rendition(Fidelity.LINE, f"… {SECRET[:12]}", 2),
+    )
     stored = put(store, text, detail=f"login --password={SECRET}", renditions=renditions)
     put(store, f"later, bare: {SECRET}", seq=1)
     store.put_renditions(stored.id, [Rendition(Fidelity.HIDDEN, f"({SECRET})", 1)])
@@ -97,8 +100,14 @@ def test_a_secret_is_nowhere_in_the_directory(tmp_path: Path) -> None:
     assert stored.id == entry_id("user", text) and stored.content == text
     assert store.by_rendition(text_hash(f"printed {SECRET}")) == stored.id
     got = store.get(stored.id)
-    assert got is not None and "[redacted:password:" in got.content and got.source.detail.startswith("login --password=[")
-    assert put(store, text, seq=2).id == stored.id and store.stats().entries == 2 and store.stats().redacted == 2
+    assert (
+        got is not None
+        and "[redacted:password:" in got.content
+        and got.source.detail.startswith("login --password=[")
+    )
+    assert (
+        put(store, text, seq=2).id == stored.id and store.stats().entries == 2 and store.stats().redacted == 2
+    )
     assert store.verify() == []
     store.close()
     assert SECRET[:12].encode() not in bytes_of(tmp_path)
@@ -121,7 +130,10 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     big = f"{marker} again {marker}Camel " * 3_000
     texts = [f"small {marker} text", big, f"other {marker}\n" * 50]
     renditions = (Rendition(Fidelity.COMPRESSED, f"{marker} compressed", 3),)
-    ids = [put(store, text, seq=n, session="gone", renditions=renditions if n == 0 else ()).id for n, text in enumerate(texts)]
+    ids = [
+        put(store, text, seq=n, session="gone", renditions=renditions if n == 0 else ()).id
+        for n, text in enumerate(texts)
+    ]
     while store.work_off(500):
         pass
     store.record_event("gone", 1, "swap", {"entry_id": ids[0], "reason": f"about {marker}"}, 1.0)
@@ -136,7 +148,9 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     store.close()
 
 
-def test_forgetting_says_when_another_process_holds_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_says_when_another_process_holds_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("aider_gardener.store.sqlite_forget.CHECKPOINT_TRIES", 1)
     store = open_store(tmp_path)
     stored = put(store, "to be forgotten")
@@ -153,7 +167,9 @@ def test_forgetting_says_when_another_process_holds_the_log(tmp_path: Path, monk
 
 def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path)
-    monkeypatch.setattr(sqlite_entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
+    monkeypatch.setattr(
+        sqlite_entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content)
+    )
     one, two = put(store, "one"), put(store, "two", seq=1)
     assert one.id == "gababababa" and two.id.startswith(one.id) and len(two.id) > len(one.id)
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")
@@ -187,13 +203,19 @@ def test_network_file_systems_get_a_rollback_journal(tmp_path: Path, monkeypatch
     store.close()
 
 
-def test_an_archive_that_was_moved_to_a_network_leaves_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = open_store(tmp_path)
     stored = put(store, "written at home")
     store.close()
     monkeypatch.setattr("aider_gardener.store.location.is_network_path", lambda path: True)
     moved = open_store(tmp_path)
-    assert moved.notice == "" and moved.original(stored.id) == "written at home" and not list(tmp_path.glob("*-wal"))
+    assert (
+        moved.notice == ""
+        and moved.original(stored.id) == "written at home"
+        and not list(tmp_path.glob("*-wal"))
+    )
     waited: list[int] = []
     assert isinstance(moved, SqliteStore)
     monkeypatch.setattr(type(moved._db), "live", property(lambda db: Waits(db._connection, waited)))
@@ -230,7 +252,10 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
         "assert store.notice == '', store.notice\n"
         "store.close()\n"
     )
-    children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in ("one", "two", "three")]
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name])
+        for name in ("one", "two", "three")
+    ]
     assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
     store = open_store(tmp_path)
     assert [len(store.session_entries(name)) for name in ("one", "two", "three")] == [12, 12, 12]
@@ -301,7 +326,9 @@ def test_other_threads_wait_for_a_trial(tmp_path: Path) -> None:
 
 
 def test_importing_the_package_loads_no_database() -> None:
-    code = "import sys, aider_gardener.store; sys.exit('apsw' in sys.modules or 'detect_secrets' in sys.modules)"
+    code = (
+        "import sys, aider_gardener.store; sys.exit('apsw' in sys.modules or 'detect_secrets' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

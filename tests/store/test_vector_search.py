@@ -53,7 +53,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     return directory, ids
 
 
-def exact(query: np.ndarray, ids: list[str], limit: int = 10, allowed: Callable[[int], bool] = lambda n: True) -> list[str]:
+def exact(
+    query: np.ndarray, ids: list[str], limit: int = 10, allowed: Callable[[int], bool] = lambda n: True
+) -> list[str]:
     order = np.argsort(-(VECTORS.astype(np.float16).astype(np.float32) @ query), kind="stable")
     return [ids[n] for n in order if allowed(int(n))][:limit]
 
@@ -83,7 +85,9 @@ def test_sqlite_vec_is_loaded_and_answers_on_this_machine() -> None:
 
 
 @pytest.mark.parametrize("way", ["matrix", "codes", "sqlite-vec"])
-def test_each_way_finds_the_ten_nearest(filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_each_way_finds_the_ten_nearest(
+    filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     forced(monkeypatch, way)
     monkeypatch.setattr(vector_search, "FEWEST_COMPARED", 200)
     directory, ids = filled
@@ -101,7 +105,9 @@ def test_each_way_finds_the_ten_nearest(filled: tuple[Path, list[str]], monkeypa
 
 
 @pytest.mark.parametrize("way", ["matrix", "codes", "sqlite-vec"])
-def test_filters_starve_no_way(filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_filters_starve_no_way(
+    filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     forced(monkeypatch, way)
     monkeypatch.setattr(vector_search, "FEWEST_COMPARED", 20)
     monkeypatch.setattr(vector_search, "OVERSAMPLE", 2)
@@ -148,7 +154,9 @@ def test_what_is_forgotten_is_found_no_more_and_nothing_is_read_anew(
     two.close()
 
 
-def test_a_process_that_missed_too_many_deletions_reads_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_missed_too_many_deletions_reads_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("aider_gardener.store.sqlite_vectors.REMOVALS_KEPT", 3)
     one, two = open_store(tmp_path), open_store(tmp_path)
     ids = fill(one, VECTORS[:30])
@@ -160,7 +168,9 @@ def test_a_process_that_missed_too_many_deletions_reads_anew(tmp_path: Path, mon
     two.close()
 
 
-def test_many_deletions_leave_no_room_wasted_in_memory_or_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_deletions_leave_no_room_wasted_in_memory_or_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("aider_gardener.store.vector_memory.WASTED_ROWS", 100)
     store = open_store(tmp_path)
     assert isinstance(store, SqliteStore)
@@ -168,7 +178,9 @@ def test_many_deletions_leave_no_room_wasted_in_memory_or_on_disk(tmp_path: Path
     for turn in range(3):
         ids = fill(store, VECTORS[:300], name=f"turn {turn}")
         assert near(store, VECTORS[7])[0].entry_id == ids[7]
-        sizes.append((tmp_path / "gardener.db").stat().st_size + (tmp_path / "gardener.db-wal").stat().st_size)
+        sizes.append(
+            (tmp_path / "gardener.db").stat().st_size + (tmp_path / "gardener.db-wal").stat().st_size
+        )
         store.forget(ids)
         assert near(store, VECTORS[7]) == [] and store.warm_vectors("e") == 0
     held = store._vectors.held
@@ -203,7 +215,9 @@ def test_an_odd_number_of_bytes_is_padded() -> None:
         assert (codes.distances(rows, codes.code(matrix[3])) == expected).all()
 
 
-def test_without_the_extension_numpy_serves(filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extension_numpy_serves(
+    filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vector_search, "UNREAD_ROWS", 0)
     monkeypatch.setattr(sqlite_vec_library, "PACKAGE", "no_such_package")
     directory, ids = filled

@@ -20,7 +20,9 @@ from aider_gardener.store.sqlite_file import Database
 CLASSES = (ContentClass.LOG, ContentClass.PROSE)
 
 
-def put(store: Store, content: str, *, seq: int, session: str = "s1", cls: ContentClass = ContentClass.PROSE) -> Entry:
+def put(
+    store: Store, content: str, *, seq: int, session: str = "s1", cls: ContentClass = ContentClass.PROSE
+) -> Entry:
     new = Entry(
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
         source=Source(SourceKind.COMMAND, ""), cls=cls, segments=(), tokens=1,
@@ -140,12 +142,18 @@ def test_an_archive_of_the_version_before_gets_its_table(tmp_path: Path) -> None
     old_hash = bytes.fromhex(content_hash("user", "aaaa bbb"))
     for statement, values in (
         ("INSERT INTO sessions VALUES (1, 's1', 'p', 1.0, 'openai', 'm')", ()),
-        ("INSERT INTO originals VALUES (1, 'gold', ?, 'user', 'prose', '[]', '[]', 2, 0, 1, 1.0, 0)", (old_hash,)),
+        (
+            "INSERT INTO originals VALUES (1, 'gold', ?, 'user', 'prose', '[]', '[]', 2, 0, 1, 1.0, 0)",
+            (old_hash,),
+        ),
         ("INSERT INTO bodies VALUES (1, ?)", (b"aaaa bbb",)),
         ("INSERT INTO occurrences VALUES (1, 1, 0, 1, 1, 'typed', '', 'openai', 1.0)", ()),
         ("INSERT INTO chunks VALUES (1, 1, 0, 8, '', 1, 1)", ()),
         ("INSERT INTO embedders VALUES (1, 'letters', 32, 0)", ()),
-        ("INSERT INTO vectors VALUES (1, 1, 1, ?)", (embedder.embed(["aaaa bbb"])[0].astype("<f2").tobytes(),)),
+        (
+            "INSERT INTO vectors VALUES (1, 1, 1, ?)",
+            (embedder.embed(["aaaa bbb"])[0].astype("<f2").tobytes(),),
+        ),
     ):
         db.execute(statement, values)
     db.close()
@@ -169,7 +177,7 @@ def test_after_damage_vectors_are_made_anew(tmp_path: Path) -> None:
     store.close()
     path = tmp_path / "gardener.db"
     data = bytearray(path.read_bytes())
-    data[: 100] = b"\xff" * 100  # the header: nothing can be read, a new archive is begun
+    data[:100] = b"\xff" * 100  # the header: nothing can be read, a new archive is begun
     path.write_bytes(bytes(data))
     again = open_store(tmp_path)
     assert "damaged" in again.notice
@@ -217,7 +225,13 @@ def test_filters_starve_nothing(entries: list[tuple[str, ContentClass, str]], qu
         )
     ]  # fmt: skip
     found = store.search_vectors(
-        vector, embedder=embedder.name, limit=limit, session=session, exclude_sessions=excluded, classes=classes, min_seq=min_seq
+        vector,
+        embedder=embedder.name,
+        limit=limit,
+        session=session,
+        exclude_sessions=excluded,
+        classes=classes,
+        min_seq=min_seq,
     )
     assert found == expected[:limit]
     store.close()
@@ -230,7 +244,9 @@ def test_a_rare_class_is_found_in_a_large_archive() -> None:
         put(store, f"abc {n}", seq=n)
     rare = put(store, "zzz", seq=500, cls=ContentClass.LOG)
     embed_all(store, embedder)
-    hits = store.search_vectors(embedder.embed(["abc"])[0], embedder="letters", limit=3, classes=[ContentClass.LOG])
+    hits = store.search_vectors(
+        embedder.embed(["abc"])[0], embedder="letters", limit=3, classes=[ContentClass.LOG]
+    )
     assert [hit.entry_id for hit in hits] == [rare.id]
     store.close()
 
@@ -274,7 +290,9 @@ def test_two_models_keep_their_own_vectors() -> None:
     assert embed_all(store, one) == 1 and embed_all(store, two) == 1
     put(store, "cccc ddd", seq=1)
     assert embed_all(store, two) == 1
-    assert [p.text for p in store.vectors_pending(9, "one")] == ["cccc ddd"] and store.vectors_pending(9, "two") == []
+    assert [p.text for p in store.vectors_pending(9, "one")] == ["cccc ddd"] and store.vectors_pending(
+        9, "two"
+    ) == []
     assert nearest(store, one, "c", 9) == ["aaaa bbb"]
     assert nearest(store, two, "c", 9) == ["cccc ddd", "aaaa bbb"]
     assert embed_all(store, one) == 1 and store.stats().vectors == 4

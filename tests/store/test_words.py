@@ -50,7 +50,10 @@ def test_words(text: str, expected: list[str]) -> None:
     ],
 )
 def test_inflected_forms_share_a_key(forms: list[str]) -> None:
-    keys = [{word.text for word in index_words(form)} | {word.stem for word in index_words(form)} - {""} for form in forms]
+    keys = [
+        {word.text for word in index_words(form)} | {word.stem for word in index_words(form)} - {""}
+        for form in forms
+    ]
     assert set.intersection(*keys)
 
 
@@ -67,7 +70,9 @@ def test_compounds_have_no_stem() -> None:
 @settings(max_examples=100, deadline=None)
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
     found = texts(text)
-    assert all(word and " " not in word and '"' not in word and len(word) <= 3 * words.WHOLE_CHARS for word in found)
+    assert all(
+        word and " " not in word and '"' not in word and len(word) <= 3 * words.WHOLE_CHARS for word in found
+    )
     assert {word.text for word in query_words(text)} <= set(found)
 
 

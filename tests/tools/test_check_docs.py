@@ -50,7 +50,10 @@ def test_links_to_missing_files_and_headings_are_faults(project: Path) -> None:
     ("page", "faults"),
     [
         ("## `gardener replay`\n- `--plot FILE`\n- `--json`\n", []),
-        ("## `gardener replay`\n- `--plot FILE`\n## Next\n--json\n", ["docs/cli.md: `gardener replay` lacks --json"]),
+        (
+            "## `gardener replay`\n- `--plot FILE`\n## Next\n--json\n",
+            ["docs/cli.md: `gardener replay` lacks --json"],
+        ),
         (
             "## `gardener replay`\n--plot --json\n| `--speed` | fast |\n",
             ["docs/cli.md: `gardener replay` lists --speed, which it does not take"],
@@ -85,9 +88,19 @@ def test_a_settings_row_must_be_the_one_made_from_the_code(project: Path) -> Non
 def test_settings_are_written_in_place_and_a_row_too_many_is_a_fault(project: Path) -> None:
     (project / "aider_gardener" / "settings.py").touch()
     table = check_docs.settings_table()
-    page = ["# Settings", "", *table[:3], "| `--gardener-gone` | `AIDER_GARDENER_GONE` |  | Was once. |", "", "The end.", ""]
+    page = [
+        "# Settings",
+        "",
+        *table[:3],
+        "| `--gardener-gone` | `AIDER_GARDENER_GONE` |  | Was once. |",
+        "",
+        "The end.",
+        "",
+    ]
     check_docs.SETTINGS_PAGE.write_text("\n".join(page), "utf-8")
     assert "docs/settings.md: there is no setting --gardener-gone" in list(check_docs.settings())
     check_docs.write_settings()
-    assert check_docs.SETTINGS_PAGE.read_text("utf-8") == "\n".join(["# Settings", "", *table, "", "The end.", ""])
+    assert check_docs.SETTINGS_PAGE.read_text("utf-8") == "\n".join(
+        ["# Settings", "", *table, "", "The end.", ""]
+    )
     assert list(check_docs.settings()) == []

@@ -9,7 +9,9 @@ from grid_tables import grid
 PROVIDERS = ("OpenAI", "DeepSeek")
 
 
-def row(session: str, variant: str, supported: int, budget: int | None = None, **changed: Any) -> dict[str, Any]:
+def row(
+    session: str, variant: str, supported: int, budget: int | None = None, **changed: Any
+) -> dict[str, Any]:
     value = {
         "session": session, "variant": variant, "budget": budget, "history_tokens": budget or 5_000, "turns": 60,
         "recall": [20, 20, supported], "distance": {"≤ 10": [10, 9, 8], "11–25": [0, 0, 0], "> 25": [10, 5, 5]},
@@ -29,7 +31,11 @@ def value(*rows: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any
 
 
 def cells(lines: list[str], begins: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.startswith(f"| {begins}")]
+    return [
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for line in lines
+        if line.startswith(f"| {begins}")
+    ]
 
 
 def test_the_mean_weighs_sessions_alike_and_each_session_has_its_own() -> None:

@@ -166,7 +166,12 @@ def worst_rows(text: str) -> list[list[str]]:
 
 
 def test_what_is_carried_over_stands_in_the_table(project: Path) -> None:
-    put(results(summary("gardener", carry_over=CarryOver(123, 65, 31, 1)), summary("none", carry_over=CarryOver(123, 119, 31, 26))))
+    put(
+        results(
+            summary("gardener", carry_over=CarryOver(123, 65, 31, 1)),
+            summary("none", carry_over=CarryOver(123, 119, 31, 26)),
+        )
+    )
     lines = [" ".join(line.split()) for line in readme_table.section().splitlines()]
     assert "| facts carried over, of 123 | 119 | 65 |" in lines
     assert "| lines carried over, of 31 | 26 | 1 |" in lines
@@ -186,7 +191,11 @@ def test_plain_chats_have_a_worst_session_too(project: Path) -> None:
     put(sessions(shop=(4, 19), bank=(9, 6)))
     figures = {"supported": [1, 9], "facts": [3, 9], "lines": [2, 9]}
     rival = {**figures, "lines": [8, 9]}
-    row = {"kind": "plain", "session": "shop", "variants": {"gardener": figures, "stock-fixed": rival, "stock": rival}}
+    row = {
+        "kind": "plain",
+        "session": "shop",
+        "variants": {"gardener": figures, "stock-fixed": rival, "stock": rival},
+    }
     value = {"rows": [row, {**row, "kind": "chain", "session": "all"}]}
     readme_table.DOMINANCE.write_text(json.dumps(value), "utf-8")
     found = worst_rows(readme_table.section())

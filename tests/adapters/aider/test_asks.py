@@ -100,9 +100,7 @@ def test_a_long_original_is_cut_to_what_a_turn_may_have(
     assert 500 < driver.coder.gardener.count(note) <= 1_100
 
 
-def test_an_edit_in_the_same_reply_is_applied(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
+def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     driver, stored_id = compacted(drive, gardened)
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
     model.replies += [edit + "\n" + form(stored_id), "Done."]

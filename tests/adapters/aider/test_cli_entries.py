@@ -44,7 +44,14 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     live = driver.coder.gardener.pressure().as_json()
     uninstall()
     value = json.loads(gardener("pressure", "--json").stdout)
-    same = ("history_budget", "messages_count", "by_class", "entries_tracked", "total_original_tokens", "largest_messages")
+    same = (
+        "history_budget",
+        "messages_count",
+        "by_class",
+        "entries_tracked",
+        "total_original_tokens",
+        "largest_messages",
+    )
     assert {key: value[key] for key in same} == {key: live[key] for key in same}
     assert value["used"] + value["available"] == 128_000
     assert abs(value["history_used"] - live["history_used"]) <= 8
@@ -119,7 +126,9 @@ def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
     assert gardener("pressure").exit_code == 2
 
 
-@pytest.mark.parametrize("arguments", [["forget"], ["forget", "g1", "--session", "last"], ["why", "gzz"], ["pin", "g"]])
+@pytest.mark.parametrize(
+    "arguments", [["forget"], ["forget", "g1", "--session", "last"], ["why", "gzz"], ["pin", "g"]]
+)
 def test_bad_ids_get_one_line(arguments: list[str], left: tuple[Driver, str]) -> None:
     uninstall()
     found = gardener(*arguments)

@@ -325,9 +325,7 @@ def test_a_recall_note_in_the_chat_is_ours_and_not_the_users(drive: MakeDriver, 
     assert newest.source.kind.value == "stub"
 
 
-def test_forgetting_an_edit_keeps_the_commit(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
+def test_forgetting_an_edit_keeps_the_commit(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     gardened()
     driver = drive()
     model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))

@@ -274,7 +274,12 @@ def test_laws_of_a_chat(surroundings: None) -> None:
     run_state_machine_as_test(
         ChatLaws,
         settings=settings(
-            max_examples=10, stateful_step_count=12, deadline=None, derandomize=True,
-            phases=[Phase.generate], suppress_health_check=list(HealthCheck), report_multiple_bugs=False,
+            max_examples=10,
+            stateful_step_count=12,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
         ),
     )

@@ -160,9 +160,7 @@ def test_declining_to_proceed_leaves_no_message(
     assert not model.requests
 
 
-def test_switched_off_overflow_is_aiders_own(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
+def test_switched_off_overflow_is_aiders_own(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     gardened(enabled=False)
     driver = drive()
     model.replies.append(rejection())
