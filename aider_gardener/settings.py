@@ -17,7 +17,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.presets import PRESETS
 
 if TYPE_CHECKING:
-    from aider_gardener.expiry import Terms
+    from aider_gardener.plan.expiry import Terms
 
 ENV_PREFIX = "AIDER_GARDENER_"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -218,7 +218,7 @@ class Settings:
 
     def terms(self) -> Terms:
         """When entries are due by their class. Raises UsageError for terms that cannot be read."""
-        from aider_gardener.expiry import Terms, parse_terms
+        from aider_gardener.plan.expiry import Terms, parse_terms
 
         return Terms(
             parse_terms(self.context_ttl, "context_ttl"),

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.results_run import find_paths
-from aider_gardener.replay.session import Session, load_session
+from aider_gardener.replay.play.results_run import find_paths
+from aider_gardener.replay.session.session import Session, load_session
 from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves
 from bench.grid import run
 from bench.grid.cells import Cell, chained_cells

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.run import Job, replay_all
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.jobs import Job, replay_all
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -19,17 +19,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aider_gardener import __version__
-from aider_gardener.archive import Archive
-from aider_gardener.compactions import history_used
-from aider_gardener.gardener import Gardener
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
-from aider_gardener.replay.chain import chained
-from aider_gardener.replay.probes import said_in, score
-from aider_gardener.replay.provenance import source_commit
-from aider_gardener.replay.session import Session, load_session
-from aider_gardener.segment.host import RUN_HEAD, RUN_MIDDLE
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
+from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.play.chain import chained
+from aider_gardener.replay.play.provenance import source_commit
+from aider_gardener.replay.session.session import Session, load_session
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store
 from aider_gardener.tokens import default_counter
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,11 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from aider_gardener.archive import Archive  # noqa: E402  # reason: the path is set above
-from aider_gardener.backlog import Backlog  # noqa: E402  # reason: the path is set above
-from aider_gardener.candidates import Request  # noqa: E402  # reason: the path is set above
-from aider_gardener.chat import Chat  # noqa: E402  # reason: the path is set above
-from aider_gardener.embedders import loading  # noqa: E402  # reason: the path is set above
+from aider_gardener.archive.archive import Archive  # noqa: E402  # reason: the path is set above
+from aider_gardener.archive.store import Chunk, Store, open_store  # noqa: E402  # reason: the path is set above
 from aider_gardener.messages import (  # noqa: E402  # reason: the path is set above
     ContentClass,
     Entry,
@@ -27,8 +24,11 @@ from aider_gardener.messages import (  # noqa: E402  # reason: the path is set a
     SourceKind,
     entry_id,
 )
-from aider_gardener.recall import recall  # noqa: E402  # reason: the path is set above
-from aider_gardener.store import Chunk, Store, open_store  # noqa: E402  # reason: the path is set above
+from aider_gardener.plan.chat import Chat  # noqa: E402  # reason: the path is set above
+from aider_gardener.recall.backlog import Backlog  # noqa: E402  # reason: the path is set above
+from aider_gardener.recall.candidates import Request  # noqa: E402  # reason: the path is set above
+from aider_gardener.recall.embedders import loading  # noqa: E402  # reason: the path is set above
+from aider_gardener.recall.recall import recall  # noqa: E402  # reason: the path is set above
 from aider_gardener.tokens import approximate  # noqa: E402  # reason: the path is set above
 from bench.language_questions import LANGUAGES, PASSAGES  # noqa: E402  # reason: the path is set above
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.results import percentile
+from aider_gardener.replay.measure.summary import percentile
 from bench.provenance import made_on
 
 RESULTS = Path(__file__).resolve().parent / "results" / "micro.json"

@@ -18,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.result import SUMMARY
-from aider_gardener.replay.run import Job, replay_job
-from aider_gardener.replay.session import FORMAT, Session, json_lines
+from aider_gardener.replay.measure.result import SUMMARY
+from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.session.session import FORMAT, Session, json_lines
 from bench.grid.cells import MODEL, Cell
 
 SUFFIX = "-plain"

@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from aider_gardener import __version__
-from aider_gardener.replay.provenance import source_commit, version_of
+from aider_gardener.replay.play.provenance import source_commit, version_of
 
 CPU_FILE = Path("/proc/cpuinfo")
 

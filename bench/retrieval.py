@@ -19,22 +19,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.archive import Archive
-from aider_gardener.backlog import Backlog
-from aider_gardener.candidates import Request
-from aider_gardener.chat import Chat
-from aider_gardener.chunks import chunk
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.store import open_store
 from aider_gardener.errors import GardenerError
-from aider_gardener.gardener import Gardener
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
-from aider_gardener.ranking import Passage
-from aider_gardener.recall import Recalled, recall, recall_note, take
-from aider_gardener.replay.ablation import wrapped
-from aider_gardener.replay.probes import said_in, score
-from aider_gardener.replay.session import Event, Probe, Session, load_session
-from aider_gardener.replay.vectors import keeping
+from aider_gardener.plan.chat import Chat
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.ranking import Passage
+from aider_gardener.recall.recall import Recalled, recall, recall_note, take
+from aider_gardener.replay.measure.ablation import wrapped
+from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.play.vectors import keeping
+from aider_gardener.replay.session.session import Event, Probe, Session, load_session
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store
 from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from aider_gardener.archive import Archive
-from aider_gardener.chat import Chat
-from aider_gardener.gardener import Gardener
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Entry, Message, Segment, Source, SourceKind, entry_id
+from aider_gardener.plan.chat import Chat
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store
 
 
 def words(text: str) -> int:

@@ -1,59 +1,94 @@
-"""Imports point one way: messages <- pure steps <- gardener <- adapters <- replay <- cli; core never imports aider."""
+"""Floor by floor: every import points down, none runs in a circle, and the core knows neither host nor files.
+
+Every import counts, those inside functions and under TYPE_CHECKING too. A room without a floor fails.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 PACKAGE = "aider_gardener"
 FOLDER = Path(__file__).resolve().parent.parent / PACKAGE
+ROOMS, FILES = 12, 8
+"""How many folders and modules stand at the top of the package at most."""
 
-WORDS, STEPS, FACADE, HOSTS, REPLAY, TOP = range(6)
-LAYERS = {
-    "messages": WORDS,
-    "errors": WORDS,
-    "gardener": FACADE,
-    "care": FACADE,  # what the user decides about single entries
-    "single": FACADE,
-    "settled": FACADE,
-    "stored_chat": FACADE,  # the facade over a chat that ended
-    "model_asks": FACADE,  # what a model that asks for originals is given
-    "compactions": FACADE,  # the part of the facade that changes what is shown
-    "throttle": FACADE,  # the same, for one oversized message
-    "maintenance": FACADE,
-    "autopilot": FACADE,  # figures about a chat over time
-    "report": FACADE,  # words and figures about the facade
-    "terminal": FACADE,  # the same, drawn
-    "adapters": HOSTS,
-    "replay": REPLAY,
-    "cli": TOP,
-    "doctor": TOP,
-    "patches": TOP,  # reads the package's own sources, to put them into patches
-    "": HOSTS,  # aider_gardener/__init__.py: install() and uninstall(), which fetch the adapter when called
+FLOORS = (
+    ("messages", "errors", "tokens", "settings", "presets"),
+    ("reading",),
+    ("compress", "plan"),
+    ("archive",),
+    ("recall",),
+    ("notes", "tables", "tables_store"),
+    ("gardener",),
+    ("adapters",),
+    ("",),  # aider_gardener/__init__.py: install() and uninstall(), which fetch the adapter when called
+    ("patches", "replay"),
+    ("cli",),
+)
+"""Rooms from the ground up. Those of one floor do not import each other, but for the words at the ground."""
+
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+UPWARD: set[tuple[str, str]] = {
+    ("adapters.aider.cli", ""),
+    ("archive.archive", "recall.backlog"),
+    ("reading.classify", "compress.builds"),
+    ("reading.classify", "compress.diffs"),
+    ("reading.classify", "compress.errors"),
+    ("reading.classify", "compress.listings"),
+    ("reading.classify", "compress.logs"),
+    ("reading.classify", "compress.logs.templates"),
+    ("reading.classify", "compress.testruns"),
+    ("reading.dataformats", "compress.structured.yaml_text"),
+    ("reading.facts", "compress.frame"),
+    ("settings", "plan.expiry"),
 }
-"""The layer of each module or sub-package by its first name; what is not named here is a pure step."""
+"""Imports that point up or sideways and are known to, as (module, what it imports)."""
 
-TALKS_TO_AIDER = ("adapters", "replay", "cli", "doctor", "patches", "bench")
-DOES_INPUT_OUTPUT = (*TALKS_TO_AIDER, "store", "embed", "maintenance", "terminal")
+CIRCLES: set[frozenset[str]] = {
+    frozenset({"adapters.aider.coder_host", "adapters.aider.link"}),
+    frozenset(
+        {
+            "gardener.asks",
+            "gardener.care",
+            "gardener.compactions",
+            "gardener.gardener",
+            "gardener.growth",
+            "gardener.report",
+            "gardener.settled",
+            "gardener.single",
+        }
+    ),
+    frozenset(
+        {
+            "replay.play.asking",
+            "replay.play.baselines",
+            "replay.play.filtering",
+            "replay.play.provenance",
+            "replay.play.runner",
+            "replay.play.variants",
+        }
+    ),
+    frozenset({"replay.session.history", "replay.session.session"}),
+}
+"""Modules that are known to import each other in a circle."""
+
+TALKS_TO_HOSTS = ("adapters", "replay", "patches", "cli")
+DOES_INPUT_OUTPUT = (
+    *TALKS_TO_HOSTS, "archive.store", "recall.embed", "recall.embedders", "gardener.upkeep", "tables",
+)  # fmt: skip
 INPUT_OUTPUT = {
-    "apsw",
-    "sqlite3",
-    "socket",
-    "subprocess",
-    "urllib",
-    "http",
-    "requests",
-    "httpx",
-    "shutil",
-    "tempfile",
-}
+    "apsw", "sqlite3", "socket", "subprocess", "urllib", "http", "requests", "httpx", "shutil", "tempfile",
+}  # fmt: skip
 
 
 def module_name(path: Path) -> str:
-    """The dotted name below the package: "store.sqlite", "" for the package itself."""
+    """The dotted name below the package: "archive.store.sqlite", "" for the package itself."""
     parts = path.relative_to(FOLDER).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -61,12 +96,12 @@ def module_name(path: Path) -> str:
 SOURCES = {module_name(path): path for path in sorted(FOLDER.rglob("*.py"))}
 
 
-def imports(tree: ast.Module, module: str, *, top_level_only: bool = False) -> Iterator[str]:
-    """Full dotted names of all that a module imports, in functions too; relative names are resolved."""
+def imports(tree: ast.Module, module: str) -> Iterator[str]:
+    """Full dotted names of all that a module imports, wherever it does; relative names are resolved."""
     package = [PACKAGE, *filter(None, module.split("."))]
     if SOURCES[module].name != "__init__.py":
         package = package[:-1]
-    for node in tree.body if top_level_only else ast.walk(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -89,69 +124,89 @@ def own(imported: str) -> str | None:
     return name
 
 
-def first(module: str) -> str:
-    name = module.partition(".")[0]
-    return "cli" if name.startswith("cli") else name
+def room(module: str) -> str:
+    return module.partition(".")[0]
 
 
-def layer(module: str) -> int:
-    return LAYERS.get(first(module), STEPS)
+@cache
+def arrows(module: str) -> frozenset[str]:
+    """The other modules of the package that a module imports."""
+    tree = ast.parse(SOURCES[module].read_text("utf-8"))
+    return frozenset(target for name in imports(tree, module) if (target := own(name)) is not None) - {module}
 
 
-def parsed(module: str) -> ast.Module:
-    return ast.parse(SOURCES[module].read_text("utf-8"))
+def may_import(module: str, target: str) -> bool:
+    """Whether the floors allow it. KeyError for a room that has none."""
+    here, there = FLOOR[room(module)], FLOOR[room(target)]
+    return there < here or room(module) == room(target) or here == there == 0
 
 
-@pytest.mark.parametrize("module", SOURCES)
-def test_imports_point_one_way(module: str) -> None:
-    higher = {
-        imported
-        for imported in imports(parsed(module), module)
-        if (target := own(imported)) is not None and layer(target) > layer(module)
+def circles(graph: Mapping[str, Iterable[str]]) -> set[frozenset[str]]:
+    """The sets of nodes that all reach each other, of two and more."""
+    reach = {node: set(targets) for node, targets in graph.items()}
+    changed = True
+    while changed:
+        changed = False
+        for seen in reach.values():
+            more = set().union(*(reach[other] for other in seen)) - seen if seen else set()
+            if more:
+                seen |= more
+                changed = True
+    return {
+        frozenset(other for other in reach[node] if node in reach[other])
+        for node in reach
+        if node in reach[node]
     }
-    assert not higher, f"{module or PACKAGE} reaches up to {sorted(higher)}"
 
 
-@pytest.mark.parametrize(
-    "module", [module for module in SOURCES if module and first(module) not in TALKS_TO_AIDER]
-)
-def test_the_core_never_imports_aider(module: str) -> None:
-    assert "aider" not in {name.partition(".")[0] for name in imports(parsed(module), module)}
+def within(module: str, places: Iterable[str]) -> bool:
+    return any(module == place or module.startswith(place + ".") for place in places)
 
 
-@pytest.mark.parametrize("module", [module for module in SOURCES if first(module) not in DOES_INPUT_OUTPUT])
+def test_imports_point_down() -> None:
+    found = {
+        (module, target) for module in SOURCES for target in arrows(module) if not may_import(module, target)
+    }
+    assert sorted(found - UPWARD) == [], "these reach up"
+    assert sorted(UPWARD - found) == [], "these are mended: take them off the list"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = circles({module: arrows(module) for module in SOURCES})
+    assert {tuple(sorted(circle)) for circle in found - CIRCLES} == set(), "these run in a circle"
+    assert CIRCLES - found == set(), "these are mended: take them off the list"
+
+
+def test_the_rooms_can_be_counted_on_two_hands_or_little_more() -> None:
+    tops = {path.relative_to(FOLDER).parts[0] for path in SOURCES.values()}
+    assert len([top for top in tops if not top.endswith(".py")]) <= ROOMS
+    assert len([top for top in tops if top.endswith(".py")]) <= FILES
+
+
+@pytest.mark.parametrize("module", [name for name in SOURCES if name and room(name) not in TALKS_TO_HOSTS])
+def test_the_core_never_imports_the_host(module: str) -> None:
+    tree = ast.parse(SOURCES[module].read_text("utf-8"))
+    assert "aider" not in {name.partition(".")[0] for name in imports(tree, module)}
+
+
+@pytest.mark.parametrize("module", [name for name in SOURCES if not within(name, DOES_INPUT_OUTPUT)])
 def test_pure_steps_do_no_input_or_output(module: str) -> None:
-    used = {name.partition(".")[0] for name in imports(parsed(module), module)} & INPUT_OUTPUT
+    tree = ast.parse(SOURCES[module].read_text("utf-8"))
+    used = {name.partition(".")[0] for name in imports(tree, module)} & INPUT_OUTPUT
     assert not used, (
         f"{module or PACKAGE} imports {sorted(used)}: input and output live in {DOES_INPUT_OUTPUT}"
     )
 
 
-def test_modules_do_not_import_each_other_in_a_circle() -> None:
-    reached: dict[str, set[str]] = {
-        module: {
-            t for name in imports(parsed(module), module, top_level_only=True) if (t := own(name)) is not None
-        }
-        - {module}
-        for module in SOURCES
-    }
-    while any(reached.values()):
-        leaves = [module for module, targets in reached.items() if not targets]
-        assert leaves, f"these import each other in a circle: {sorted(reached)}"
-        for leaf in leaves:
-            del reached[leaf]
-        for targets in reached.values():
-            targets.difference_update(leaves)
-
-
 def test_the_rules_see_what_they_forbid() -> None:
-    code = "def f():\n    from aider.coders import Coder\n    import_module('apsw')\n    from . import cli\n"
-    found = set(imports(ast.parse(code), "messages"))
-    assert found == {"aider.coders.Coder", "apsw", "aider_gardener.cli"}
-    assert (
-        layer("cli_replay")
-        > layer("adapters.aider")
-        > layer("gardener")
-        > layer("segment")
-        > layer("messages")
+    code = (
+        "if TYPE_CHECKING:\n    from aider_gardener.cli import root\n"
+        "def f():\n    from aider.coders import Coder\n    import_module('apsw')\n    from . import errors\n"
     )
+    found = set(imports(ast.parse(code), "messages"))
+    assert found == {"aider_gardener.cli.root", "aider.coders.Coder", "apsw", "aider_gardener.errors"}
+    assert may_import("cli.root", "adapters.aider.cli") and not may_import("plan.view", "gardener.gardener")
+    assert not may_import("compress.line", "plan.view") and may_import("settings", "errors")
+    assert circles({"a": ["b"], "b": ["c"], "c": ["b"], "d": ["d"]}) == {frozenset("bc"), frozenset("d")}
+    with pytest.raises(KeyError):
+        may_import("shed", "messages")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aider_gardener import facts
 from aider_gardener.compress.base import MARKER, Compressor, Context
 from aider_gardener.messages import Compressed, Focus
+from aider_gardener.reading import facts
 
 FOLDER = Path(__file__).resolve().parent / "data" / "outputs"
 ENTRY = "g0123456789"

@@ -126,7 +126,7 @@ def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, cl
 
 def root_command() -> click.Command | None:
     """The click command behind `gardener`; None while the module is not there."""
-    if not (PACKAGE / "cli.py").exists():
+    if not (PACKAGE / "cli").exists():
         return None
     module = importlib.import_module("aider_gardener.cli")
     found = [value for value in vars(module).values() if isinstance(value, click.Group)]
@@ -137,8 +137,8 @@ def commands() -> Iterator[str]:
     """Commands and options of `gardener` that docs/cli.md lacks, and listed options that do not exist."""
     root = root_command()
     if root is None:
-        if (PACKAGE / "cli.py").exists():
-            yield "aider_gardener/cli.py: no click group found there"
+        if (PACKAGE / "cli").exists():
+            yield "aider_gardener/cli: no click group found there"
         return
     if not CLI_PAGE.exists():
         yield "docs/cli.md is missing: it documents every `gardener` command"

@@ -24,8 +24,8 @@ from aider_gardener.patches.library import PACKAGE
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
 from aider_gardener.patches.tree import tree_at
-from aider_gardener.replay.run import Job, job_value
-from aider_gardener.replay.sandbox import environment
+from aider_gardener.replay.play.jobs import Job, job_value
+from aider_gardener.replay.play.sandbox import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("queue-incident", "ledger-api")
@@ -76,7 +76,9 @@ def make_tree(series: Series, folder: Path, side: str) -> Path:
     patches = [patch for patch in series.patches if side == "patched" or patch.is_fix]
     write_files(source, with_patches(tree.read_all(series.paths()), patches, tree))
     if side == "patched":  # the model's tokenizer, which the patches leave to an extra
-        shutil.copytree(PACKAGE / "data", source / "aider" / "gardener" / "data", dirs_exist_ok=True)
+        shutil.copytree(
+            PACKAGE / "recall" / "data", source / "aider" / "gardener" / "recall" / "data", dirs_exist_ok=True
+        )
     return source
 
 
@@ -109,7 +111,7 @@ def replay(side: str, job: str) -> int:
         return 2
     if side == "patched":
         take_the_gardener_inside()
-    from aider_gardener.replay.worker import main as work
+    from aider_gardener.replay.play.worker import main as work
 
     return work([job])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from aider_gardener.cli_compress import compress
+from aider_gardener.cli.compress import compress
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "upstream-proposal.md"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.terminal import (
+from aider_gardener.compress.frame import (
     allowance,
     clip,
     cut,

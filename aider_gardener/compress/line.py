@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import rank
-from aider_gardener.compress.prose_sentences import units, worth
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.reading.sentences import units, worth
 from aider_gardener.tokens import approximate
 
 LINE_CHARS = 480
@@ -45,7 +45,7 @@ def line_form(
     state most; for edits the files and symbols touched. A message that is already shorter stays
     itself, on one line.
     """
-    from aider_gardener.segment import (
+    from aider_gardener.reading.segments import (
         segment,
     )  # reason: the segmenter imports the classifier, that this package
 

@@ -38,8 +38,8 @@ def compress_message(
     applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
     the markers that say what was left out.
     """
-    from aider_gardener.classify import dominant_class  # reason: the classifier imports this package
-    from aider_gardener.segment import segment
+    from aider_gardener.reading.classify import dominant_class  # reason: the classifier imports this package
+    from aider_gardener.reading.segments import segment
 
     parts = segment(content, source) if segments is None else tuple(segments)
     cls = dominant_class(content, source, parts)

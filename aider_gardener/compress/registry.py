@@ -17,8 +17,8 @@ from aider_gardener.compress import (
     testruns,
 )
 from aider_gardener.compress.base import Compressor, Context, unchanged
-from aider_gardener.lineshape import sample_lines
 from aider_gardener.messages import Compressed, ContentClass, TokenCounter
+from aider_gardener.reading.lineshape import sample_lines
 from aider_gardener.tokens import pieces
 
 BY_CLASS: dict[ContentClass, Compressor] = {

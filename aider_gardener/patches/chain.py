@@ -58,8 +58,11 @@ def of_host(seam: Seam) -> bool:
 
 
 CHAIN = (
-    Part("0010-classify-and-compress", roots=("classify", "compress", "segment")),
-    Part("0011-store-and-recall", roots=("store", "recall", "embed")),
+    Part(
+        "0010-classify-and-compress",
+        roots=("reading.classify", "reading.segments", "reading.source", "compress"),
+    ),
+    Part("0011-store-and-recall", roots=("archive.store", "recall")),
     Part(
         "0012-archive-messages",
         roots=("adapters.aider.wrappers",),

@@ -19,14 +19,14 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.model import (
+from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
+from aider_gardener.replay.play.model import (
     SUMMARY_PLACEHOLDER,
     UNRECORDED_COMMIT,
     UNRECORDED_REPLY,
     text_of,
 )
-from aider_gardener.replay.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.session import Session, load_session
+from aider_gardener.replay.session.session import Session, load_session
 from aider_gardener.tokens import approximate
 
 CHUNK_CHARS = 60

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.chain import chained
-from aider_gardener.replay.provenance import version_of
-from aider_gardener.replay.session import Session
-from aider_gardener.replay.variants import variant_named
+from aider_gardener.replay.play.chain import chained
+from aider_gardener.replay.play.provenance import version_of
+from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2] / "aider_gardener"
@@ -46,9 +46,9 @@ FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
 WITHOUT_EFFECT = (
-    "cli", "doctor", "terminal", "patches/",
-    "replay/ablation", "replay/check", "replay/history", "replay/html", "replay/plot", "replay/record",
-    "replay/server", "replay/table",
+    "cli/", "tables", "patches/", "replay/measure/ablation", "replay/measure/evaluate", "replay/server",
+    "replay/session/check", "replay/session/grammar", "replay/session/history", "replay/session/notices",
+    "replay/session/record", "replay/show/",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures."""
 

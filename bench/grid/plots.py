@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.plot import STYLE, STYLES
+from aider_gardener.replay.show.plot import STYLE, STYLES
 from bench.grid.means import Key, Row, complete, mean, mean_share, shown
 
 PROVIDER = "OpenAI"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.cost import Bill, Cost
-from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.results import (
+from aider_gardener.replay.measure.cost import Bill, Cost
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.measure.summary import (
     CALL_SECONDS,
     READ_TOKENS_PER_SECOND,
     WRITE_TOKENS_PER_SECOND,

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive import Archive
-from aider_gardener.backlog import Backlog
-from aider_gardener.embed import MODEL_DIM
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import Focus, Message, entry_id
-from aider_gardener.store import Store, open_store
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.embed import MODEL_DIM
 from aider_gardener.tokens import approximate
 
 RECIPE = 2

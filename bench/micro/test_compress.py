@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.classify import dominant_class
 from aider_gardener.compress import Context, compress_message, compress_text
 from aider_gardener.messages import Focus, Source, TokenCounter
-from aider_gardener.segment import infer_source, segment
+from aider_gardener.reading.classify import dominant_class
+from aider_gardener.reading.segments import segment
+from aider_gardener.reading.source import infer_source
 from bench.inputs import GENERATORS, made
 from bench.micro.chats import RAN
 

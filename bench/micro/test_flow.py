@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.compactions import Compactions, history_used
-from aider_gardener.gardener import Gardener
-from aider_gardener.goals import Goal
+from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.compactions import Compactions, history_used
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Focus, Message, TokenCounter
-from aider_gardener.store import open_store
+from aider_gardener.plan.goals import Goal
 from aider_gardener.tokens import counter
 from bench.inputs import made
 from bench.micro.chats import next_exchange

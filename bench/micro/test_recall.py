@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from aider_gardener.gardener import Gardener
+from aider_gardener.gardener.gardener import Gardener
 from bench.micro.archives import question
 
 ROUNDS = 100

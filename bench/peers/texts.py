@@ -1,7 +1,7 @@
 """The texts that all peers get, and the facts of each that a reader would look for.
 
-Facts of test runs, builds, logs and tracebacks are those of `aider_gardener.facts`, which shares no code
-with the compressors. For the other classes there are equally plain patterns here.
+Facts of test runs, builds, logs and tracebacks are those of `aider_gardener.reading.facts`, which shares no
+code with the compressors. For the other classes there are equally plain patterns here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aider_gardener import facts
-from aider_gardener.facts import Fact
 from aider_gardener.messages import ContentClass
+from aider_gardener.reading import facts
+from aider_gardener.reading.facts import Fact
 from bench.inputs import GENERATORS, made, recorded
 
 SESSIONS = Path(__file__).resolve().parents[2] / "recorded_sessions"

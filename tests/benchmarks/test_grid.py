@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.session import load_session
+from aider_gardener.replay.session.session import load_session
 from bench.grid import cells as grid_cells
 from bench.grid import plots, run
 from bench.grid.cells import BUDGETS, CHAINED_VARIANTS, Cell, cells, chained_cells, checked_budgets
@@ -94,9 +94,9 @@ original = grid_cells.code_hash
 def test_code_that_cannot_change_a_figure_is_not_hashed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("replay/run.py", "replay/table.py", "planner.py"):
+    for name in ("replay/play/jobs.py", "replay/show/table.py", "plan/planner.py"):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a = 1\n", "utf-8")
     monkeypatch.setattr(grid_cells, "PACKAGE", tmp_path)
 
@@ -105,12 +105,12 @@ def test_code_that_cannot_change_a_figure_is_not_hashed(
         return original(gardened=True), original(gardened=False)
 
     before = hashes()
-    (tmp_path / "replay/table.py").write_text("a = 2\n", "utf-8")
+    (tmp_path / "replay/show/table.py").write_text("a = 2\n", "utf-8")
     assert hashes() == before
-    (tmp_path / "planner.py").write_text("a = 2\n", "utf-8")
+    (tmp_path / "plan/planner.py").write_text("a = 2\n", "utf-8")
     changed = hashes()
     assert changed[0] != before[0] and changed[1] == before[1]
-    (tmp_path / "replay/run.py").write_text("a = 2\n", "utf-8")
+    (tmp_path / "replay/play/jobs.py").write_text("a = 2\n", "utf-8")
     assert hashes()[1] != before[1]
     original.cache_clear()
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from aider_gardener import facts
+from aider_gardener.reading import facts
 from bench.inputs import GENERATORS, made
 from bench.peers.texts import kept, texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aider_gardener.replay.session import Event, Probe, Session
+from aider_gardener.replay.session.session import Event, Probe, Session
 from bench.retrieval import LIMITS, WAYS, measured, messages_of, sums
 
 

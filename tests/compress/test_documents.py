@@ -7,10 +7,10 @@ import json
 import pytest
 import yaml
 
-from aider_gardener.classify import classify
 from aider_gardener.compress import Context, compress_text
 from aider_gardener.compress.documents import READERS, known_document
 from aider_gardener.messages import ContentClass, Focus
+from aider_gardener.reading.classify import classify
 from aider_gardener.tokens import approximate
 
 DEPLOYMENT = """apiVersion: apps/v1

@@ -6,7 +6,7 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import logs
-from aider_gardener.compress.terminal import plain
+from aider_gardener.compress.frame import plain
 
 
 @pytest.mark.parametrize(

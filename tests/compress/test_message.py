@@ -6,7 +6,7 @@ import pytest
 
 from aider_gardener.compress import compress_message, line_form
 from aider_gardener.messages import ContentClass, Source, SourceKind
-from aider_gardener.segment import infer_source
+from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate
 
 EDIT = """src/rates.py
@@ -83,7 +83,7 @@ def test_fences_stay_around_what_is_folded() -> None:
 
 
 def test_segments_may_be_given() -> None:
-    from aider_gardener.segment import segment
+    from aider_gardener.reading.segments import segment
 
     source = Source(SourceKind.REPLY)
     assert compress_message(REPLY, source, segments=segment(REPLY, source)) == compress_message(REPLY, source)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aider_gardener.compress import Context, compress_text
-from aider_gardener.compress.prose_sentences import units, worth
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.sentences import units, worth
 
 FILL = "It is nice to see how things come along when people work together on them every day of the week."
 FACTS = [

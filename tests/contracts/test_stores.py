@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
+from aider_gardener.archive.sessions import may_go
+from aider_gardener.archive.store import Chunk, Store, open_store, text_hash
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -25,8 +27,6 @@ from aider_gardener.messages import (
     SourceKind,
     entry_id,
 )
-from aider_gardener.past_sessions import may_go
-from aider_gardener.store import Chunk, Store, open_store, text_hash
 
 SEQS = itertools.count()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

@@ -18,13 +18,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.archive import Archive
-from aider_gardener.backlog import Backlog
-from aider_gardener.gardener import Gardener
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
+from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store
-from aider_gardener.store.sqlite import SqliteStore
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "3"))
 LOCK_SECONDS = float(os.environ.get("GARDENER_TEST_LOCK_SECONDS", "0.4"))
@@ -176,8 +176,8 @@ def test_a_lock_of_another_process(
     chat: Session, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if LOCK_SECONDS < 10:
-        monkeypatch.setattr("aider_gardener.store.sqlite_file.BUSY_MILLISECONDS", 30)
-        monkeypatch.setattr("aider_gardener.store.sqlite_base.PATIENCE_MILLISECONDS", 10)
+        monkeypatch.setattr("aider_gardener.archive.store.database.BUSY_MILLISECONDS", 30)
+        monkeypatch.setattr("aider_gardener.archive.store.sqlite_base.PATIENCE_MILLISECONDS", 10)
         chat.store._db.set_patience()
     other = apsw.Connection(str(tmp_path / "gardener.db"))
     other.execute(f"BEGIN {kind}")
@@ -223,7 +223,7 @@ def test_a_damaged_archive_that_cannot_be_set_aside(
     def refused(path: Path, now: float) -> Path:
         raise PermissionError(13, "not allowed")
 
-    monkeypatch.setattr("aider_gardener.store.sqlite_repair.set_aside", refused)
+    monkeypatch.setattr("aider_gardener.archive.store.repair.set_aside", refused)
     chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     data = (tmp_path / "gardener.db").read_bytes()
     (tmp_path / "gardener.db").write_bytes(data[:100] + b"\xa5" * (len(data) - 100))

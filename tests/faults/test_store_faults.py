@@ -15,10 +15,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from aider_gardener.archive.store import Chunk, Store, open_store, schema
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
-from aider_gardener.store import Chunk, Store, open_store, schema
-from aider_gardener.store.sqlite import SqliteStore
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
 WRITERS = int(os.environ.get("GARDENER_TEST_WRITERS", "4"))
@@ -28,7 +28,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
-from aider_gardener.store import Chunk, open_store
+from aider_gardener.archive.store import Chunk, open_store
 
 directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = open_store(directory)

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from aider_gardener.replay.prompts import short_hash
-from aider_gardener.replay.result import Call, Compaction, Measured, ProbeResult, Provenance, ReplayResult
-from aider_gardener.replay.session import Event, Session
+from aider_gardener.replay.measure.result import (
+    Call,
+    Compaction,
+    Measured,
+    ProbeResult,
+    Provenance,
+    ReplayResult,
+)
+from aider_gardener.replay.play.prompts import short_hash
+from aider_gardener.replay.session.session import Event, Session
 
 PROVENANCE = Provenance(
     gardener="0.1.0",

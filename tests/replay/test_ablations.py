@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay.baselines import BAG_HEAD
-from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.run import Job, replay_all
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.baselines import BAG_HEAD
+from aider_gardener.replay.play.jobs import Job, replay_all
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 TIGHT = 300

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.replay.baselines import BAG_HEAD, bag, mask, without_older_outputs
+from aider_gardener.replay.play.baselines import BAG_HEAD, bag, mask, without_older_outputs
 
 
 def output(command: str, text: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.carryover import CarryOver, carry_over, facts_in
-from aider_gardener.replay.session import Event, Session
+from aider_gardener.replay.measure.carryover import CarryOver, carry_over, facts_in
+from aider_gardener.replay.session.session import Event, Session
 
 from .made import made_call, made_result, made_session
 

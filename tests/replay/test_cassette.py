@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from aider_gardener.cli_replay import replay
+from aider_gardener.cli.replay import replay
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.cassette import Asker, Cassette, client_variables
-from aider_gardener.replay.results_json import read_results
+from aider_gardener.replay.measure.results_json import read_results
+from aider_gardener.replay.play.cassette import Asker, Cassette, client_variables
 from aider_gardener.replay.server import ReplayServer, Script
 
 MINI = Path(__file__).parent.parent / "data" / "sessions" / "mini"

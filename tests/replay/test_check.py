@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.cli_record import sessions
-from aider_gardener.replay.check import check_folder
+from aider_gardener.cli.record import sessions
+from aider_gardener.replay.session.check import check_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = sorted(path.parent for path in (ROOT / "recorded_sessions").glob("*/session.jsonl"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay import cost
-from aider_gardener.replay.cost import (
+from aider_gardener.replay.measure import cost
+from aider_gardener.replay.measure.cost import (
     PROVIDERS,
     Bill,
     HistoryMark,
@@ -17,7 +17,7 @@ from aider_gardener.replay.cost import (
     bill,
     costs,
 )
-from aider_gardener.replay.result import Call
+from aider_gardener.replay.measure.result import Call
 
 OPENAI = Provider("O", "big", "small", Rule.PREFIX, unit_tokens=128)
 DEEPSEEK = Provider("D", "big", "big", Rule.PREFIX, unit_tokens=64)

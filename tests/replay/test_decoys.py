@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.replay.decoys import CROSSED, NEVER_SAID, Decoys, altered, tally
-from aider_gardener.replay.probes import key_pattern
-from aider_gardener.replay.result import DecoyResult
-from aider_gardener.replay.session import Event, Probe, Session, load_session
+from aider_gardener.replay.measure.decoys import CROSSED, NEVER_SAID, Decoys, altered, tally
+from aider_gardener.replay.measure.probes import key_pattern
+from aider_gardener.replay.measure.result import DecoyResult
+from aider_gardener.replay.session.session import Event, Probe, Session, load_session
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded_sessions"
 SAID = {

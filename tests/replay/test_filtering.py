@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
-from aider_gardener.replay.filtering import COMMAND_VARIABLE, Filter
-from aider_gardener.replay.run import Job, replay_job
+from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Filter
+from aider_gardener.replay.play.jobs import Job, replay_job
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 PROGRAM = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.replay.gardened import SWAP_CHARS, middle_cut
-from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.run import replay_session
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.gardened import SWAP_CHARS, middle_cut
+from aider_gardener.replay.play.jobs import replay_session
 
 START = "\n# aider chat started at 2025-03-0{day} 10:00:00\n\n> Aider v0.86.1  \n> Main model: gpt-4o with diff edit format  \n"
 TURN = "\n#### why does rate_{n} fall, and what of limit_{n}?  \n\n{text}\n\n> Tokens: 1.1k sent, 40 received.  \n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.session import load_session
+from aider_gardener.replay.session.session import load_session
 from bench import gate
 
 

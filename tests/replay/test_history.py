@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.errors import SessionError
-from aider_gardener.replay.history import RESTART, load_history
-from aider_gardener.replay.session import Session
+from aider_gardener.replay.session.history import RESTART, load_history
+from aider_gardener.replay.session.session import Session
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
 FENCE = "```"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay import history_jobs
-from aider_gardener.replay.history_jobs import lightened, long_notes
-from aider_gardener.replay.results_run import Watcher, jobs_for, read_sources
-from aider_gardener.replay.run import Job
+from aider_gardener.replay.play import history_jobs
+from aider_gardener.replay.play.history_jobs import lightened, long_notes
+from aider_gardener.replay.play.jobs import Job
+from aider_gardener.replay.play.results_run import Watcher, jobs_for, read_sources
 
 from .made import made_session
 

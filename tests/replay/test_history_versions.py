@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.history import load_history
-from aider_gardener.replay.run import Job, replay_all
-from aider_gardener.replay.session import Session
+from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.session.history import load_history
+from aider_gardener.replay.session.session import Session
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
 FENCE = "```"

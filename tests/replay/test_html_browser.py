@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.html_report import write_html
+from aider_gardener.replay.show.html_report import write_html
 
 from .test_html_report import NASTY, made_report
 

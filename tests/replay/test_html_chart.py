@@ -7,7 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.replay.html_chart import (
+from aider_gardener.replay.measure.result import Compaction
+from aider_gardener.replay.show.html_chart import (
     BOTTOM,
     COLUMNS,
     HEIGHT,
@@ -21,8 +22,7 @@ from aider_gardener.replay.html_chart import (
     top_of,
     turn_ticks,
 )
-from aider_gardener.replay.html_detail import LAYERS, Detail, Request
-from aider_gardener.replay.result import Compaction
+from aider_gardener.replay.show.html_detail import LAYERS, Detail, Request
 
 names = st.sampled_from([name for name, _ in LAYERS])
 requests = st.builds(

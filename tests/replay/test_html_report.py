@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.html_compactions import PAGE_CHARS, SHORT_CHARS, SWAPS_SHOWN, TextAllowance
-from aider_gardener.replay.html_detail import LAYERS, Detail, detail_of
-from aider_gardener.replay.html_page import BASELINES, HISTORY_LIMIT, LIMITS
-from aider_gardener.replay.html_report import TILES, Details, html_of, write_html
-from aider_gardener.replay.result import Compaction, Measured, Swapped
-from aider_gardener.replay.results import Report, make_report, summarize
-from aider_gardener.replay.results_run import Source
-from aider_gardener.view import NOTE_HEAD
+from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.replay.measure.result import Compaction, Measured, Swapped
+from aider_gardener.replay.measure.summary import Report, make_report, summarize
+from aider_gardener.replay.play.results_run import Source
+from aider_gardener.replay.show.html_compactions import PAGE_CHARS, SHORT_CHARS, SWAPS_SHOWN, TextAllowance
+from aider_gardener.replay.show.html_detail import LAYERS, Detail, detail_of
+from aider_gardener.replay.show.html_page import BASELINES, HISTORY_LIMIT, LIMITS
+from aider_gardener.replay.show.html_report import TILES, Details, html_of, write_html
 
 from .made import made_call, made_probe, made_result, made_session
 

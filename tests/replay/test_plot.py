@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
-from aider_gardener.replay.plot import draw, tokens_by_turn, write_plot
-from aider_gardener.replay.result import ReplayResult
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.show.plot import draw, tokens_by_turn, write_plot
 
 from .made import made_call, made_result
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.cli_record import record
-from aider_gardener.replay.check import check_folder
-from aider_gardener.replay.record import Recorder
-from aider_gardener.replay.record_folder import SessionFolder
-from aider_gardener.replay.result import ReplayResult
-from aider_gardener.replay.run import replay_session
+from aider_gardener.cli.record import record
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.jobs import replay_session
 from aider_gardener.replay.server import ReplayServer, Script
-from aider_gardener.replay.session import load_folder
+from aider_gardener.replay.session.check import check_folder
+from aider_gardener.replay.session.record import Recorder
+from aider_gardener.replay.session.record_folder import SessionFolder
+from aider_gardener.replay.session.session import load_folder
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2cD4"
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.result import Compaction, Measured
-from aider_gardener.replay.results import Report, make_report, summarize
-from aider_gardener.replay.table import figures, rendered
+from aider_gardener.replay.measure.result import Compaction, Measured
+from aider_gardener.replay.measure.summary import Report, make_report, summarize
+from aider_gardener.replay.show.table import figures, rendered
 
 from .made import made_call, made_probe, made_result, made_session
 

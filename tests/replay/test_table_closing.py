@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from aider_gardener.replay.carryover import CarryOver
-from aider_gardener.replay.cost import Bill, Cost
-from aider_gardener.replay.results import Recall, Report, Summary, summarize
-from aider_gardener.replay.table_closing import closing, closing_of, short
+from aider_gardener.replay.measure.carryover import CarryOver
+from aider_gardener.replay.measure.cost import Bill, Cost
+from aider_gardener.replay.measure.summary import Recall, Report, Summary, summarize
+from aider_gardener.replay.show.table_closing import closing, closing_of, short
 
 from .made import made_result, made_session
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from aider_gardener.replay.cost import Bill
-from aider_gardener.replay.results import Recall, Report, Summary, make_report, summarize
-from aider_gardener.replay.table import rendered
-from aider_gardener.replay.table_means import by_variant, mean_columns
+from aider_gardener.replay.measure.cost import Bill
+from aider_gardener.replay.measure.summary import Recall, Report, Summary, make_report, summarize
+from aider_gardener.replay.show.table import rendered
+from aider_gardener.replay.show.table_means import by_variant, mean_columns
 
 from .made import made_call, made_probe, made_result, made_session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.variants import variant_named
+from aider_gardener.replay.play.variants import variant_named
 
 
 def test_settings_behind_a_plus_override_those_of_the_variant() -> None:

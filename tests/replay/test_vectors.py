@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from aider_gardener.replay import vectors
-from aider_gardener.replay.vectors import KeptVectors, keeping
+from aider_gardener.replay.play import vectors
+from aider_gardener.replay.play.vectors import KeptVectors, keeping
 
 if TYPE_CHECKING:
-    from aider_gardener.embed import Embedder
+    from aider_gardener.recall.embed import Embedder
 
 
 class Counted:

@@ -14,7 +14,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project: pages under docs/, modules under aider_gardener/."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "aider_gardener" / "adapters" / "aider").mkdir(parents=True)
-    (tmp_path / "aider_gardener" / "cli.py").touch()
+    (tmp_path / "aider_gardener" / "cli").mkdir()
     monkeypatch.setattr(check_docs, "ROOT", tmp_path)
     monkeypatch.setattr(check_docs, "PACKAGE", tmp_path / "aider_gardener")
     monkeypatch.setattr(check_docs, "CLI_PAGE", tmp_path / "docs" / "cli.md")

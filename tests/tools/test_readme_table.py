@@ -10,10 +10,10 @@ import check_docs
 import pytest
 import readme_table
 
-from aider_gardener.replay.carryover import CarryOver
-from aider_gardener.replay.cost import PROVIDERS, Bill, Cost
-from aider_gardener.replay.results import Recall, Report, Summary
-from aider_gardener.replay.results_json import FORMAT, report_json
+from aider_gardener.replay.measure.carryover import CarryOver
+from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Cost
+from aider_gardener.replay.measure.results_json import FORMAT, report_json
+from aider_gardener.replay.measure.summary import Recall, Report, Summary
 
 HEAD, TAIL = "# Title\n\n<!-- measured -->\n", "<!-- /measured -->\n\nThe end.\n"
 

@@ -10,7 +10,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.messages import Message
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.errors import GardenerError
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 OURS = frozenset(
     ["/context-pressure", "/gardener", "/recall", "/forget", "/pin", "/unpin", "/restore", "/why"]
@@ -43,7 +43,7 @@ def measure(coder: Any, gardener: Gardener) -> None:
 
 def show_table(commands: Any, table: Any) -> None:
     """Print a rich table through the host, plain where the host is not pretty."""
-    from aider_gardener.terminal import as_text
+    from aider_gardener.tables import as_text
 
     for line in as_text(table).splitlines():
         commands.io.tool_output(line)
@@ -51,7 +51,7 @@ def show_table(commands: Any, table: Any) -> None:
 
 def cmd_context_pressure(self: Any, args: Any) -> None:
     "Report what the chat uses of the context window, by part, class and message (--json for programs)"
-    from aider_gardener.terminal import pressure_table
+    from aider_gardener.tables import pressure_table
 
     gardener = gardener_for(self)
     if gardener is None:
@@ -80,14 +80,14 @@ def cmd_gardener(self: Any, args: Any) -> None:
 
 
 def show_status(commands: Any, gardener: Gardener) -> None:
-    from aider_gardener.terminal import status_table
+    from aider_gardener.tables import status_table
 
     show_table(commands, status_table(gardener.status()))
 
 
 def show_constraints(commands: Any, gardener: Gardener) -> None:
     """The rules that the user set and that still hold."""
-    from aider_gardener.constraints import line
+    from aider_gardener.notes.rules import line
 
     lines = [line(rule) for rule in gardener.constraints()]
     commands.io.tool_output("\n".join(lines) or "No rules were set in this chat.")
@@ -124,7 +124,7 @@ def counted(messages: int) -> str:
 
 
 def show_plan(commands: Any, gardener: Gardener) -> None:
-    from aider_gardener.terminal import plan_table
+    from aider_gardener.tables import plan_table
 
     measure(commands.coder, gardener)
     plan = gardener.plan()
@@ -156,9 +156,9 @@ def take_back(commands: Any, gardener: Gardener, *, every: bool) -> None:
 
 def cmd_recall(self: Any, args: Any) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
-    from aider_gardener.recall import recall_note
-    from aider_gardener.terminal import recalled_table
-    from aider_gardener.view import FILLER
+    from aider_gardener.plan.view import FILLER
+    from aider_gardener.recall.recall import recall_note
+    from aider_gardener.tables import recalled_table
 
     query = (args or "").strip()
     if not query:

@@ -10,7 +10,7 @@ from aider_gardener.adapters.aider.commands import gardener_for, show_table
 from aider_gardener.errors import GardenerError
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
@@ -51,7 +51,7 @@ def cmd_forget(self: Any, args: Any) -> None:
 
 
 def forget_entry(commands: Any, gardener: Gardener, given: str, sure: bool) -> None:
-    from aider_gardener import care
+    from aider_gardener.gardener import care
 
     entry = care.find(gardener, given)
     first = " ".join(entry.content.split())[:60]
@@ -92,8 +92,8 @@ def cmd_pin(self: Any, args: Any) -> None:
 
 
 def list_pinned(commands: Any, gardener: Gardener) -> None:
-    from aider_gardener.care import pinned_entries
-    from aider_gardener.terminal import entries_table
+    from aider_gardener.gardener.care import pinned_entries
+    from aider_gardener.tables import entries_table
 
     rows = pinned_entries(gardener)
     if rows:
@@ -132,7 +132,7 @@ def cmd_why(self: Any, args: Any) -> None:
     "Tell why an entry was compressed, when, and what brings it back"
 
     def step(gardener: Gardener, given: str) -> None:
-        from aider_gardener.terminal import why_table
+        from aider_gardener.tables import why_table
 
         show_table(self, why_table(gardener.why(given), session=gardener.archive.session))
 

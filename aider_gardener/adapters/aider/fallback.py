@@ -9,7 +9,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.messages import Entry
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 ASK_TO_KEEP = "Keep each of these decisions and rules of mine, word for word, in the summary:"
 KEPT_HEAD = "Decisions and rules of mine that stand:"
@@ -21,8 +21,8 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
     What the user decided goes into its prompt, and what of it the summary lacks is added behind it. The
     originals stay in the archive. The history stays as it is when the summary fails or saves nothing.
     """
-    from aider_gardener.compactions import history_used
-    from aider_gardener.view import FILLER
+    from aider_gardener.gardener.compactions import history_used
+    from aider_gardener.plan.view import FILLER
 
     waiting = len(coder.cur_messages)
     while waiting and coder.cur_messages[waiting - 1]["role"] == "user":
@@ -58,8 +58,8 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
 
 def decisions(entries: Sequence[Entry]) -> list[str]:
     """What the user set as a rule or decided and still holds, in the user's words, the newest last."""
-    from aider_gardener.constraints import standing
-    from aider_gardener.decisions import decided
+    from aider_gardener.notes.decisions import decided
+    from aider_gardener.notes.rules import standing
 
     said = [(rule.seq, rule.text) for rule in standing(entries)]
     said += [(item.seq, item.text) for item in decided(entries) if item.is_users]

@@ -22,11 +22,11 @@ from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.backlog import Backlog, Load
-    from aider_gardener.gardener import Gardener
-    from aider_gardener.maintenance import Upkeep
-    from aider_gardener.store.base import Store
-    from aider_gardener.view import Piece
+    from aider_gardener.archive.store.base import Store
+    from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.upkeep import Upkeep
+    from aider_gardener.plan.view import Piece
+    from aider_gardener.recall.backlog import Backlog, Load
 
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
@@ -55,16 +55,16 @@ class State:
         with self.lock:
             key = str(directory)
             if key not in self.stores:
-                from aider_gardener.store import open_store
+                from aider_gardener.archive.store import open_store
 
                 self.stores[key] = open_store(directory, key_source=key_source)
             return self.stores[key]
 
     def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
-        from aider_gardener.backlog import Backlog
-        from aider_gardener.embedders import loading
-        from aider_gardener.pruning import keep_to_policy
+        from aider_gardener.archive.pruning import keep_to_policy
+        from aider_gardener.recall.backlog import Backlog
+        from aider_gardener.recall.embedders import loading
 
         with self.lock:
             key = str(directory)
@@ -154,8 +154,8 @@ def warm_up() -> None:
         return
 
     def load() -> None:
-        import aider_gardener.gardener
-        import aider_gardener.store.sqlite  # noqa: F401  # reason: imported for its time, not its names
+        import aider_gardener.archive.store.sqlite
+        import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time, not its names
 
     threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
 
@@ -169,9 +169,9 @@ def make_gardener(coder: Any) -> Gardener | None:
         return None
     if not settings.enabled:
         return None
-    from aider_gardener.archive import Archive
-    from aider_gardener.gardener import Gardener
-    from aider_gardener.store import store_directory
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.archive.store import store_directory
+    from aider_gardener.gardener.gardener import Gardener
 
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
@@ -190,7 +190,7 @@ def make_gardener(coder: Any) -> Gardener | None:
     )
     gardener = Gardener(settings, archive)
     if state.background:
-        from aider_gardener.adapters.aider.upkeep import begin
+        from aider_gardener.adapters.aider.after_turn import begin
 
         state.upkeeps.append(begin(gardener, coder.io))
     return gardener
@@ -198,7 +198,7 @@ def make_gardener(coder: Any) -> Gardener | None:
 
 def refresh(gardener: Gardener, coder: Any) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
-    from aider_gardener.usage import Prices
+    from aider_gardener.plan.usage import Prices
 
     model = coder.main_model
     if gardener.frame.model != model.name:
@@ -234,7 +234,7 @@ def take_in(coder: Any, gardener: Gardener) -> None:
     added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
     if not added:
         return
-    from aider_gardener.throttle import throttle_outputs
+    from aider_gardener.gardener.throttle import throttle_outputs
 
     if cut := throttle_outputs(gardener, added):
         show(coder, gardener)

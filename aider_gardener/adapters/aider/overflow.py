@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.pressure import HARD_AT
+from aider_gardener.plan.pressure import HARD_AT
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
-    from aider_gardener.throttle import Throttled
+    from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.throttle import Throttled
 
 PHRASES = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long"
@@ -59,7 +59,7 @@ def recover(coder: Any, messages: list[dict[str, Any]], error: BaseException) ->
     gardener = link.active(coder)
     if gardener is None:
         return False
-    from aider_gardener.throttle import throttle_open
+    from aider_gardener.gardener.throttle import throttle_open
 
     recovered = False
     with link.guarded(coder):
@@ -102,8 +102,8 @@ def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
 
     What the window leaves beside all else; half of what they are if there is nothing else to give up.
     """
-    from aider_gardener.compactions import history_used
-    from aider_gardener.throttle import open_tokens
+    from aider_gardener.gardener.compactions import history_used
+    from aider_gardener.gardener.throttle import open_tokens
 
     frame, now, past = gardener.frame, open_tokens(gardener), history_used(gardener)
     others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
@@ -113,7 +113,7 @@ def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
 
 def fit_open(coder: Any, gardener: Gardener) -> bool:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    from aider_gardener.throttle import open_tokens, throttle_open
+    from aider_gardener.gardener.throttle import open_tokens, throttle_open
 
     if not gardener.frame.window:
         return False
@@ -133,8 +133,8 @@ def tell(coder: Any, cut: Iterable[Throttled]) -> None:
 
 def give_up(coder: Any) -> None:
     """Nothing helps: what was to be sent is taken out by `settle`, which tells the user the reason too."""
-    from aider_gardener.compactions import history_used
-    from aider_gardener.throttle import open_tokens
+    from aider_gardener.gardener.compactions import history_used
+    from aider_gardener.gardener.throttle import open_tokens
 
     coder.partial_response_content = ""
     coder.num_exhausted_context_windows += 1
@@ -154,7 +154,7 @@ def give_up(coder: Any) -> None:
 def close_open_exchanges(coder: Any, *, last: bool) -> None:
     """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
     host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
-    from aider_gardener.view import FILLER
+    from aider_gardener.plan.view import FILLER
 
     closed: list[dict[str, Any]] = []
     before = coder.done_messages[-1:]

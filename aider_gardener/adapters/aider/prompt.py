@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import fallback, link, overflow
 from aider_gardener.messages import Fidelity, SourceKind
-from aider_gardener.netprice import CACHE_SECONDS
-from aider_gardener.pressure import Frame
+from aider_gardener.plan.netprice import CACHE_SECONDS
+from aider_gardener.plan.pressure import Frame
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 CHARS_A_TOKEN = 4
 
@@ -71,7 +71,7 @@ def prefix_changed(coder: Any, chunks: Any) -> bool:
 
 def place_map(gardener: Gardener, chunks: Any) -> None:
     """Put the note on what is settled before the history, behind what is compacted at its beginning."""
-    from aider_gardener.view import FILLER, NOTE_HEAD
+    from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
     beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
     note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
@@ -93,7 +93,7 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
     note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.chat_map.note.text}")
     if note:
-        from aider_gardener.view import FILLER
+        from aider_gardener.plan.view import FILLER
 
         pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
         chunks.cur[at:at] = pair
@@ -101,7 +101,7 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
 
 def question_of(coder: Any) -> str:
     """What the user asked: the last message of the current ones that was typed, else the last one."""
-    from aider_gardener.segment import infer_source
+    from aider_gardener.reading.source import infer_source
 
     asked = [
         m["content"] for m in coder.cur_messages if m["role"] == "user" and isinstance(m["content"], str)
@@ -141,7 +141,7 @@ def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
 def current(gardener: Gardener) -> int:
     """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
     one message push out the whole history, the message itself is cut."""
-    from aider_gardener.throttle import open_tokens
+    from aider_gardener.gardener.throttle import open_tokens
 
     tokens = open_tokens(gardener)
     return min(tokens, gardener.frame.window // 2) if gardener.frame.window else tokens
@@ -169,7 +169,7 @@ def mark_history(chunks: Any) -> None:
 
 
 def is_recall_pair(pair: list[dict[str, Any]]) -> bool:
-    from aider_gardener.recall import NOTE_HEAD
+    from aider_gardener.recall.recall import NOTE_HEAD
 
     return isinstance(pair[0]["content"], str) and pair[0]["content"].startswith(NOTE_HEAD)
 
@@ -198,7 +198,7 @@ def forget_old_format(coder: Any, gardener: Gardener, main_model: Any, edit_form
 
 def strip_edits(gardener: Gardener) -> int:
     """Swap every edit reply that stands in full for its compressed form; returns how many."""
-    from aider_gardener.planner import has_edit
+    from aider_gardener.plan.planner import has_edit
 
     rows = [e for e in gardener.chat.all_entries() if has_edit(e) and e.seq not in gardener.chat.fidelity]
     levels = dict(gardener.chat.fidelity)

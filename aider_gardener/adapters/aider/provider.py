@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from aider_gardener.archive.providers import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.messages import TokenCounter
-from aider_gardener.providers import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.tokens import counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")

@@ -10,8 +10,8 @@ from aider_gardener.adapters.aider.provider import token_counter
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
-    from aider_gardener.usage import Call
+    from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.plan.usage import Call
 
 
 def show_cost(original: Any) -> Any:
@@ -31,7 +31,7 @@ def show_cost(original: Any) -> Any:
 
 def count_call(coder: Any, gardener: Gardener, messages: list[dict[str, Any]], completion: Any) -> None:
     """Add a finished call to the chat's usage; correct the counter where the provider counts otherwise."""
-    from aider_gardener.usage import Call, Prices
+    from aider_gardener.plan.usage import Call, Prices
 
     model, said = coder.main_model, texts(messages)
     plain = token_counter(model)
@@ -64,7 +64,7 @@ def texts(messages: list[dict[str, Any]]) -> list[str]:
 
 def reported_call(completion: Any) -> Call | None:
     """The call as its response reports it, or None. Of a stream, what its chunks have said so far."""
-    from aider_gardener.usage import Call
+    from aider_gardener.plan.usage import Call
 
     whole = getattr(completion, "usage", None)
     chunks = getattr(completion, "chunks", None)

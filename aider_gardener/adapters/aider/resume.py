@@ -8,7 +8,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
 
 def begin(coder: Any) -> None:
@@ -31,7 +31,7 @@ def begin(coder: Any) -> None:
         found = gardener.last_time()
         if found is None:
             return
-        from aider_gardener.view import FILLER
+        from aider_gardener.plan.view import FILLER
 
         coder.done_messages = [
             {"role": "user", "content": found.note},

@@ -10,16 +10,8 @@ from collections.abc import Iterator
 from functools import wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import (
-    asks,
-    commands,
-    commands_entries,
-    link,
-    overflow,
-    prompt,
-    resume,
-    upkeep,
-)
+from aider_gardener.adapters.aider import after_turn as upkeep
+from aider_gardener.adapters.aider import asks, commands, commands_entries, link, overflow, prompt, resume
 from aider_gardener.adapters.aider.clearing import clear_history, then_tell_cleared
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.responses import show_cost

@@ -19,8 +19,7 @@ from aider_gardener.compress.builds.sites import (
     with_places,
     with_sites,
 )
-from aider_gardener.compress.logs.compressor import digest_lines
-from aider_gardener.compress.terminal import (
+from aider_gardener.compress.frame import (
     allowance,
     clip,
     estimate,
@@ -31,6 +30,7 @@ from aider_gardener.compress.terminal import (
     untouched,
     unwrapped,
 )
+from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
 LARGE_SHARE, SMALL_SHARE = 0.045, 0.18

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.compress.terminal import sample
+from aider_gardener.compress.frame import sample
 
 SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
     (kind, weight, re.compile(pattern, re.MULTILINE))

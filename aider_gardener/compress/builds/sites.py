@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from aider_gardener.compress.builds.diagnostics import Diagnostic, labels
-from aider_gardener.compress.terminal import clip, plural, touches
+from aider_gardener.compress.frame import clip, plural, touches
 from aider_gardener.messages import Focus
 
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|\b\d+\b")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from aider_gardener.compress.documents.apis import openapi
-from aider_gardener.compress.documents.clusters import kubernetes
+from aider_gardener.compress.documents.deployments import kubernetes
 from aider_gardener.compress.documents.fields import Document
 from aider_gardener.compress.documents.notebooks import notebook
 from aider_gardener.compress.documents.packages import npm_lock, package

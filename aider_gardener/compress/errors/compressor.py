@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aider_gardener.compress.base import Context, omitted, unchanged
 from aider_gardener.compress.errors.detector import detect
 from aider_gardener.compress.errors.frames import CARETS, Unit, units
-from aider_gardener.compress.terminal import clip, estimate, framed, lines_of, plural, touches, untouched
+from aider_gardener.compress.frame import clip, estimate, framed, lines_of, plural, touches, untouched
 from aider_gardener.messages import Compressed, ContentClass
 
 TOP_FRAMES = 5

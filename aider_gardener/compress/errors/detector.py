@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.compress.terminal import sample
+from aider_gardener.compress.frame import sample
 
 FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("traceback-python", re.compile(r'^[\s|+-]*File "[^"\n]+", line \d+(?:,)? in ', re.MULTILINE)),

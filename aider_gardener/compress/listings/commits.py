@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.terminal import clip, plural, touches
+from aider_gardener.compress.frame import clip, plural, touches
 
 COMMIT = re.compile(r"^[*|\\/ ]*commit ([0-9a-f]{7,40})(?: \((.*)\))?")
 ONELINE = re.compile(r"^[*|\\/_ ]*([0-9a-f]{7,40}) (?:\(([^)]*)\) )?(.*)$")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.compress.terminal import FENCE, sample
+from aider_gardener.compress.frame import FENCE, sample
 
 GREP = re.compile(
     r"^(?!\W{0,2}\d[\d:. -]*:|"

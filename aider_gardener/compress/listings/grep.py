@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.terminal import clip, fitting, plural, touches
+from aider_gardener.compress.frame import clip, fitting, plural, touches
 
 MATCH = re.compile(r"^((?:[A-Za-z]:[\\/])?[^:\n]*?(?::[^:\n]+?)??):(\d+):(?:\d+:)?(.*)$")
 CONTEXT = re.compile(r"^((?:[A-Za-z]:[\\/])?[\w@~+./\\()\[\] #]+[\w.-]*?)-(\d+)-(.*)$")

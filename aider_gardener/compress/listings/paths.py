@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.terminal import clip, fitting, plural, touches
+from aider_gardener.compress.frame import clip, fitting, plural, touches
 
 LS = re.compile(
     r"^([-dlbcps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+([\d.,]+[KMGTkmgt]?)\s+"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from aider_gardener.compress.base import Context
+from aider_gardener.compress.frame import clip, fitting, plural, touches
 from aider_gardener.compress.listings.detector import is_rule
-from aider_gardener.compress.terminal import clip, fitting, plural, touches
 
 NUMBER = re.compile(r"^[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?%?(?:ms|s|us|KB|MB|GB|B|K|M|G)?$")
 TOTAL = re.compile(

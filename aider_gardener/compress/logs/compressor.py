@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.errors.library import is_library
 from aider_gardener.compress.errors.places import frame_place
-from aider_gardener.compress.logs.detector import detect
-from aider_gardener.compress.logs.families import families
-from aider_gardener.compress.logs.metrics import compress_metrics
-from aider_gardener.compress.logs.records import Record, records, rest_digest
-from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
-from aider_gardener.compress.terminal import (
+from aider_gardener.compress.frame import (
     allowance,
     clip,
     estimate,
@@ -23,6 +18,11 @@ from aider_gardener.compress.terminal import (
     touches,
     untouched,
 )
+from aider_gardener.compress.logs.detector import detect
+from aider_gardener.compress.logs.families import families
+from aider_gardener.compress.logs.metrics import compress_metrics
+from aider_gardener.compress.logs.records import Record, records, rest_digest
+from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.messages import Compressed, ContentClass
 
 LARGE_SHARE, SMALL_SHARE = 0.05, 0.095

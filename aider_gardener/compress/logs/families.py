@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aider_gardener.compress.frame import clip
 from aider_gardener.compress.logs.templates import Template
-from aider_gardener.compress.terminal import clip
 
 SHARED_WORDS = 0.4
 """Two templates are of a family when so many of their words are the same."""

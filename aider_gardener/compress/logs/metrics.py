@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.terminal import framed, plural, touches
+from aider_gardener.compress.frame import framed, plural, touches
 from aider_gardener.messages import Compressed, ContentClass
 
 SERIES = re.compile(r"^([a-zA-Z_:][\w:.]*)(?:\{([^}]*)\})? +([-+]?[\d.eE+-]+|NaN|[+-]Inf)(?: \d+)?$")

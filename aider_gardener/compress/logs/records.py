@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from aider_gardener.compress.errors.library import is_library
 from aider_gardener.compress.errors.places import frame_place
+from aider_gardener.compress.frame import clip
 from aider_gardener.compress.logs.detector import LEVEL, TIME
-from aider_gardener.compress.terminal import clip
 
 TRACE_HEAD = re.compile(
     r"^\s*(?:Exception Group )?Traceback \(most recent call last\):|^Exception in thread "

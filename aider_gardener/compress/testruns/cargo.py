@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.errors.places import frame_place
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run
 
 HEAD = re.compile(
     r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|"

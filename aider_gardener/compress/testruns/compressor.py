@@ -8,8 +8,7 @@ from functools import partial
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.builds.compressor import build_lines
 from aider_gardener.compress.builds.diagnostics import report
-from aider_gardener.compress.logs.compressor import digest_lines
-from aider_gardener.compress.terminal import (
+from aider_gardener.compress.frame import (
     allowance,
     clip,
     estimate,
@@ -20,16 +19,17 @@ from aider_gardener.compress.terminal import (
     untouched,
     unwrapped,
 )
+from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.compress.testruns.cargo import parse_cargo
 from aider_gardener.compress.testruns.detector import detect
 from aider_gardener.compress.testruns.gotest import parse_go
 from aider_gardener.compress.testruns.jest import parse_jest
 from aider_gardener.compress.testruns.junit import parse_junit
-from aider_gardener.compress.testruns.model import Failure, Parser, Run
 from aider_gardener.compress.testruns.node import parse_node
 from aider_gardener.compress.testruns.numbered import parse_gtest, parse_numbered
 from aider_gardener.compress.testruns.pytest_runs import parse_pytest
 from aider_gardener.compress.testruns.render import DETAILS, failures_text
+from aider_gardener.compress.testruns.run import Failure, Parser, Run
 from aider_gardener.compress.testruns.tap import parse_tap
 from aider_gardener.compress.testruns.unittest_runs import parse_unittest
 from aider_gardener.messages import Compressed, ContentClass

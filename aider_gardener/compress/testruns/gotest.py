@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from aider_gardener.compress.errors.library import is_library
 from aider_gardener.compress.testruns.blocks import dedent
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run
 
 RESULT = re.compile(r"^( *)--- (FAIL|PASS|SKIP|BENCH): (\S+)(?: \(([\d.]+)s\))?$")
 STATE = re.compile(r"^=== (RUN|PAUSE|CONT|NAME|FUZZ) +(\S*)$")

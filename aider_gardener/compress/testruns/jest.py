@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run
 
 TOTAL = re.compile(
     r"^ *(?:Tests?:|Test Suites:|Snapshots:|Test Files  |Tests  |Snapshots  |Errors  |"

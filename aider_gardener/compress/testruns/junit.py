@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run
 
 PREFIX = re.compile(r"^\[(?:INFO|ERROR|WARNING|WARN)\] ?")
 SUREFIRE = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.model import PARENT_ONLY, Failure, Run
+from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, Run
 
 RESULT = re.compile(r"^( *)(▶|✔|✖|﹣|⚠|✘) (.*?)(?: \((\d[\d.]*)ms\))?(?: # (SKIP|TODO)\b.*)?$")
 TOTAL = re.compile(r"^ *ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.blocks import PLACE, digest
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run
 
 NUMBER = re.compile(r"^ {0,4}(\d+)\) (.*)$")
 TOTAL = re.compile(

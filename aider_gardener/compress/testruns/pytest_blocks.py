@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from aider_gardener.compress.errors.library import is_library
 from aider_gardener.compress.errors.places import PY_FRAME
 from aider_gardener.compress.testruns.blocks import dedent
-from aider_gardener.compress.testruns.model import Failure
+from aider_gardener.compress.testruns.run import Failure
 
 HEAD = re.compile(r"^_+ (.*[^_ ].*?) _+$")
 ERROR_HEAD = re.compile(r"^ERROR (?:at (setup|teardown) of|collecting) (.+)$")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from aider_gardener.compress.testruns.model import Failure, Run
 from aider_gardener.compress.testruns.pytest_blocks import block_failures
 from aider_gardener.compress.testruns.pytest_sections import (
     coverage_notes,
@@ -14,6 +13,7 @@ from aider_gardener.compress.testruns.pytest_sections import (
     skip_notes,
     warning_notes,
 )
+from aider_gardener.compress.testruns.run import Failure, Run
 
 SECTION = re.compile(
     r"^={2,} (\S.*?) ={2,}$|^=+ (test session starts|FAILURES|ERRORS|short test summary info) =+$"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.terminal import clip, touches
-from aider_gardener.compress.testruns.model import Failure, Run
+from aider_gardener.compress.frame import clip, touches
+from aider_gardener.compress.testruns.run import Failure, Run
 from aider_gardener.messages import Focus
 
 VALUE = re.compile(

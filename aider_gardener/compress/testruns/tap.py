@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.model import PARENT_ONLY, Failure, Run
+from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, Run
 
 RESULT = re.compile(r"^( *)(not ok|ok) (\d+)(?: - | )?(.*?)(?: # (SKIP|TODO|skip|todo|time=)\b(.*))?$")
 SUBTEST = re.compile(r"^( *)# Subtest: (.*)$")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from aider_gardener.gardener.asks import HEAD, HINT, MOST_ORIGINALS
 from aider_gardener.messages import Fidelity
-from aider_gardener.model_asks import HEAD, HINT, MOST_ORIGINALS
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import MARKER, id_of, is_legal, say, texts

@@ -10,8 +10,8 @@ from typing import Any
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
-from aider_gardener.adapters.aider import upkeep
-from aider_gardener.cli import main
+from aider_gardener.adapters.aider import after_turn as upkeep
+from aider_gardener.cli.root import main
 
 from .conftest import MakeDriver
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aider_gardener import uninstall
-from aider_gardener.cli import main
+from aider_gardener.archive.store import open_store
+from aider_gardener.cli.root import main
 from aider_gardener.settings import Settings
-from aider_gardener.store import open_store
 
 from .conftest import Driver, MakeDriver
 from .test_entry_commands import MARKER, id_of, in_files

@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import pytest
 
-from aider_gardener.legality import problems
 from aider_gardener.messages import Message
-from aider_gardener.view import NOTE_HEAD
+from aider_gardener.plan.legality import problems
+from aider_gardener.plan.view import NOTE_HEAD
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_life import FACT, chatter

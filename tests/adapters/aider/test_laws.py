@@ -18,10 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY
-from aider_gardener.compactions import history_used
-from aider_gardener.goals import Goal
+from aider_gardener.gardener.compactions import history_used
+from aider_gardener.plan.goals import Goal
+from aider_gardener.plan.view import FILLER
 from aider_gardener.settings import Settings
-from aider_gardener.view import FILLER
 
 from .conftest import EDIT, Driver, ScriptedModel
 

@@ -59,7 +59,7 @@ def test_what_is_recalled_stays_out_of_the_history(
     chatter(driver, 15)
     assert not any(FACT in message["content"] for message in driver.history)
     driver.ask("/ask which port did the staging box kestrel have?")
-    from aider_gardener.recall import NOTE_HEAD
+    from aider_gardener.recall.recall import NOTE_HEAD
 
     assert NOTE_HEAD in model.last_prompt()
     assert FACT in model.last_prompt()
@@ -131,7 +131,7 @@ def test_recalled_text_never_reaches_a_commit_message(
     driver.type("which port did the staging box kestrel have? put its name into greet")
     assert "48213" in model.last_prompt()
     commit = [call for call in model.calls if "generates concise" in str(call["messages"][0]["content"])][-1]
-    from aider_gardener.recall import NOTE_HEAD
+    from aider_gardener.recall.recall import NOTE_HEAD
 
     assert NOTE_HEAD not in "".join(str(message["content"]) for message in commit["messages"])
 
@@ -240,7 +240,7 @@ def test_undo_returns_the_exact_list(drive: MakeDriver, gardened: Any) -> None:
     before = [dict(message) for message in driver.history]
     gardener = driver.coder.gardener
     from aider_gardener.adapters.aider import link
-    from aider_gardener.goals import Goal
+    from aider_gardener.plan.goals import Goal
 
     assert gardener.tend(goal=Goal(high=500, low=300))
     link.show(driver.coder, gardener)
@@ -351,7 +351,7 @@ def test_no_llm_summary_unless_allowed(drive: MakeDriver, gardened: Any, model: 
 def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_within_reach(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aider_gardener.gardener import Gardener
+    from aider_gardener.gardener.gardener import Gardener
 
     gardened(history_tokens=100_000, llm_fallback=True)
     driver = drive()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY, is_overflow, window_of
-from aider_gardener.compactions import history_used
+from aider_gardener.gardener.compactions import history_used
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 

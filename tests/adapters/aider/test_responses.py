@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider.responses import reported_call
-from aider_gardener.replay.model import completion, streamed
-from aider_gardener.usage import Call
+from aider_gardener.plan.usage import Call
+from aider_gardener.replay.play.model import completion, streamed
 
 from .conftest import MakeDriver, ScriptedModel
 

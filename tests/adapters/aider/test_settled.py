@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.chatmap import MAP_HEAD
+from aider_gardener.notes.chatmap import MAP_HEAD
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_life import chatter

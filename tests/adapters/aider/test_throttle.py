@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from aider_gardener.gardener.throttle import bounded, limit_for
 from aider_gardener.messages import Fidelity
-from aider_gardener.throttle import bounded, limit_for
 
 from .conftest import MakeDriver, ScriptedModel
 

@@ -1,7 +1,7 @@
 import json
 import unittest
 
-from aider.gardener.classify import classify
+from aider.gardener.reading.classify import classify
 from aider.gardener.compress import compress_message
 from aider.gardener.messages import ContentClass, Source, SourceKind
 

@@ -3,11 +3,11 @@ import time
 import unittest
 from pathlib import Path
 
-from aider.gardener.archive import Archive
-from aider.gardener.chat import Chat
+from aider.gardener.archive.archive import Archive
+from aider.gardener.plan.chat import Chat
 from aider.gardener.messages import Focus, Message
-from aider.gardener.recall import Request, recall
-from aider.gardener.store import open_store
+from aider.gardener.recall.recall import Request, recall
+from aider.gardener.archive.store import open_store
 
 
 def count(text):

@@ -1,0 +1,1 @@
+"""What was said: originals as they enter, the store that keeps them, how long, and who may have them back."""

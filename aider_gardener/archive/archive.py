@@ -1,0 +1,253 @@
+"""The way in: every message is segmented, classified, compressed and stored as it enters."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+
+from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.sessions import PastSessions
+from aider_gardener.archive.store.base import Store, VectorHit
+from aider_gardener.compress import compress_message, line_form
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.planner import note_rendition
+from aider_gardener.reading.classify import dominant_class
+from aider_gardener.reading.segments import segment
+from aider_gardener.reading.source import infer_source
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.tokens import approximate
+
+SWAPS_LOGGED = 400
+"""At most so many swaps of one plan are recorded one by one."""
+
+
+def cut_line(line: str, chars: int) -> str:
+    """A line form with at most so many characters of text before the id at its end."""
+    text, bracket, name = line.rpartition(" [")
+    if not bracket or len(text) <= chars:
+        return line
+    return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
+
+
+class Archive:
+    """The store as one chat uses it: entries in, renditions and originals out, both cached.
+
+    `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
+    embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
+    form of an entry keeps, counted by kind of fact. `line_chars` cuts line forms shorter; 0: as they are.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        session: str,
+        project: str,
+        count: TokenCounter,
+        clock: Callable[[], float],
+        backlog: Backlog | None = None,
+    ) -> None:
+        self.store = store
+        self.backlog = backlog
+        self.session = session
+        self.project = project
+        self.count = count
+        self.clock = clock
+        self.provider = ""
+        self.past = PastSessions(store, project, session)
+        self.line_chars = 0
+        self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
+        self.kept: dict[int, dict[str, int]] = {}
+        self._told = store.notice
+        self._generation = store.generation
+        if session:
+            store.open_session(session, project=project, started_at=clock())
+
+    @classmethod
+    def reading(cls, store: Store) -> Archive:
+        """An archive to look things up in: of no session, adding nothing."""
+        return cls(store, session="", project="", count=approximate, clock=time.time)
+
+    def add(self, message: Message, *, turn: int, seq: int, focus: Focus) -> Entry:
+        """Segment, classify, compress and store one message; returns its entry."""
+        content = message.content
+        source = infer_source(message.role, content)
+        segments = segment(content, source)
+        now = self.clock()
+        entry = Entry(
+            id=entry_id(message.role, content),
+            session=self.session,
+            turn=turn,
+            seq=seq,
+            role=message.role,
+            content=content,
+            source=source,
+            cls=dominant_class(content, source, segments),
+            segments=segments,
+            tokens=self.count(content),
+            created_at=now,
+            accessed_at=now,
+            provider=self.provider,
+        )
+        made = self.compress(entry, focus)
+        stored = self.store.add(
+            entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
+        )
+        self._renditions[stored.seq] = made
+        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
+        return stored
+
+    def put_rendition(self, entry: Entry, made: Rendition) -> None:
+        """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
+        self.store.put_renditions(entry.id, [made])
+        self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
+
+    def add_again(self, entries: Iterable[Entry]) -> None:
+        """After damage the archive may have been begun anew without some of what this chat still knows."""
+        if self.store.generation == self._generation:
+            return
+        self._generation = self.store.generation
+        self.store.open_session(self.session, project=self.project, started_at=self.clock())
+        for entry in list(entries):
+            chunks = chunk(entry.id, entry.content, entry.segments)
+            made = self._renditions.get(entry.seq, {})
+            self.store.add(entry, chunks=chunks, renditions=list(made.values()))
+
+    def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
+        """The renditions below full that are smaller than the step above, with their tokens in a note."""
+        content, source, segments = entry.content, entry.source, entry.segments
+        compressed = compress_message(
+            content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
+        )
+        line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        if self.line_chars:
+            line = cut_line(line, self.line_chars)
+        made: dict[Fidelity, Rendition] = {}
+        self.kept[entry.seq] = dict(compressed.kept)
+        if not compressed.lossless:
+            made[Fidelity.COMPRESSED] = note_rendition(
+                entry, Fidelity.COMPRESSED, compressed.text, self.count
+            )
+        if len(line) < len(compressed.text):
+            made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
+        return made
+
+    def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:
+        """The renditions of an entry below full."""
+        if entry.seq not in self._renditions:
+            self._renditions[entry.seq] = self.store.renditions(entry.id)
+        return self._renditions[entry.seq]
+
+    def text(self, entry: Entry, level: Fidelity) -> str:
+        """The text of one rendition."""
+        return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
+
+    def set_active(self, chat: Chat, known_gone: set[int]) -> None:
+        """Record in the store which entries the host has taken out or put back since."""
+        left, back = chat.gone - known_gone, known_gone - chat.gone
+        if left:
+            self.store.set_active([chat.entries[seq].id for seq in left], False)
+        if back:
+            self.store.set_active([chat.entries[seq].id for seq in back], True)
+
+    def near(
+        self,
+        question: str,
+        *,
+        limit: int,
+        session: str | None,
+        min_seq: int | None,
+        exclude_sessions: Collection[str] = (),
+    ) -> list[VectorHit]:
+        """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
+        if self.backlog is None:
+            return []
+        vector = self.backlog.query_vector(
+            question, self.backlog.question_seconds if self.backlog.background else None
+        )
+        if vector is None:
+            return []
+        name = self.backlog.embedder_name
+        return self.store.search_vectors(
+            vector,
+            embedder=name,
+            limit=limit,
+            session=session,
+            exclude_sessions=exclude_sessions,
+            min_seq=min_seq,
+        )
+
+    def take_notice(self) -> str:
+        """What the user should know, in one line, once: of the store since it was opened, or the backlog."""
+        if self.store.notice != self._told:
+            self._told = self.store.notice
+            return self._told
+        return self.backlog.take_notice() if self.backlog else ""
+
+    def touch(self, ids: Iterable[str]) -> None:
+        """Count an access of each entry now."""
+        found = list(ids)
+        if found:
+            self.store.touch(found, self.clock())
+
+    def event(self, turn: int, kind: str, data: Mapping[str, object]) -> None:
+        """Record what was done to the chat."""
+        self.store.record_event(self.session, turn, kind, data, self.clock())
+
+    def plan_event(self, turn: int, plan: Plan) -> None:
+        """Record a plan that was applied, swap by swap, so that `why` can tell."""
+        swaps = [self.swap_record(s.entry_id, s.before, s.after, s.reason) for s in plan.swaps]
+        data: dict[str, object] = {
+            "reason": plan.reason,
+            "tokens_before": plan.tokens_before,
+            "tokens_after": plan.tokens_after,
+            "prefix_tokens_broken": plan.prefix_tokens_broken,
+        }
+        if plan.marks:
+            data["marks"] = asdict(plan.marks)
+        self.swaps_event(turn, "plan", swaps, data)
+
+    @staticmethod
+    def swap_record(
+        stored_id: str, before: Fidelity | None, after: Fidelity | None, reason: str
+    ) -> dict[str, str]:
+        """One swap as events keep it; None is full."""
+        old, new = before or Fidelity.FULL, after or Fidelity.FULL
+        return {"entry_id": stored_id, "before": old.value, "after": new.value, "reason": reason}
+
+    def swaps_event(
+        self,
+        turn: int,
+        kind: str,
+        swaps: Sequence[Mapping[str, str]],
+        data: Mapping[str, object] | None = None,
+    ) -> None:
+        """Record swaps that were made together, at most SWAPS_LOGGED of them one by one."""
+        kept = list(swaps[:SWAPS_LOGGED])
+        ids = [swap["entry_id"] for swap in kept]
+        self.event(turn, kind, {**(data or {}), "swaps": kept, "entry_ids": ids})
+
+    def drop(self, seqs: Iterable[int]) -> None:
+        """Keep nothing of these entries in memory: they were forgotten."""
+        for seq in seqs:
+            self._renditions.pop(seq, None)
+
+    def keep(self, key: str, value: Mapping[str, object]) -> None:
+        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        with suppress(StoreError):
+            self.store.set_state(self.session, key, json.dumps(value))
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A context whose writes, in the store and in the caches, are undone at its end."""
+        renditions = dict(self._renditions)
+        with self.store.trial():
+            try:
+                yield
+            finally:
+                self._renditions = renditions

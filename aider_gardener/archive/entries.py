@@ -1,0 +1,174 @@
+"""Looking up one stored entry: by the beginning of its id, and what was done to it when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from aider_gardener.archive.store.base import Event, Store
+from aider_gardener.errors import UsageError
+from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.plan.goals import OVER_LIMIT
+from aider_gardener.plan.view import LABELS
+
+SHOWN_IDS = 4
+QUOTING_NOTES = 50
+"""At most so many notes that quote an entry are looked for."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of an entry's rendition: when, by what, from which to which, why.
+
+    `kind` is "plan", "undo", "restore", or in words what else did it; `cause` is why there was a plan at
+    all, "" for others. `at` is seconds since the epoch.
+    """
+
+    session: str
+    turn: int
+    at: float
+    kind: str
+    before: str
+    after: str
+    reason: str
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Why:
+    """What is known of one entry. `standing` is how it stands in the chat: a fidelity, "cleared" (dropped
+    by /clear or by the host), "older session", or "unknown" where no chat is looked at.
+
+    `priority` (0 to 100) and its `parts` are those of now, None outside its chat. `back` says what brings
+    it back, `whole` how to see it.
+    """
+
+    entry_id: str
+    session: str
+    turn: int
+    source: str
+    cls: str
+    tokens: int
+    standing: str
+    standing_tokens: int
+    pinned: bool
+    back: str
+    whole: str
+    changes: tuple[Change, ...] = ()
+    priority: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        value = asdict(self)
+        value["class"] = value.pop("cls")
+        return value
+
+
+def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
+    """The one id that begins with what was given, in the archive or among those known.
+
+    Raises UsageError, saying what to do, when there is none or more than one.
+    """
+    wanted = given.strip().strip("[](){}<>`'\".,;:…").lower()
+    if not wanted:
+        raise UsageError("name the id of an entry, as it stands in notes and in what /recall finds: g…")
+    own = {stored_id for stored_id in known if stored_id}
+    if wanted in own:
+        return wanted
+    found = sorted({*store.resolve(wanted), *(each for each in own if each.startswith(wanted))})
+    if not found:
+        raise UsageError(f"no entry has the id {given.strip()}; notes and /recall show the ids there are")
+    if len(found) > 1:
+        shown = ", ".join(found[:SHOWN_IDS]) + (" …" if len(found) > SHOWN_IDS else "")
+        raise UsageError(f"{given.strip()} is the beginning of {len(found)} ids ({shown}): type more of it")
+    return found[0]
+
+
+def quoting(store: Store, ids: Sequence[str]) -> list[str]:
+    """The ids of the notes of ours that quote one of these entries."""
+    found: dict[str, None] = {}
+    for stored_id in ids:
+        for hit in store.search_text(stored_id, limit=QUOTING_NOTES):
+            entry = store.get(hit.entry_id)
+            if entry and entry.source.kind is SourceKind.STUB and quotes(entry, stored_id):
+                found[entry.id] = None
+    return list(found)
+
+
+def quotes(entry: Entry, stored_id: str) -> bool:
+    """Whether an entry is a note that quotes the one with this id."""
+    named = f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
+    return entry.source.kind is SourceKind.STUB and named
+
+
+def source_words(entry: Entry) -> str:
+    """Where an entry came from, in words: "reply", "shell: pytest -q"."""
+    label = LABELS.get(entry.source.kind, entry.source.kind.value)
+    return f"{label}: {entry.source.detail}" if entry.source.detail else label
+
+
+def changes_of(events: Iterable[Event], stored_id: str) -> tuple[Change, ...]:
+    """The changes of an entry's rendition that events tell of, oldest first."""
+    found = []
+    for event in events:
+        swaps = event.data.get("swaps")
+        for swap in swaps if isinstance(swaps, list) else []:
+            if isinstance(swap, dict) and swap.get("entry_id") == stored_id:
+                before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
+                cause = cause_words(event.data)
+                found.append(
+                    Change(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
+                )
+    return tuple(found)
+
+
+def cause_words(data: Mapping[str, object]) -> str:
+    """Why there was a plan at all: its reason, with what was measured and the mark that it was above."""
+    reason, marks, used = str(data.get("reason", "")), data.get("marks"), data.get("tokens_before")
+    passed = marks.get("passed") if isinstance(marks, dict) else None
+    limit = marks.get(passed) if isinstance(marks, dict) and passed else None
+    if not isinstance(limit, int) or not isinstance(used, int):
+        return reason
+    measured = f"history of {used:,} tokens above its {'hard ' if passed == 'hard' else ''}mark of {limit:,}"
+    if reason.startswith(OVER_LIMIT):
+        return measured + reason.removeprefix(OVER_LIMIT)
+    return f"{reason}: {measured}"
+
+
+def last_levels(events: Iterable[Event]) -> dict[str, Fidelity]:
+    """The fidelity at which each entry that was ever swapped stood last, by id."""
+    levels: dict[str, Fidelity] = {}
+    for event in events:
+        swaps = event.data.get("swaps")
+        for swap in swaps if isinstance(swaps, list) else []:
+            if isinstance(swap, dict) and swap.get("after") in {level.value for level in Fidelity}:
+                levels[str(swap.get("entry_id"))] = Fidelity(swap["after"])
+    return levels
+
+
+def why_stored(store: Store, stored_id: str) -> Why:
+    """What the archive alone knows of an entry, without its chat."""
+    entry = store.get(stored_id)
+    if entry is None:
+        raise UsageError(f"no entry has the id {stored_id}; gardener recall shows the ids there are")
+    changes = changes_of(store.events(entry_id=stored_id), stored_id)
+    own = [change for change in changes if change.session == entry.session]
+    standing = own[-1].after if own else Fidelity.FULL.value
+    renditions = store.renditions(stored_id)
+    made = {Fidelity.FULL.value: entry.tokens, Fidelity.HIDDEN.value: 0}
+    made |= {level.value: rendition.tokens for level, rendition in renditions.items()}
+    return Why(
+        entry_id=stored_id,
+        session=entry.session,
+        turn=entry.turn,
+        source=source_words(entry),
+        cls=entry.cls.value,
+        tokens=entry.tokens,
+        standing=standing,
+        standing_tokens=made.get(standing, entry.tokens),
+        pinned=entry.pinned,
+        back=f"/recall and /restore {stored_id} in a chat of this project reach it.",
+        whole=f"gardener restore {stored_id} prints it.",
+        changes=changes,
+    )

@@ -1,0 +1,63 @@
+"""Older sessions of a project: which of them there are, and what of them may come back unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aider_gardener.archive.providers import LOCAL_PROVIDERS, is_here
+from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.messages import Entry
+
+
+def may_go(first_sent_to: str, provider: str) -> bool:
+    """Whether text that was first sent to one provider ("" for none) may go to another one unasked.
+
+    A chat held with a local model never goes to a remote one.
+    """
+    name = first_sent_to.partition("@")[0]
+    kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
+    return is_here(provider) or not kept_here
+
+
+def clear_floor(store: Store, session: str) -> int:
+    """The first sequence number of a session that no /clear dropped."""
+    floors = [event.data.get("floor") for event in store.events(session, "clear")]
+    return max((int(floor) for floor in floors if isinstance(floor, int)), default=0)
+
+
+class PastSessions:
+    """The sessions of a project that were there when this one began to ask for them."""
+
+    def __init__(self, store: Store, project: str, session: str) -> None:
+        self.store = store
+        self.project = project
+        self.session = session
+        self._infos: dict[str, SessionInfo] | None = None
+
+    @property
+    def infos(self) -> dict[str, SessionInfo]:
+        """The older sessions by id, oldest first."""
+        if self._infos is None:
+            found = self.store.sessions(self.project)
+            self._infos = {info.id: info for info in found if info.id != self.session}
+        return self._infos
+
+    def allows(self, entry: Entry, provider: str) -> bool:
+        """Whether an entry may come back unasked into a prompt for this provider: of this project, not
+        dropped by a /clear or by the host, and not held back by where it was first sent to."""
+        return self.told([entry], provider) == [entry]
+
+    def told(self, entries: Sequence[Entry], provider: str) -> list[Entry]:
+        """Those of some entries that may come back unasked."""
+        floors = {
+            session: clear_floor(self.store, session)
+            for session in {entry.session for entry in entries}
+            if session in self.infos
+        }
+        return [
+            entry
+            for entry in entries
+            if entry.active
+            and may_go(entry.provider, provider)
+            and entry.seq >= floors.get(entry.session, entry.seq + 1)
+        ]

@@ -1,0 +1,52 @@
+"""The archive of originals. Importing this opens nothing and loads no database library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from aider_gardener.archive.store.base import (
+    Chunk,
+    Event,
+    Holding,
+    PendingPassage,
+    SessionInfo,
+    Store,
+    StoreStats,
+    TextHit,
+    VectorHit,
+    text_hash,
+)
+from aider_gardener.archive.store.location import store_directory
+
+__all__ = [
+    "Chunk",
+    "Event",
+    "Holding",
+    "PendingPassage",
+    "SessionInfo",
+    "Store",
+    "StoreStats",
+    "TextHit",
+    "VectorHit",
+    "open_store",
+    "store_directory",
+    "text_hash",
+]
+
+
+def open_store(
+    directory: Path | None, *, clock: Callable[[], float] = time.time, key_source: str = ""
+) -> Store:
+    """Open the archive in a directory, making it if need be; None keeps everything in memory.
+
+    Never raises for trouble with the file: a damaged database is set aside and a new one begun
+    with what can still be read; where a file cannot be used (no permission, a newer version,
+    somebody else's, locked for 10 seconds, encrypted with another key) the store works in memory.
+    `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
+    encrypted archive is; a new one is encrypted if it is given, one that exists stays as it is.
+    """
+    from aider_gardener.archive.store.opening import open_sqlite
+
+    return open_sqlite(directory, clock, key_source)

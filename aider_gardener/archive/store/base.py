@@ -1,0 +1,295 @@
+"""The archive's contract: what every store promises."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from aider_gardener.archive.store.values import (
+    Chunk,
+    Event,
+    Holding,
+    PendingPassage,
+    SessionInfo,
+    StoreStats,
+    TextHit,
+    VectorHit,
+)
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+__all__ = [
+    "Chunk",
+    "Event",
+    "Holding",
+    "PendingPassage",
+    "SessionInfo",
+    "Store",
+    "StoreStats",
+    "TextHit",
+    "VectorHit",
+    "text_hash",
+]
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Append-only originals with their renditions, occurrences, events and a full-text index.
+
+    Every method may be called from any thread. Every write is one transaction: on disk when the
+    method returns, or not at all. Methods raise `StoreError` when the archive cannot be read or
+    written, but what a turn cannot do without goes on meanwhile: entries, renditions, events, marks and
+    state that cannot be written for the moment (disk full, locked for 10 seconds) wait in memory for
+    the next write that succeeds, searches find nothing while the file cannot be read, and `notice` says
+    so. `forget` and the like never raise for ids that are unknown. Secrets are replaced by
+    placeholders before anything is written, so what comes out may differ from what went in by the
+    recorded spans and by nothing else.
+    """
+
+    @property
+    def persistent(self) -> bool:
+        """Whether entries outlive the process."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """One line for the user when something was set aside or is unavailable, else ""."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Counts how often the archive was begun anew since it was opened, because of damage: what a chat
+        knows of its own should be added again then."""
+        ...
+
+    def open_session(
+        self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
+    ) -> None:
+        """Begin a session, or go on with it: a known session keeps its project and start.
+
+        It is live, for `live_sessions`, as long as this store is open.
+        """
+        ...
+
+    def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
+        """Store an original with its occurrence, chunks and renditions, in one transaction.
+
+        A content that is already there is stored once; the occurrence is recorded beside it. The
+        result is `entry` with the stored id and the stored pinned, active and access figures; its
+        content is the caller's, not the redacted one. Adding the same content at the same
+        (session, seq) again changes nothing. Another content at a taken (session, seq) gets the
+        next free seq, so that nothing is lost. `chunks` are spans of `entry.content`. While an entry
+        waits `get`, `original`, `renditions` and `session_entries` know it already.
+        """
+        ...
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The entry with its stored content, as it last occurred, or None."""
+        ...
+
+    def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
+        ...
+
+    def original(self, entry_id: str) -> str | None:
+        """The stored content alone, or None."""
+        ...
+
+    def resolve(self, prefix: str) -> list[str]:
+        """The ids that start with `prefix` (at most 50, sorted); an exact id gives just that one."""
+        ...
+
+    def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
+        """Keep renditions below full, each replacing the one of its fidelity; full ones are ignored."""
+        ...
+
+    def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
+        """The renditions kept for an entry; full is never among them (see `original`)."""
+        ...
+
+    def by_rendition(self, text_hash: str) -> str | None:
+        """The id of the entry that once had a rendition whose text has this SHA-256 (hex), or None.
+
+        The hash is that of the text as it was given to `put_renditions`, UTF-8 with surrogates
+        passed (see `text_hash`). Replaced renditions are remembered too.
+        """
+        ...
+
+    def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
+        """One entry for each occurrence of the session with a higher seq, in order."""
+        ...
+
+    def sessions(self, project: str) -> list[SessionInfo]:
+        """The sessions of a project, oldest first."""
+        ...
+
+    def search_text(
+        self,
+        query: str,
+        *,
+        limit: int = 50,
+        session: str | None = None,
+        exclude_sessions: Collection[str] = (),
+        classes: Collection[ContentClass] | None = None,
+        min_seq: int | None = None,
+        any_word: bool = True,
+        remote_only: bool = False,
+    ) -> list[TextHit]:
+        """The chunks that best match any (or with `any_word` false: all) words of a text, best first.
+
+        Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
+        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes,
+        `remote_only` keeps what was sent to a remote provider before (see `sessions.may_go`).
+        """
+        ...
+
+    def work_off(self, limit: int = 500) -> int:
+        """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
+
+        `add` indexes both ends of an original at once and leaves the middle of very long ones for
+        later; each further `add` does a little of it. Call this between turns until it returns 0.
+        """
+        ...
+
+    def vectors_pending(
+        self, limit: int, embedder: str, *, session: str | None = None
+    ) -> list[PendingPassage]:
+        """At most `limit` chunks without a vector of this embedder: those of `session` first, then the
+        newest. Only the newest 2,000 are looked through for the session's own."""
+        ...
+
+    def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+        """Keep a vector for each chunk; returns how many were new.
+
+        A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of
+        one embedder are of one length: the first decides, another raises StoreError.
+        """
+        ...
+
+    def search_vectors(
+        self,
+        vector: Vector,
+        *,
+        embedder: str,
+        limit: int = 50,
+        session: str | None = None,
+        exclude_sessions: Collection[str] = (),
+        classes: Collection[ContentClass] | None = None,
+        min_seq: int | None = None,
+        remote_only: bool = False,
+    ) -> list[VectorHit]:
+        """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
+
+        Exactly those, up to 150,000 vectors; of more, at least 95 % of the ten nearest. The filters mean
+        what they mean for `search_text`, and are applied before the best are taken. Similarities are
+        rounded to 5 digits; of equal ones the newest chunk comes first.
+        """
+        ...
+
+    def warm_vectors(self, embedder: str) -> int:
+        """Read the vectors of an embedder into memory, bit by bit; returns how many there are.
+
+        `search_vectors` would do it too, or answer from the file: call this in the background.
+        """
+        ...
+
+    def touch(self, ids: Iterable[str], at: float) -> None:
+        """Count one access of each entry at this time."""
+        ...
+
+    def pin(self, entry_id: str, pinned: bool) -> None:
+        """Pin or unpin an entry."""
+        ...
+
+    def set_active(self, ids: Iterable[str], active: bool) -> None:
+        """Say which entries stand in the chat. A new occurrence makes an entry active again."""
+        ...
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Delete entries for good, with occurrences, renditions, index and the events about them.
+
+        When it returns, their bytes are gone from the file, its log and its index. Returns how many
+        there were. Refused inside `trial`.
+        """
+        ...
+
+    def forget_session(self, session_id: str) -> int:
+        """Delete a session and, for good, every entry that occurs in no other one; returns how many."""
+        ...
+
+    def record_event(
+        self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
+    ) -> None:
+        """Append an event. `data` is JSON; its keys `entry_id` and `entry_ids` say whom it is about."""
+        ...
+
+    def events(
+        self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
+    ) -> list[Event]:
+        """The events that match all that is given, oldest first."""
+        ...
+
+    def set_state(self, session_id: str, key: str, value: str) -> None:
+        """Keep a value for a session."""
+        ...
+
+    def get_state(self, session_id: str, key: str) -> str | None:
+        """The value kept under a key, or None."""
+        ...
+
+    def holdings(self) -> list[Holding]:
+        """Every original as retention sees it, oldest first."""
+        ...
+
+    def size_bytes(self) -> int:
+        """What the archive takes in bytes, without room that deletions left."""
+        ...
+
+    def live_sessions(self) -> frozenset[str]:
+        """The sessions that some process holds open, or in which something was said within 24 hours."""
+        ...
+
+    def compact(self) -> None:
+        """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
+        ...
+
+    def trial(self) -> AbstractContextManager[None]:
+        """A context whose writes are undone at its end, whatever happens. Other threads wait."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """Counts of what is stored."""
+        ...
+
+    def verify(self) -> list[str]:
+        """Check the file and the hash of every original: one line for each problem, [] when sound."""
+        ...
+
+    def export(self, path: Path) -> int:
+        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines."""
+        ...
+
+    def import_(self, path: Path) -> int:
+        """Add the entries of an export that are not there yet; returns how many lines were read.
+
+        All or nothing: a line that cannot be read raises `StoreError` naming it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""
+        ...
+
+
+def text_hash(text: str) -> str:
+    """The SHA-256 (hex) by which `by_rendition` recognises a text."""
+    import hashlib
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,239 @@
+"""One SQLite file (or memory): its connection, lock, transactions, and what to do when it breaks."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from aider_gardener.archive.store import encryption, location, rekey, schema
+from aider_gardener.archive.store.faults import failure, is_damage
+from aider_gardener.errors import StoreError
+
+Result = TypeVar("Result")
+Step = Callable[[apsw.Connection], Result]
+
+BUSY_MILLISECONDS = 10_000
+NETWORK_BUSY_MILLISECONDS = 30_000
+"""Over a network every write is slower, and without a write-ahead log readers hold writers up."""
+CACHE_KIB = 16_384
+NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
+TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
+
+
+class ForeignFile(StoreError):
+    """The file is somebody else's, or of a newer version: it must not be touched."""
+
+
+class Database:
+    """A connection behind one lock, so that any thread may call; every write is one transaction.
+
+    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
+    returns true the step is run once more.
+    """
+
+    def __init__(self, path: Path | None, *, connect: bool = True, key_source: str = "") -> None:
+        self.path = path
+        self.key_source = key_source
+        self.key = ""
+        self.repair: Callable[[apsw.Error], bool] | None = None
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._trials = 0
+        self._connection: apsw.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        if connect:
+            self.connect()
+
+    def connect(self) -> None:
+        """Open the file, check whose it is, and bring its tables to the newest version."""
+        if self.path is not None:
+            location.prepare_file(self.path)
+            self._identity = location.identity(self.path)
+            self.key = encryption.key_for(self.path, self.key_source)
+        db = _open(self.path)
+        try:
+            encryption.unlock(db, self.key)
+            _check_owner(db, self.path)
+            _configure(db, self.path)
+            schema.migrate(db)
+            _probe(db)
+        except apsw.NotADBError:
+            db.close()
+            if self.path and self.key and encryption.read_marker(self.path.parent) is None:
+                text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
+                raise encryption.Locked(text) from None
+            raise
+        except BaseException:
+            db.close()
+            raise
+        self._connection = db
+        self.set_patience()
+        if self.path is not None:
+            rekey.clear_part(self.path)
+
+    def read(self, step: Step[Result]) -> Result:
+        """Run a step that only reads, on one consistent state of the file."""
+        return self._run(step, "BEGIN")
+
+    def write(self, step: Step[Result]) -> Result:
+        """Run a step in one transaction: all of it is on disk afterwards, or nothing."""
+        return self._run(step, "BEGIN IMMEDIATE")
+
+    def outside(self, step: Step[Result]) -> Result:
+        """Run a step that may not stand in a transaction (checkpoints); refused within a trial."""
+        with self._lock, self._explained():
+            if self._depth:
+                raise StoreError("this cannot be done within a trial")
+            return step(self.live)
+
+    @property
+    def live(self) -> apsw.Connection:
+        """The open connection; raises StoreError after `close`."""
+        if self._connection is None:
+            raise StoreError("the archive is closed")
+        return self._connection
+
+    @property
+    def in_trial(self) -> bool:
+        return self._trials > 0
+
+    @contextlib.contextmanager
+    def trial(self) -> Iterator[None]:
+        """A transaction that is undone at its end. Holds the lock: other threads wait."""
+        with self._lock:
+            with self._explained():
+                self._begin("BEGIN IMMEDIATE")
+            self._trials += 1
+            try:
+                yield
+            finally:
+                self._trials -= 1
+                with self._explained():
+                    self._undo()
+
+    @property
+    def is_open(self) -> bool:
+        return self._connection is not None
+
+    def go_on_in_memory(self) -> None:
+        """Leave the file as it is and go on with an empty archive in memory."""
+        with self._lock:
+            self.close()
+            self.path, self.key = None, ""
+            self.connect()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def set_patience(self, milliseconds: int = 0) -> None:
+        """How long a lock of another process is waited for; 0 is as long as is usual for the place."""
+        with self._lock:
+            if not milliseconds:
+                has_log = self.path is None or self.live.pragma("journal_mode") == "wal"
+                milliseconds = BUSY_MILLISECONDS if has_log else NETWORK_BUSY_MILLISECONDS
+            self.live.set_busy_timeout(milliseconds)
+
+    def is_replaced(self) -> bool:
+        """Whether another process has put another file in this one's place since it was opened."""
+        return self.path is not None and location.identity(self.path) != self._identity
+
+    def _run(self, step: Step[Result], begin: str) -> Result:
+        with self._lock:
+            try:
+                return self._attempt(step, begin)
+            except apsw.Error as error:
+                if self._depth or self.repair is None or not is_damage(error) or not self.repair(error):
+                    raise failure(error, self.path) from error
+            with self._explained():
+                return self._attempt(step, begin)
+
+    def _attempt(self, step: Step[Result], begin: str) -> Result:
+        self._begin(begin)
+        try:
+            result = step(self.live)
+        except BaseException:
+            self._undo()
+            raise
+        self._commit()
+        return result
+
+    def _begin(self, begin: str) -> None:
+        self.live.execute(f"SAVEPOINT step{self._depth}" if self._depth else begin)
+        self._depth += 1
+
+    def _commit(self) -> None:
+        statement = f"RELEASE step{self._depth - 1}" if self._depth > 1 else "COMMIT"
+        try:
+            self.live.execute(statement)
+        except BaseException:
+            self._undo()
+            raise
+        self._depth -= 1
+
+    def _undo(self) -> None:
+        """Leave the innermost level; SQLite itself has already undone all after some I/O errors."""
+        self._depth -= 1
+        if self._connection is None or not self._connection.in_transaction:
+            return
+        if self._depth:
+            self._connection.execute(f"ROLLBACK TO step{self._depth}")
+            self._connection.execute(f"RELEASE step{self._depth}")
+        else:
+            self._connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise failure(error, self.path) from error
+
+
+def _open(path: Path | None) -> apsw.Connection:
+    if path is None:
+        db = apsw.Connection(":memory:")
+    else:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+        db = apsw.Connection(str(path), flags=flags)
+    db.set_busy_timeout(BUSY_MILLISECONDS)
+    return db
+
+
+def _check_owner(db: apsw.Connection, path: Path | None) -> None:
+    application, version = schema.application_of(db), schema.version_of(db)
+    if application == schema.APPLICATION_ID:
+        if version > schema.VERSION:
+            raise ForeignFile(TOO_NEW.format(path=path))
+    elif application or version or not schema.is_empty(db):
+        raise ForeignFile(NOT_OURS.format(path=path))
+
+
+def _configure(db: apsw.Connection, path: Path | None) -> None:
+    """Durable writes, deleted bytes overwritten, write-ahead log where processes share memory."""
+    db.pragma("secure_delete", True)
+    if path is not None and schema.is_empty(db):
+        db.pragma("auto_vacuum", 2)  # incremental: what `gardener store gc` frees can leave the file
+    db.pragma("cache_size", -CACHE_KIB)
+    db.pragma("temp_store", "memory")
+    if path is None:
+        return
+    wanted = "truncate" if location.is_network_path(path.parent) else "wal"
+    if db.pragma("journal_mode", wanted) != wanted:
+        db.pragma("journal_mode", "truncate")
+    db.pragma("synchronous", "full")
+    db.pragma("journal_size_limit", 8 * 1024 * 1024)
+
+
+def _probe(db: apsw.Connection) -> None:
+    """Read a little of every table, so that plain damage is found now and not in mid-session."""
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        db.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchall()

@@ -1,0 +1,207 @@
+"""Encryption at rest, by choice: where the key comes from, and how an encrypted archive is recognised.
+
+The whole file is encrypted, page by page, by SQLite3 Multiple Ciphers (ChaCha20 with Poly1305): texts,
+index and vectors, the log and the journal. Beside it lies a marker, which names the source of the key and
+holds a check by which a wrong key is told from damage; neither tells anything of the key or the chats.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import importlib
+import importlib.util
+import json
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aider_gardener.archive.store import location
+from aider_gardener.errors import StoreError
+
+MARKER_NAME = "encryption.json"
+VARIABLE = "AIDER_GARDENER_KEY"
+SERVICE, ACCOUNT = "aider-gardener", "archive"
+KEY_BYTES = 32
+RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
+"""A key of this form is used as it is; any other text is a passphrase, from which SQLite derives one."""
+CHECK_ROUNDS = 64_007
+PLAIN_HEADER = b"SQLite format 3\0"
+PAYLOAD_FRACTIONS = b"\x40\x20\x20"
+"""Bytes 21 to 23 of every SQLite file; the cipher leaves them as they are."""
+
+NO_SOURCE = "{path} is encrypted; set store_key to keyring, env or file:PATH, as it was when it was encrypted"
+WRONG_KEY = "{path} is encrypted and the key of {source} is not the one; it was left alone"
+NO_VARIABLE = f"the variable {VARIABLE} holds no key"
+NO_KEYRING = "the package keyring, or a keyring of the system, is not there; install keyring or use file:PATH"
+NO_ENTRY = "the system's keyring holds no key of aider-gardener; `gardener store encrypt` makes one"
+
+
+class Locked(StoreError):
+    """The archive is encrypted and cannot be opened: no fault of the file's, which must not be touched."""
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What lies beside an encrypted archive."""
+
+    source: str
+    salt: str
+    check: str
+
+    def fits(self, key: str) -> bool:
+        """Whether this is the key that the archive was encrypted with."""
+        return hmac.compare_digest(self.check, checked(key, self.salt))
+
+
+def checked(key: str, salt: str) -> str:
+    """A check of a key, as hard to guess from as the encrypted file itself."""
+    rounds = 1 if RAW_KEY.fullmatch(key) else CHECK_ROUNDS
+    return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8"), bytes.fromhex(salt), rounds).hex()
+
+
+def read_marker(directory: Path) -> Marker | None:
+    """The marker of a directory, or None where there is none that can be read."""
+    try:
+        value = json.loads((directory / MARKER_NAME).read_text("utf-8"))
+        return Marker(str(value["source"]), str(value["salt"]), str(value["check"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_marker(directory: Path, source: str, key: str) -> None:
+    """Put a marker into a directory, in one step."""
+    salt = secrets.token_hex(16)
+    value = {"format": 1, "cipher": "chacha20", "source": source, "salt": salt, "check": checked(key, salt)}
+    part = directory / f"{MARKER_NAME}.part"
+    part.unlink(missing_ok=True)
+    with location.open_private(part) as handle:
+        os.write(handle.fileno(), json.dumps(value).encode("ascii"))
+        os.fsync(handle.fileno())
+    os.replace(part, directory / MARKER_NAME)
+
+
+def remove_marker(directory: Path) -> None:
+    """Take the marker away."""
+    (directory / MARKER_NAME).unlink(missing_ok=True)
+
+
+def header_of(path: Path) -> bytes:
+    """The first bytes of a file, b"" for an empty or a missing one."""
+    with contextlib.suppress(OSError), path.open("rb") as handle:
+        return handle.read(len(PLAIN_HEADER) + 8)
+    return b""
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a file is an encrypted database, by what the cipher leaves of its header."""
+    header = header_of(path)
+    return not header.startswith(PLAIN_HEADER) and header[21:24] == PAYLOAD_FRACTIONS
+
+
+def key_for(path: Path, source: str) -> str:
+    """The key to open an archive with, "" for one that is not encrypted.
+
+    A new one is encrypted if there is a source; one that exists stays what it is. Raises Locked.
+    """
+    header, marker = header_of(path), read_marker(path.parent)
+    if header.startswith(PLAIN_HEADER) or not (is_encrypted(path) or marker or (source and not header)):
+        return ""
+    source = source or (marker.source if marker else "")
+    if not source:
+        raise Locked(NO_SOURCE.format(path=path))
+    try:
+        key = read_key(source)
+    except Locked as error:
+        raise Locked(f"{path} is encrypted and {error}") if header else error from None
+    if marker is not None and not marker.fits(key):
+        raise Locked(WRONG_KEY.format(path=path, source=source))
+    if marker is None and not header:
+        write_marker(path.parent, source, key)
+    return key
+
+
+def unlock(db: apsw.Connection, key: str) -> None:
+    """Give a connection its key; nothing may have been read through it before."""
+    if key:
+        db.pragma("cipher", "chacha20")
+        db.pragma("key", cipher_key(key))
+
+
+def cipher_key(key: str) -> str:
+    """The key as the cipher wants it."""
+    return f"raw:{key.lower()}" if RAW_KEY.fullmatch(key) else key
+
+
+def read_key(source: str) -> str:
+    """The key of a source: `env`, `keyring` or `file:PATH`. Raises Locked, saying what to do."""
+    kind, _, place = source.partition(":")
+    if kind == "env":
+        key = os.environ.get(VARIABLE, "").strip()
+        if not key:
+            raise Locked(NO_VARIABLE)
+        return key
+    if kind == "keyring":
+        return _from_keyring()
+    return _from_file(Path(place).expanduser())
+
+
+def make_key(source: str) -> str:
+    """The key of a source; where a file or the keyring has none yet, a random one is made and kept there."""
+    kind, _, place = source.partition(":")
+    if kind == "file" and not Path(place).expanduser().exists():
+        key = secrets.token_hex(KEY_BYTES)
+        try:
+            with location.open_private(Path(place).expanduser()) as handle:
+                os.write(handle.fileno(), key.encode("ascii") + b"\n")
+                os.fsync(handle.fileno())
+        except OSError as error:
+            raise Locked(f"the key file {place} cannot be written ({error.strerror})") from error
+        return key
+    if kind == "keyring":
+        with contextlib.suppress(Locked):
+            return _from_keyring()
+        key = secrets.token_hex(KEY_BYTES)
+        try:
+            _keyring().set_password(SERVICE, ACCOUNT, key)
+        except Exception as error:  # every system's keyring has errors of its own
+            raise Locked(NO_KEYRING) from error
+    return read_key(source)
+
+
+def _keyring() -> Any:
+    if importlib.util.find_spec("keyring") is None:
+        raise Locked(NO_KEYRING)
+    return importlib.import_module("keyring")
+
+
+def _from_keyring() -> str:
+    library = _keyring()
+    try:
+        found = library.get_password(SERVICE, ACCOUNT)
+    except Exception as error:  # every system's keyring has errors of its own
+        raise Locked(NO_KEYRING) from error
+    if not found:
+        raise Locked(NO_ENTRY)
+    return str(found)
+
+
+def _from_file(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not text"
+        raise Locked(f"the key file {path} cannot be read ({reason})") from error
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        raise Locked(f"others may read the key file {path}: `chmod 600 {path}`")
+    if not text:
+        raise Locked(f"the key file {path} is empty")
+    return text

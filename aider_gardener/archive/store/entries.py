@@ -1,0 +1,293 @@
+"""Entries in SQLite: how an original, its occurrences and its renditions are written and read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import apsw
+
+from aider_gardener.archive.store import search
+from aider_gardener.archive.store.base import Chunk, text_hash
+from aider_gardener.archive.store.redact import Redacted
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Rendition,
+    Segment,
+    Source,
+    SourceKind,
+    content_hash,
+    entry_id,
+)
+
+RESOLVE_LIMIT = 50
+SHORT_ID_CHARS = len(entry_id("", ""))
+ID_GROWTH = 4
+"""Hex digits by which an id is lengthened when two contents share the short one."""
+
+ENTRY_COLUMNS = """
+    SELECT o.id, s.id, n.turn, n.seq, o.role, b.body, n.source, n.detail, o.cls, o.segments, o.tokens,
+           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider
+    FROM occurrences n JOIN sessions s ON s.number = n.session
+    JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An entry as it will be stored: every text already redacted, every span moved along."""
+
+    entry: Entry
+    body: Redacted
+    detail: str
+    chunks: tuple[tuple[int, int], ...]
+    renditions: tuple[tuple[Rendition, str | None], ...] = ()
+    """Each with the hash of its text before redaction: the text that stands in the chat."""
+
+
+def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> Draft:
+    """Move an entry's spans from the live content to the stored one."""
+    segments = tuple(
+        replace(segment, start=body.position(segment.start), end=body.position(segment.end, end=True))
+        for segment in entry.segments
+    )
+    spans = ((body.position(chunk.start), body.position(chunk.end, end=True)) for chunk in chunks)
+    kept = tuple(dict.fromkeys((start, end) for start, end in spans if start < end))
+    return Draft(replace(entry, segments=segments), body, detail, kept)
+
+
+def with_renditions(new: Draft, renditions: tuple[tuple[Rendition, str | None], ...]) -> Draft:
+    """The draft with renditions, each with the hash of its text as it stands in the chat."""
+    return replace(new, renditions=renditions)
+
+
+def add(db: apsw.Connection, new: Draft) -> Entry:
+    """Store a draft; the entry that comes back is the caller's with what the archive knows of it."""
+    entry = new.entry
+    session = session_number(db, entry.session)
+    number, stored_id = write_original(db, new, "g" + content_hash(entry.role, entry.content))
+    seq = _occurrence(db, new, session, number)
+    put_renditions(db, number, new.renditions)
+    rows: list[Any] = db.execute(
+        "SELECT pinned, active, accessed_at, access_count FROM originals WHERE number = ?", (number,)
+    ).fetchall()
+    pinned, active, accessed_at, access_count = rows[0]
+    return replace(
+        entry,
+        id=stored_id,
+        seq=seq,
+        pinned=bool(pinned),
+        active=bool(active),
+        accessed_at=accessed_at,
+        access_count=access_count,
+    )
+
+
+def session_number(db: apsw.Connection, session: str) -> int:
+    """The number of a session; one that was never opened is begun without a project."""
+    db.execute(
+        "INSERT INTO sessions (id, project, started_at, provider, model) VALUES (?, '', 0, '', '') "
+        "ON CONFLICT (id) DO NOTHING",
+        (session,),
+    )
+    return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
+
+
+def write_original(db: apsw.Connection, new: Draft, long_id: str) -> tuple[int, str]:
+    """Find or write an original; returns its row and its id, which is the beginning of `long_id`.
+
+    The hash that is kept is that of the stored text: of a text with secrets only the short id.
+    """
+    entry = new.entry
+    stored = bytes.fromhex(content_hash(entry.role, new.body.text))
+    short = long_id[:SHORT_ID_CHARS]
+    for number, found in db.execute("SELECT number, id FROM originals WHERE hash = ?", (stored,)):
+        if found.startswith(short):
+            return number, found
+    own_id = _free_id(db, long_id)
+    segments = json.dumps([[s.start, s.end, s.cls.value, s.kind, s.language] for s in new.entry.segments])
+    redactions = json.dumps([[span.start, span.end, span.kind] for span in new.body.spans])
+    db.execute(
+        "INSERT INTO originals (id, hash, role, cls, segments, redactions, tokens, pinned, accessed_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (own_id, stored, entry.role, entry.cls.value, segments, redactions, entry.tokens, int(entry.pinned),
+         entry.created_at),
+    )  # fmt: skip
+    number = db.last_insert_rowid()
+    db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(new.body.text)))
+    search.add_chunks(db, number, new.body.text, list(new.chunks))
+    return number, own_id
+
+
+def _free_id(db: apsw.Connection, long_id: str) -> str:
+    """The short id, or where another content has it, the shortest longer one that is free."""
+    for length in range(SHORT_ID_CHARS, len(long_id) + 1, ID_GROWTH):
+        if db.execute("SELECT 1 FROM originals WHERE id = ?", (long_id[:length],)).get is None:
+            return long_id[:length]
+    raise StoreError(f"two texts have the id {long_id}")
+
+
+def _occurrence(db: apsw.Connection, new: Draft, session: int, number: int) -> int:
+    """Record where an original stands; returns its seq, the next free one if its own is taken."""
+    entry, seq = new.entry, new.entry.seq
+    held = db.execute("SELECT original FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get
+    if held == number:
+        return seq
+    if held is not None:
+        seq = db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get
+    db.execute(
+        "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            session,
+            seq,
+            entry.turn,
+            number,
+            entry.source.kind.value,
+            new.detail,
+            entry.provider,
+            entry.created_at,
+        ),
+    )
+    db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(entry.active), number))
+    return seq
+
+
+def number_of(db: apsw.Connection, stored_id: str) -> int | None:
+    """The row of an entry, or None."""
+    found = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
+    return None if found is None else int(found)
+
+
+def get(db: apsw.Connection, stored_id: str) -> Entry | None:
+    """The entry at its latest occurrence."""
+    rows = db.execute(
+        f"{ENTRY_COLUMNS} WHERE o.id = ? ORDER BY n.number DESC LIMIT 1", (stored_id,)
+    ).fetchall()
+    return _entry(rows[0]) if rows else None
+
+
+def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
+    """The entries of these ids that are there, each at its latest occurrence."""
+    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
+              AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
+    rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
+    return {row[0]: _entry(row) for row in rows}
+
+
+def original(db: apsw.Connection, stored_id: str) -> str | None:
+    body = db.execute(
+        "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?", (stored_id,)
+    ).get
+    return None if body is None else search.decode(body)
+
+
+def session_entries(db: apsw.Connection, session: str, after_seq: int) -> list[Entry]:
+    sql = f"{ENTRY_COLUMNS} WHERE s.id = ? AND n.seq > ? ORDER BY n.seq"
+    return [_entry(row) for row in db.execute(sql, (session, after_seq))]
+
+
+def resolve(db: apsw.Connection, prefix: str) -> list[str]:
+    """Ids by their beginning; the letters of an id are lower case, what is typed need not be."""
+    wanted = prefix.strip().lower()
+    if not wanted:
+        return []
+    if number_of(db, wanted) is not None:
+        return [wanted]
+    sql = "SELECT id FROM originals WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+    return [row[0] for row in db.execute(sql, (wanted, wanted + "\U0010ffff", RESOLVE_LIMIT))]
+
+
+def put_renditions(
+    db: apsw.Connection, number: int, renditions: Iterable[tuple[Rendition, str | None]]
+) -> None:
+    """Replace the renditions that are given; each comes with the hash of its text in the chat."""
+    for rendition, live_hash in renditions:
+        if rendition.fidelity is Fidelity.FULL:
+            continue
+        fidelity, text = rendition.fidelity.value, search.encode(rendition.text)
+        key = (number, fidelity)
+        if rendition.text and live_hash:
+            db.execute(
+                "INSERT INTO rendition_hashes (hash, original) VALUES (?, ?) "
+                "ON CONFLICT (hash) DO UPDATE SET original = excluded.original",
+                (bytes.fromhex(live_hash), number),
+            )
+        held = db.execute("SELECT text FROM renditions WHERE original = ? AND fidelity = ?", key).get
+        db.execute(
+            "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (original, fidelity) DO UPDATE SET text = excluded.text, tokens = excluded.tokens",
+            (*key, text, rendition.tokens),
+        )
+        if held != text:
+            _index_rendition(db, number, rendition)
+
+
+def _index_rendition(db: apsw.Connection, number: int, rendition: Rendition) -> None:
+    key = (number, rendition.fidelity.value)
+    body = search.decode(db.execute("SELECT body FROM bodies WHERE original = ?", (number,)).get)
+    old = db.execute("SELECT number FROM chunks WHERE original = ? AND fidelity = ?", key).get
+    if old is not None:
+        search.remove(db, [old])
+        db.execute("DELETE FROM chunks WHERE number = ?", (old,))
+    if not rendition.text or not body:
+        return
+    db.execute(
+        'INSERT INTO chunks (original, start, "end", fidelity) VALUES (?, 0, ?, ?)',
+        (number, len(body), key[1]),
+    )
+    search.index_gloss(db, db.last_insert_rowid(), rendition.text, body)
+
+
+def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
+    sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
+             WHERE o.id = ?"""
+    found = {}
+    for word, text, tokens in db.execute(sql, (stored_id,)):
+        fidelity = Fidelity(word)
+        found[fidelity] = Rendition(fidelity, search.decode(text), tokens)
+    return found
+
+
+def by_rendition(db: apsw.Connection, live_hash: str) -> str | None:
+    try:
+        key = bytes.fromhex(live_hash)
+    except ValueError:
+        raise StoreError(f"{live_hash!r} is not a SHA-256 in hex") from None
+    found = db.execute(
+        "SELECT o.id FROM rendition_hashes h JOIN originals o ON o.number = h.original WHERE h.hash = ?",
+        (key,),
+    ).get
+    return None if found is None else str(found)
+
+
+def hashed(rendition: Rendition, redacted_text: str) -> tuple[Rendition, str | None]:
+    """A rendition as it is stored, with the hash of its text as it stands in the chat."""
+    return replace(rendition, text=redacted_text), text_hash(rendition.text)
+
+
+def _entry(row: Any) -> Entry:
+    (stored_id, session, turn, seq, role, body, source, detail, cls, segments, tokens, pinned, active,
+     at, accessed_at, access_count, provider) = row  # fmt: skip
+    return Entry(
+        id=stored_id,
+        session=session,
+        turn=turn,
+        seq=seq,
+        role=role,
+        content=search.decode(body),
+        source=Source(SourceKind(source), detail),
+        cls=ContentClass(cls),
+        segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments)),
+        tokens=tokens,
+        pinned=bool(pinned),
+        active=bool(active),
+        created_at=at,
+        accessed_at=accessed_at,
+        access_count=access_count,
+        provider=provider,
+    )

@@ -1,0 +1,113 @@
+"""Secrets out of a text, before it is stored, indexed or embedded.
+
+What the user sees and sends stays theirs; the archive keeps `[redacted:KIND:HASH6]`. The six hex
+digits of the secret's SHA-256 make the placeholder stable: equal secrets get equal placeholders,
+and nothing can be read back from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aider_gardener.archive.store import secrets as patterns
+
+KNOWN_PREFIX_CHARS = 8
+"""From this length on the beginning of a known secret is taken for a cut-off copy of it."""
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """A span `text[start:end]` of the text before redaction, and what stands in its place."""
+
+    start: int
+    end: int
+    kind: str
+    placeholder: str
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """A text without its secrets; `spans` lie in order in the text before, without overlap."""
+
+    text: str
+    spans: tuple[Redaction, ...] = ()
+
+    def position(self, offset: int, *, end: bool = False) -> int:
+        """Where an offset of the text before stands in `text`.
+
+        An offset inside a secret moves to the placeholder's start, or with `end` to its end.
+        """
+        at = bisect_right([span.start for span in self.spans], offset - 1 if end else offset)
+        grown = sum(len(span.placeholder) - (span.end - span.start) for span in self.spans[:at])
+        if at and offset < self.spans[at - 1].end:
+            last = self.spans[at - 1]
+            new_end = last.end + grown
+            return new_end if end else new_end - len(last.placeholder)
+        return offset + grown
+
+
+def redact(text: str, known: Iterable[str] = ()) -> Redacted:
+    """Replace every secret that is found, all its other copies, and every `known` one.
+
+    `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
+    they stand, also when their end is cut off. Redacting twice changes nothing more.
+    """
+    found = patterns.find(text)
+    own = {text[start:end] for start, end, _ in found}
+    for secret in dict.fromkeys([*known, *filter(is_telling, own)]):
+        found.extend(_copies(text, secret))
+    spans = []
+    for start, end, kind in _disjoint(found):
+        spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
+    return Redacted(_replaced(text, spans), tuple(spans)) if spans else Redacted(text)
+
+
+def placeholder(secret: str, kind: str) -> str:
+    """What stands in the archive in a secret's place."""
+    digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"[redacted:{kind}:{digest[:6]}]"
+
+
+def is_telling(secret: str) -> bool:
+    """Whether a secret can be looked for by itself: long and no common word."""
+    bare = secret.replace("_", "")
+    return len(secret) >= KNOWN_PREFIX_CHARS and not bare.isalpha() and not bare.isdigit()
+
+
+def _copies(text: str, secret: str) -> list[patterns.Found]:
+    """Every copy of a secret, whole or from its beginning on."""
+    head = secret[:KNOWN_PREFIX_CHARS]
+    found: list[patterns.Found] = []
+    at = text.find(head)
+    while at >= 0:
+        end = at + len(head)
+        while end < len(text) and end - at < len(secret) and text[end] == secret[end - at]:
+            end += 1
+        cut_off = (end == len(text) or not text[end].isalnum()) and is_telling(text[at:end])
+        if end - at == len(secret) or cut_off:
+            found.append((at, end, patterns.KNOWN))
+        at = text.find(head, end)
+    return found
+
+
+def _disjoint(found: list[patterns.Found]) -> list[patterns.Found]:
+    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
+    kept: list[patterns.Found] = []
+    for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
+        if kept and start < kept[-1][1]:
+            before = kept[-1]
+            kept[-1] = (before[0], max(before[1], end), before[2])
+        else:
+            kept.append((start, end, kind))
+    return kept
+
+
+def _replaced(text: str, spans: list[Redaction]) -> str:
+    parts, at = [], 0
+    for span in spans:
+        parts += [text[at : span.start], span.placeholder]
+        at = span.end
+    return "".join([*parts, text[at:]])

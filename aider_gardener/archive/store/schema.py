@@ -1,0 +1,150 @@
+"""The archive's tables, built by numbered migrations, each in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import apsw
+
+APPLICATION_ID = 0x41474431
+"""Written into the file's header: tells our files from any other SQLite file."""
+
+INDEX_TABLE = """
+CREATE VIRTUAL TABLE word_index USING fts5(
+    words, stems, gloss, content='', contentless_delete=1,
+    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
+"""
+INDEX_RANK = "INSERT INTO word_index(word_index, rank) VALUES ('rank', 'bm25(1.0, 0.35, 0.3)')"
+
+FIRST = (
+    """CREATE TABLE sessions (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+        started_at REAL NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL)""",
+    "CREATE INDEX sessions_by_project ON sessions (project, started_at)",
+    """CREATE TABLE originals (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL, role TEXT NOT NULL,
+        cls TEXT NOT NULL, segments TEXT NOT NULL, redactions TEXT NOT NULL, tokens INTEGER NOT NULL,
+        pinned INTEGER NOT NULL DEFAULT 0, active INTEGER NOT NULL DEFAULT 1,
+        accessed_at REAL NOT NULL, access_count INTEGER NOT NULL DEFAULT 0)""",
+    "CREATE INDEX originals_by_hash ON originals (hash)",
+    "CREATE TABLE bodies (original INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    """CREATE TABLE occurrences (
+        number INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL,
+        turn INTEGER NOT NULL, original INTEGER NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL,
+        provider TEXT NOT NULL, at REAL NOT NULL, UNIQUE (session, seq))""",
+    "CREATE INDEX occurrences_by_original ON occurrences (original, session, seq)",
+    """CREATE TABLE chunks (
+        number INTEGER PRIMARY KEY, original INTEGER NOT NULL, start INTEGER NOT NULL,
+        "end" INTEGER NOT NULL, fidelity TEXT NOT NULL DEFAULT '', indexed INTEGER NOT NULL DEFAULT 1)""",
+    "CREATE INDEX chunks_waiting ON chunks (number) WHERE indexed = 0",
+    "CREATE INDEX chunks_by_original ON chunks (original, fidelity)",
+    """CREATE TABLE renditions (
+        original INTEGER NOT NULL, fidelity TEXT NOT NULL, text BLOB NOT NULL,
+        tokens INTEGER NOT NULL, PRIMARY KEY (original, fidelity)) WITHOUT ROWID""",
+    """CREATE TABLE rendition_hashes (
+        hash BLOB NOT NULL PRIMARY KEY, original INTEGER NOT NULL) WITHOUT ROWID""",
+    "CREATE INDEX rendition_hashes_by_original ON rendition_hashes (original)",
+    """CREATE TABLE events (
+        number INTEGER PRIMARY KEY, session TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
+        data TEXT NOT NULL, at REAL NOT NULL)""",
+    "CREATE INDEX events_by_session ON events (session, kind)",
+    """CREATE TABLE event_entries (
+        entry TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (entry, event)) WITHOUT ROWID""",
+    "CREATE INDEX event_entries_by_event ON event_entries (event)",
+    """CREATE TABLE state (
+        session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
+        PRIMARY KEY (session, key)) WITHOUT ROWID""",
+    INDEX_TABLE,
+    INDEX_RANK,
+)
+
+VECTORS = (
+    """CREATE TABLE embedders (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0)""",
+    """CREATE TABLE vectors (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL, embedder INTEGER NOT NULL,
+        vector BLOB NOT NULL, UNIQUE (chunk, embedder))""",
+    "ALTER TABLE chunks ADD COLUMN embedded INTEGER NOT NULL DEFAULT 0",
+    "CREATE INDEX chunks_unembedded ON chunks (number) WHERE embedded = 0 AND fidelity = ''",
+)
+"""`vectors.number` only grows, so that what is new can be told.
+`chunks.embedded` is 1 once a chunk has a vector of any embedder."""
+
+UPKEEP = (
+    "ALTER TABLE originals ADD COLUMN confidence REAL NOT NULL DEFAULT 1.0",
+    "ALTER TABLE embedders DROP COLUMN removed",
+    """CREATE TABLE holders (
+        session TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL,
+        at REAL NOT NULL, PRIMARY KEY (session, host, pid)) WITHOUT ROWID""",
+    """CREATE TABLE removed_vectors (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, number INTEGER NOT NULL)""",
+    "CREATE TABLE codes (number INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL)",
+)
+"""`holders` are the processes that hold a session open; `removed_vectors` tells copies in memory what was
+deleted; `codes` has the signs of each vector's numbers, one bit each, under the vector's number."""
+
+Migration = Callable[["apsw.Connection"], None]
+
+
+def _statements(statements: Sequence[str]) -> Migration:
+    def run(db: apsw.Connection) -> None:
+        for statement in statements:
+            db.execute(statement)
+
+    return run
+
+
+def _upkeep(db: apsw.Connection) -> None:
+    _statements(UPKEEP)(db)
+    if db.execute("SELECT count(*) FROM vectors").get:
+        from aider_gardener.archive.store.codes import fill
+
+        fill(db)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST), _statements(VECTORS), _upkeep)
+"""Migration n brings a file from version n to n + 1. Never edit one that was released: append."""
+
+VERSION = len(MIGRATIONS)
+
+
+def version_of(db: apsw.Connection) -> int:
+    """The schema version of a file, 0 for an empty one."""
+    return int(db.pragma("user_version") or 0)
+
+
+def application_of(db: apsw.Connection) -> int:
+    """The application id in a file's header, 0 when none was set."""
+    return int(db.pragma("application_id") or 0)
+
+
+def is_empty(db: apsw.Connection) -> bool:
+    """Whether the file has no table at all."""
+    return not db.execute("SELECT count(*) FROM sqlite_schema").get
+
+
+def migrate(db: apsw.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring a file to the newest version, one transaction a step; safe from several processes."""
+    while version_of(db) < len(migrations):
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            version = version_of(db)
+            if version < len(migrations):
+                migrations[version](db)
+                db.pragma("application_id", APPLICATION_ID)
+                db.pragma("user_version", version + 1)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+def rebuild_index_table(db: apsw.Connection) -> None:
+    """Drop the full-text index and make an empty one; the caller fills it."""
+    db.execute("DROP TABLE IF EXISTS word_index")
+    db.execute(INDEX_TABLE)
+    db.execute(INDEX_RANK)

@@ -1,0 +1,220 @@
+"""The archive as JSON lines, out and in, and the check that it is sound."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aider_gardener.archive.store import entries as sqlite_entries
+from aider_gardener.archive.store import location, schema, search
+from aider_gardener.archive.store import sessions as sqlite_events
+from aider_gardener.archive.store.base import Chunk
+from aider_gardener.archive.store.redact import redact
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind, content_hash
+from aider_gardener.messages import Fidelity as F
+
+FORMAT = 1
+Line = dict[str, Any]
+
+
+def write_export(db: apsw.Connection, path: Path) -> int:
+    """Write all lines to a private file beside `path`, then put it in its place."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    count = 0
+    try:
+        with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+            for line in _lines(db):
+                out.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+                count += 1
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _lines(db: apsw.Connection) -> Iterator[Line]:
+    yield {"kind": "meta", "format": FORMAT, "schema": schema.version_of(db)}
+    names = ("id", "project", "started_at", "provider", "model")
+    for row in db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY number"):
+        yield {"kind": "session", **dict(zip(names, row, strict=True))}
+    yield from _entry_lines(db)
+    fields = ("session", "seq", "turn", "entry", "source", "detail", "provider", "at")
+    sql = """SELECT s.id, n.seq, n.turn, o.id, n.source, n.detail, n.provider, n.at FROM occurrences n
+             JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original
+             ORDER BY n.number"""
+    for row in db.execute(sql):
+        yield {"kind": "occurrence", **dict(zip(fields, row, strict=True))}
+    for session, turn, kind, data, at in db.execute(
+        "SELECT session, turn, kind, data, at FROM events ORDER BY number"
+    ):
+        yield {
+            "kind": "event",
+            "session": session,
+            "turn": turn,
+            "event": kind,
+            "data": json.loads(data),
+            "at": at,
+        }
+    for session, key, value in db.execute("SELECT session, key, value FROM state ORDER BY session, key"):
+        yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
+
+
+def _entry_lines(db: apsw.Connection) -> Iterator[Line]:
+    names = (
+        "id",
+        "role",
+        "cls",
+        "segments",
+        "redactions",
+        "tokens",
+        "pinned",
+        "active",
+        "accessed_at",
+        "access_count",
+    )
+    for number, body, *row in db.execute(
+        f"SELECT o.number, b.body, {', '.join('o.' + name for name in names)} "
+        "FROM originals o JOIN bodies b ON b.original = o.number ORDER BY o.number"
+    ):
+        line: Line = {"kind": "entry", **dict(zip(names, row, strict=True)), "content": search.decode(body)}
+        line["segments"], line["redactions"] = json.loads(line["segments"]), json.loads(line["redactions"])
+        sql = """SELECT start, "end" FROM chunks WHERE original = ? AND fidelity = '' ORDER BY number"""
+        line["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
+        sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
+        line["renditions"] = [[word, search.decode(text), n] for word, text, n in db.execute(sql, (number,))]
+        sql = "SELECT hash FROM rendition_hashes WHERE original = ? ORDER BY hash"
+        line["hashes"] = [row[0].hex() for row in db.execute(sql, (number,))]
+        yield line
+
+
+def read_import(db: apsw.Connection, path: Path) -> int:
+    """Add the lines of an export; runs within the caller's transaction, so it is all or nothing."""
+    ids: dict[str, str] = {}
+    count = 0
+    with open(path, "rb") as source:
+        for count, raw in enumerate(source, 1):
+            try:
+                line = json.loads(raw)
+                if count == 1 and (line.get("kind") != "meta" or line.get("format") != FORMAT):
+                    raise StoreError(f"{path} is not an export of the gardener's (format {FORMAT})")
+                _import_line(db, line, ids)
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+                raise StoreError(f"{path}, line {count}, cannot be read: nothing was imported") from error
+    if not count:
+        raise StoreError(f"{path} is empty")
+    return count
+
+
+def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+    kind = line["kind"]
+    if kind == "session":
+        sqlite_events.open_session(
+            db, line["id"], line["project"], line["started_at"], line["provider"], line["model"]
+        )
+    elif kind == "entry":
+        ids[line["id"]] = _import_entry(db, line)
+    elif kind == "occurrence":
+        _import_occurrence(db, line, ids)
+    elif kind == "event":
+        _import_event(db, line, ids)
+    elif kind == "state":
+        if sqlite_events.get_state(db, line["session"], line["key"]) is None:
+            sqlite_events.set_state(db, line["session"], line["key"], line["value"])
+    elif kind != "meta":
+        raise ValueError(kind)
+
+
+def _import_entry(db: apsw.Connection, line: Line) -> str:
+    """Store an exported original under its own id; what the archive already knows of it stays."""
+    entry = Entry(
+        id=line["id"], session="", turn=0, seq=0, role=line["role"], content=line["content"],
+        source=Source(SourceKind.UNKNOWN), cls=ContentClass(line["cls"]),
+        segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in line["segments"]),
+        tokens=line["tokens"], pinned=bool(line["pinned"]), created_at=line["accessed_at"],
+    )  # fmt: skip
+    body = redact(entry.content)
+    draft = sqlite_entries.draft(
+        entry, body, "", [Chunk(entry.id, start, end) for start, end in line["chunks"]]
+    )
+    stored_hash = content_hash(entry.role, body.text)
+    before = db.total_changes()
+    number, stored_id = sqlite_entries.write_original(db, draft, entry.id + stored_hash[len(entry.id) - 1 :])
+    if db.total_changes() == before:
+        return stored_id
+    redactions = [*line["redactions"], *([span.start, span.end, span.kind] for span in body.spans)]
+    db.execute(
+        "UPDATE originals SET active = 0, access_count = ?, redactions = ? WHERE number = ?",
+        (line["access_count"], json.dumps(redactions), number),
+    )
+    known = [entry.content[span.start : span.end] for span in body.spans]
+    kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
+    sqlite_entries.put_renditions(db, number, [(each, None) for each in kept])
+    db.executemany(
+        "INSERT INTO rendition_hashes (hash, original) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+        [(bytes.fromhex(word), number) for word in line["hashes"]],
+    )
+    return stored_id
+
+
+def _import_occurrence(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+    session = sqlite_entries.session_number(db, line["session"])
+    number = sqlite_entries.number_of(db, ids[line["entry"]])
+    held = db.execute(
+        "SELECT 1 FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?",
+        (session, number, line["turn"], line["at"]),
+    ).get
+    if held is not None:
+        return
+    seq = line["seq"]
+    if db.execute("SELECT 1 FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get is not None:
+        seq = db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get
+    db.execute(
+        "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (session, seq, line["turn"], number, SourceKind(line["source"]).value, redact(line["detail"]).text,
+         line["provider"], line["at"]),
+    )  # fmt: skip
+
+
+def _import_event(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+    data = dict(line["data"])
+    if isinstance(data.get("entry_id"), str):
+        data["entry_id"] = ids.get(data["entry_id"], data["entry_id"])
+    if isinstance(data.get("entry_ids"), list):
+        data["entry_ids"] = [ids.get(each, each) for each in data["entry_ids"]]
+    known = sqlite_events.events(db, line["session"], line["event"], None)
+    if not any(e.at == line["at"] and e.turn == line["turn"] and e.data == data for e in known):
+        sqlite_events.record_event(db, line["session"], line["turn"], line["event"], data, line["at"])
+
+
+def problems(db: apsw.Connection) -> list[str]:
+    """What is wrong with the file, its index and every original; [] when nothing is."""
+    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    try:
+        db.execute("INSERT INTO word_index (word_index) VALUES ('integrity-check')")
+    except apsw.Error as error:
+        found.append(f"the full-text index is damaged ({error})")
+    sql = (
+        """SELECT o.id, o.role, o.hash, b.body FROM originals o LEFT JOIN bodies b ON b.original = o.number"""
+    )
+    for stored_id, role, stored_hash, body in db.execute(sql):
+        if body is None:
+            found.append(f"{stored_id}: its text is missing")
+        elif content_hash(role, body.decode("utf-8", "surrogatepass")) != stored_hash.hex():
+            found.append(f"{stored_id}: its text is not the one that was stored")
+    lost = db.execute(
+        "SELECT count(*) FROM occurrences WHERE original NOT IN (SELECT number FROM originals)"
+    ).get
+    if lost:
+        found.append(f"{lost} occurrences belong to no entry")
+    stray = db.execute("SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT number FROM chunks)").get
+    return [*found, f"{stray} vectors belong to no passage"] if stray else found

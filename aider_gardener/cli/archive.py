@@ -1,0 +1,161 @@
+"""`gardener store`: look after the archive of a project. Argument parsing only; the work is elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aider_gardener.cli.root import archive_directory, directory_option, json_option, open_archive, put
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.retention import Policy
+
+
+@click.group()
+def store() -> None:
+    """Look after the archive of a project."""
+
+
+@store.command("stats")
+@directory_option
+@json_option
+def store_stats(directory: Path | None, as_json: bool) -> None:
+    """Counts, tokens and bytes, by class."""
+    from aider_gardener.cli.offline import store_stats_record
+    from aider_gardener.tables import stats_table
+
+    value = store_stats_record(open_archive(directory))
+    put(value, as_json, lambda: stats_table(value))
+
+
+@store.command("verify")
+@directory_option
+@json_option
+def store_verify(directory: Path | None, as_json: bool) -> None:
+    """Check the file and every original against its hash; exit 1 when something is wrong."""
+    problems = open_archive(directory).verify()
+    if as_json:
+        click.echo(json.dumps(problems))
+    else:
+        click.echo("\n".join(problems) if problems else "The archive is sound.")
+    if problems:
+        sys.exit(1)
+
+
+@store.command("export")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@directory_option
+def store_export(file: Path, directory: Path | None) -> None:
+    """Write everything as JSON lines, readable by the owner only."""
+    click.echo(f"{open_archive(directory).export(file):,} lines written to {file}")
+
+
+@store.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@directory_option
+def store_import(file: Path, directory: Path | None) -> None:
+    """Add what an export holds and the archive does not; all or nothing."""
+    click.echo(f"{open_archive(directory).import_(file):,} lines read from {file}")
+
+
+@store.command("gc")
+@click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing.")
+@click.option("--yes", is_flag=True, help="Delete it, for good.")
+@click.option(
+    "--max-size",
+    type=click.IntRange(min=1),
+    metavar="MB",
+    help="Let the oldest of the least important go until the archive is no larger.",
+)
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="Let go what was not used for so long, in place of the rules.",
+)
+@directory_option
+@json_option
+def store_gc(
+    dry_run: bool,
+    yes: bool,
+    max_size: int | None,
+    older_than: float | None,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it."""
+    from aider_gardener.archive.pruning import proposal, prune
+    from aider_gardener.archive.retention import MEGABYTE, Policy
+    from aider_gardener.settings import Settings
+
+    settings = Settings.from_env()
+    archive = open_archive(directory)
+    limit = settings.store_limit if max_size is None else max_size
+    policy = Policy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
+    due = proposal(archive, policy)
+    deletes = bool(due) and not dry_run and (yes or settings.retention == "prune")
+    before = archive.size_bytes()
+    after = prune(archive, policy).bytes_after if deletes else before
+    value: dict[str, Any] = {
+        "deleted": deletes,
+        "bytes_before": before,
+        "bytes_after": after,
+        "entries": [each.record() for each in due],
+    }
+    put(value, as_json, lambda: gc_report(value, policy))
+
+
+@store.command("encrypt")
+@click.option(
+    "--key",
+    "source",
+    metavar="keyring|env|file:PATH",
+    help="Where the key is, or is put when there is none yet.  [default: the setting store_key]",
+)
+@directory_option
+def store_encrypt(source: str | None, directory: Path | None) -> None:
+    """Encrypt the archive, index and vectors included."""
+    from aider_gardener.archive.store.rekey import encrypt
+    from aider_gardener.errors import UsageError
+    from aider_gardener.settings import Settings
+
+    settings = Settings.from_env(store_key=source)
+    if not settings.store_key:
+        raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
+    found = archive_directory(directory)
+    readable = encrypt(found, settings.store_key)
+    click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
+    click.echo("without it nobody can read the archive.")
+    if readable:
+        click.echo(f"Not encrypted, delete them if you can: {', '.join(readable)}")
+
+
+@store.command("decrypt")
+@directory_option
+def store_decrypt(directory: Path | None) -> None:
+    """Take the encryption off the archive."""
+    from aider_gardener.archive.store.rekey import decrypt
+    from aider_gardener.settings import Settings
+
+    found = archive_directory(directory)
+    decrypt(found, Settings.from_env().store_key)
+    click.echo(f"The archive in {found} is no longer encrypted.")
+
+
+def gc_report(value: dict[str, Any], policy: Policy) -> Any:
+    """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
+    from aider_gardener.archive.retention import MEGABYTE
+    from aider_gardener.tables_store import pruning_table
+
+    size, left = (f"{value[name] / MEGABYTE:.1f} MB" for name in ("bytes_before", "bytes_after"))
+    if not value["entries"]:
+        return f"Nothing may go: the archive takes {size}."
+    if value["deleted"]:
+        done = f"Deleted for good. The archive took {size} and takes {left} now."
+    else:
+        done = f"Nothing was deleted (the archive takes {size}); --yes deletes these entries for good."
+    return pruning_table(value["entries"], done)

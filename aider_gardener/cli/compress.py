@@ -1,0 +1,288 @@
+"""`gardener compress` and `gardener classify`: one text from a file or stdin, to be read or parsed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.tokens import pieces
+
+EXACT_CHARS = 1_000_000
+"""Texts up to this size are counted exactly; of longer ones every eighth part is counted."""
+
+SOURCE_WORDS = {
+    "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST,
+    "lint": SourceKind.LINT, "web": SourceKind.WEB,
+    "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE,
+    "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
+}  # fmt: skip
+CLASS_NAMES = [cls.value for cls in ContentClass]
+
+
+class BadInput(click.ClickException):
+    """Input that cannot be used as given: one line on stderr, exit code 2."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("file", default="-", required=False)
+@click.option(
+    "--class",
+    "class_name",
+    type=click.Choice(CLASS_NAMES),
+    help="Take the text as of this class, don't classify.",
+)
+@click.option(
+    "--source",
+    "source_text",
+    metavar="KIND[: DETAIL]",
+    help='Where it came from, e.g. "run: pytest -q", "web: URL", "typed".',
+)
+@click.option(
+    "--focus", "focus_words", multiple=True, metavar="WORD", help="Favour text with this word (repeatable)."
+)
+@click.option("--id", "entry_id", default="", metavar="ID", help="The id to name in markers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
+@click.option(
+    "--evaluate",
+    type=click.Path(),
+    metavar="DIR",
+    help="Classify and compress a corpus; print the confusion matrix.",
+)
+@click.option(
+    "--evaluate-sessions",
+    type=click.Path(),
+    metavar="DIR",
+    help="Compress recorded sessions; print what each compressor handles and saves.",
+)
+def compress(
+    file: str,
+    class_name: str | None,
+    source_text: str | None,
+    focus_words: tuple[str, ...],
+    entry_id: str,
+    as_json: bool,
+    evaluate: str | None,
+    evaluate_sessions: str | None,
+) -> None:
+    """Compress the text in FILE (or stdin) by its class, without a model."""
+    if evaluate_sessions is not None:
+        _evaluate_sessions(evaluate_sessions, as_json)
+        return
+    if evaluate is not None:
+        _evaluate(evaluate, as_json)
+        return
+    text = read_text(file)
+    count = _counter()
+    focus = Focus(frozenset(word.lower() for word in focus_words))
+    source = parse_source(source_text)
+    started = time.perf_counter()
+    result = _compressed(text, class_name, source, focus, entry_id, count)
+    ms = (time.perf_counter() - started) * 1000
+    before, after = count_any(text, count), count_any(result.text, count)
+    report = {
+        "class": result.cls.value, "text": result.text, "tokens_before": before, "tokens_after": after,
+        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2), "kept": dict(result.kept),
+        "kind": result.kind,
+    }  # fmt: skip
+    if as_json:
+        write_json(report)
+    else:
+        _show(report)
+
+
+@click.command()
+@click.argument("file", default="-", required=False)
+@click.option(
+    "--source", "source_text", metavar="KIND[: DETAIL]", help='Where it came from, e.g. "run: pytest -q".'
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
+def classify(file: str, source_text: str | None, as_json: bool) -> None:
+    """Say of which class the text in FILE (or stdin) is, and of which segments it is made."""
+    from aider_gardener.reading.classify import dominant_class
+    from aider_gardener.reading.segments import segment
+
+    text = read_text(file)
+    source = _source_of(text, parse_source(source_text))
+    parts = segment(text, source)
+    cls = dominant_class(text, source, parts)
+    if as_json:
+        write_json(
+            {
+                "class": cls.value,
+                "source": source.kind.value,
+                "segments": [_segment_record(text, part) for part in parts],
+            }
+        )
+        return
+    click.echo(f"{cls.value}  ({source.kind.value}{': ' + source.detail if source.detail else ''})")
+    for part in parts:
+        record = _segment_record(text, part)
+        name = f"{part.cls.value} {part.kind}".strip()
+        click.echo(f"  lines {record['first_line']}-{record['last_line']}  {name}")
+
+
+def _segment_record(text: str, part: Segment) -> dict[str, Any]:
+    first = text.count("\n", 0, part.start) + 1
+    last = first + text.count("\n", part.start, max(part.start, part.end - 1))
+    return {
+        "start": part.start, "end": part.end, "class": part.cls.value, "kind": part.kind,
+        "language": part.language,
+        "first_line": first, "last_line": last,
+    }  # fmt: skip
+
+
+def _compressed(
+    text: str, class_name: str | None, source: Source | None, focus: Focus, entry_id: str, count: TokenCounter
+) -> Compressed:
+    """By the class given, or as a message of its source."""
+    from aider_gardener.compress import Context, compress_message, compress_text
+
+    if class_name:
+        from aider_gardener.reading.classify import classify as classify_text
+
+        found, kind = classify_text(text)
+        kind = kind if found.value == class_name else ""
+        language = kind if found is ContentClass.CODE else ""
+        detail = source.detail if source else ""
+        return compress_text(
+            text, ContentClass(class_name), Context(kind, language, focus, entry_id, detail, count)
+        )
+    return compress_message(text, _source_of(text, source), focus=focus, entry_id=entry_id, count=count)
+
+
+def _source_of(text: str, given: Source | None) -> Source:
+    """The source given, or what the text's own wrapper tells; never "typed" unless said so."""
+    if given is not None:
+        return given
+    from aider_gardener.reading.source import infer_source
+
+    found = infer_source("user", text)
+    return Source() if found.kind is SourceKind.TYPED else found
+
+
+def parse_source(text: str | None) -> Source | None:
+    """`KIND` or `KIND: DETAIL` as a source; None for None.
+
+    Raises BadInput for an unknown kind.
+    """
+    if text is None:
+        return None
+    word, _, detail = text.partition(":")
+    kind = SOURCE_WORDS.get(word.strip().lower())
+    if kind is None:
+        raise BadInput(f"unknown source {word.strip()!r}; use one of {', '.join(SOURCE_WORDS)}")
+    detail = detail.strip()
+    if kind is SourceKind.COMMAND and detail:
+        from aider_gardener.reading.classify import TEST_COMMAND
+
+        kind = SourceKind.TEST if TEST_COMMAND.search(detail) else kind
+    return Source(kind, detail)
+
+
+def read_text(file: str) -> str:
+    """The text of a file, or of stdin for "-"; bytes that are not UTF-8 are replaced, line ends stay."""
+    if file == "-":
+        if sys.stdin is None or sys.stdin.isatty():
+            raise BadInput("nothing to read: name a file or pipe text in, e.g. pytest -q | gardener compress")
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    path = Path(file)
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except IsADirectoryError:
+        raise BadInput(f"{file} is a directory; name a file") from None
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror or error}") from None
+
+
+def _counter() -> TokenCounter:
+    from aider_gardener.tokens import default_counter
+
+    return default_counter()
+
+
+def count_any(text: str, count: TokenCounter) -> int:
+    """The tokens of a text; of very long ones extrapolated from every eighth piece."""
+    if len(text) <= EXACT_CHARS:
+        return count(text)
+    parts = pieces(text)[::8]
+    return round(sum(map(count, parts)) * len(text) / max(1, sum(map(len, parts))))
+
+
+def write_json(value: Any) -> None:
+    """One JSON value on stdout; lone surrogates are escaped, so it is always valid UTF-8."""
+    click.echo(json.dumps(value, ensure_ascii=True))
+
+
+def _show(report: dict[str, Any]) -> None:
+    """The text on stdout; the figures on stderr when stdout is read by a program."""
+    text = report["text"].encode("utf-8", "replace").decode("utf-8")
+    kept = ", ".join(counted(number, what) for what, number in report["kept"].items())
+    facts = f"{report['class']} {report['kind']}".strip()
+    facts += f": {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
+    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms{'; kept ' + kept if kept else ''}"
+    if not sys.stdout.isatty():
+        click.echo(text)
+        click.echo(facts, err=True)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    shown = Text(text)
+    shown.highlight_regex(r"\[… .*\]|… \d+ [^…\n]* …", "dim cyan")
+    shown.highlight_regex(r"(?i)\b(?:error|failed|failure|fatal|panic|exception)\b", "bold red")
+    shown.highlight_regex(r"(?i)\bwarn(?:ing)?s?\b", "yellow")
+    console.print(shown)
+    console.rule(style="dim")
+    console.print(Text(facts, style="bold green" if report["ratio"] < 1 else "bold"))
+
+
+def counted(number: int, what: str) -> str:
+    """`1 error`, `2 errors`, `1 kind of warning` for a number and its word in the plural."""
+    if number != 1:
+        return f"{number} {what}"
+    first, space, rest = what.partition(" ")
+    single = first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")
+    return f"1 {single.removesuffix('e') if first.endswith(('shes', 'ches')) else single}{space}{rest}"
+
+
+def _evaluate(folder: str, as_json: bool) -> None:
+    from aider_gardener.replay.measure.evaluate import evaluate_corpus, render
+
+    if not Path(folder).is_dir():
+        raise BadInput(f"{folder} is not a folder of class folders")
+    report = evaluate_corpus(Path(folder), _counter())
+    if not report.files:
+        raise BadInput(f"{folder} has no files in folders whose names stand for a class")
+    if as_json:
+        write_json(report.record())
+    else:
+        click.echo(render(report))
+
+
+def _evaluate_sessions(folder: str, as_json: bool) -> None:
+    from aider_gardener.errors import SessionError
+    from aider_gardener.replay.measure.ablation import ablate, render
+    from aider_gardener.replay.session.session import load_session
+
+    root = Path(folder)
+    found = [root] if (root / "session.jsonl").is_file() else sorted(root.glob("*/session.jsonl"))
+    places = [place if place.is_dir() else place.parent for place in found]
+    if not places:
+        raise BadInput(f"{folder} holds no recorded session (a folder with a session.jsonl)")
+    try:
+        report = ablate([load_session(place) for place in places], _counter())
+    except SessionError as error:
+        raise BadInput(str(error)) from None
+    if as_json:
+        write_json(report.record())
+    else:
+        click.echo(render(report))

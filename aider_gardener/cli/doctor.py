@@ -1,0 +1,93 @@
+"""A check-up of the installation, so that a fault report can begin with facts."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import GardenerError
+
+OLDEST, NEWEST = (3, 10), (3, 12)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at: what it is, whether it is in order, what was found or what to do."""
+
+    name: str
+    ok: bool
+    found: str
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def checkup(directory: Path, root: Path | None) -> list[Check]:
+    """All checks, in the order in which one would look; none of them changes anything."""
+    steps: list[tuple[str, Callable[[], tuple[bool, str]]]] = [
+        ("Python", python),
+        ("aider", seams),
+        ("SQLite", sqlite),
+        ("archive", lambda: archive(root)),
+        ("directory", lambda: writable(root or directory)),
+    ]
+    return [checked(name, step) for name, step in steps]
+
+
+def checked(name: str, step: Callable[[], tuple[bool, str]]) -> Check:
+    try:
+        ok, found = step()
+    except (GardenerError, ImportError, OSError) as error:
+        return Check(name, False, str(error))
+    return Check(name, ok, found)
+
+
+def python() -> tuple[bool, str]:
+    ok = OLDEST <= sys.version_info[:2] <= NEWEST
+    found = f"{platform.python_version()} on {platform.system()}"
+    return ok, found if ok else f"{found}; aider-gardener needs Python 3.10 to 3.12"
+
+
+def seams() -> tuple[bool, str]:
+    """Whether the installed aider has every seam, found by installing and taking out again."""
+    from aider_gardener import install, uninstall
+    from aider_gardener.adapters.aider.install import installed_version
+    from aider_gardener.adapters.aider.seams import SEAMS
+
+    install()
+    uninstall()
+    return True, f"{installed_version()}, all {len(SEAMS)} seams as expected"
+
+
+def sqlite() -> tuple[bool, str]:
+    import apsw
+
+    fts = "ENABLE_FTS5" in apsw.compile_options
+    text = "available" if fts else "missing: reinstall apsw-sqlite3mc"
+    return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
+
+
+def archive(root: Path | None) -> tuple[bool, str]:
+    from aider_gardener.archive.store import open_store, store_directory
+    from aider_gardener.settings import Settings
+
+    directory = Settings.from_env().store_path or store_directory(root)
+    if not (directory / "gardener.db").is_file():
+        return True, f"none yet (will be made in {directory})"
+    store = open_store(directory, key_source=Settings.from_env().store_key)
+    try:
+        problems = store.verify() if store.persistent else [store.notice]
+    finally:
+        store.close()
+    return not problems, "; ".join(problems) if problems else f"sound, in {directory}"
+
+
+def writable(directory: Path) -> tuple[bool, str]:
+    import os
+
+    ok = os.access(directory, os.W_OK)
+    return ok, str(directory) if ok else f"{directory} cannot be written: memory will not outlive the process"

@@ -1,0 +1,185 @@
+"""`gardener pressure|restore|why|forget|pin|unpin`: single entries and the last chat, without a chat."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aider_gardener.archive.store.base import Store
+from aider_gardener.cli.root import directory_option, json_option, open_archive, put, repository_root
+from aider_gardener.errors import StoreError, UsageError
+
+HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
+LAST = "last"
+
+
+def project_of(store: Store) -> str:
+    """The project whose chats are meant: that of the working directory, or that the archive lies in."""
+    here = str((repository_root(Path.cwd()) or Path.cwd()).resolve())
+    path = store.stats().path
+    around = str(Path(path).resolve().parent.parent) if path else here
+    return around if not store.sessions(here) and store.sessions(around) else here
+
+
+@click.command()
+@directory_option
+@json_option
+def pressure(directory: Path | None, as_json: bool) -> None:
+    """What the last chat of this project used of window and budget, as it was left."""
+    from aider_gardener.gardener.stored_chat import last_session, stored_chat
+    from aider_gardener.settings import Settings
+    from aider_gardener.tables import pressure_table
+
+    store = open_archive(directory)
+    info = last_session(store, project_of(store))
+    gardener = stored_chat(store, info, Settings.from_env())
+    report = gardener.pressure()
+    value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
+    put({**value, "model": gardener.frame.model}, as_json, lambda: pressure_table(report))
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this new file.")
+@directory_option
+@json_option
+def restore(entry_id: str, output: Path | None, directory: Path | None, as_json: bool) -> None:
+    """Print the whole original of an entry, as it is stored."""
+    from aider_gardener.archive.entries import full_id, source_words
+
+    store = open_archive(directory)
+    entry = store.get(full_id(store, entry_id))
+    if entry is None:
+        raise UsageError(f"no entry has the id {entry_id}; gardener recall shows the ids there are")
+    if output is not None:
+        write_private(output, entry.content)
+        click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
+    if as_json:
+        record = {"id": entry.id, "session": entry.session, "turn": entry.turn, "source": source_words(entry)}
+        click.echo(
+            json.dumps(record | {"class": entry.cls.value, "tokens": entry.tokens, "text": entry.content})
+        )
+    elif output is None:
+        click.echo(entry.content, nl=sys.stdout.isatty() and not entry.content.endswith("\n"))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a text to a new file that only its owner may read. Raises UsageError or StoreError."""
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    except FileExistsError:
+        raise UsageError(f"{path} exists already; name a new file") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror})") from error
+    with os.fdopen(number, "wb") as file:
+        file.write(text.encode("utf-8", "surrogatepass"))
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@directory_option
+@json_option
+def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
+    """Tell when and why an entry was compressed, and what brings it back."""
+    from aider_gardener.archive.entries import full_id, why_stored
+    from aider_gardener.tables import why_table
+
+    store = open_archive(directory)
+    found = why_stored(store, full_id(store, entry_id))
+    put(found.as_json(), as_json, lambda: why_table(found))
+
+
+@click.command()
+@click.argument("entry_ids", metavar="[ID]...", nargs=-1)
+@click.option("--session", metavar="ID", help="Forget a whole session; `last` is the project's last one.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+@directory_option
+@json_option
+def forget(
+    entry_ids: tuple[str, ...], session: str | None, yes: bool, directory: Path | None, as_json: bool
+) -> None:
+    """Delete entries, or a whole session, for good: from the file, its log and its index."""
+    if bool(entry_ids) == bool(session):
+        raise UsageError("name the ids to forget, or a session with --session")
+    store = open_archive(directory)
+    ids: list[str] = []
+    if session:
+        found = session_named(store, session)
+        confirm(f"Delete session {found} for good?", yes)
+        count = store.forget_session(found)
+    else:
+        from aider_gardener.archive.entries import full_id, quoting
+
+        wanted = [full_id(store, given) for given in dict.fromkeys(entry_ids)]
+        ids = list(dict.fromkeys([*wanted, *quoting(store, wanted)]))
+        shown = ", ".join(ids[:4]) + (" …" if len(ids) > 4 else "")
+        confirm(f"Delete {len(ids)} entries ({shown}) for good?", yes)
+        count = store.forget(ids)
+    if as_json:
+        value: dict[str, Any] = {"forgotten": count, "ids": ids, "session": found if session else ""}
+        click.echo(json.dumps(value))
+        return
+    click.echo(f"Forgot {count:,} entries. {HISTORY_COPY}")
+    if store.notice:
+        click.echo(f"gardener: {store.notice}", err=True)
+
+
+def session_named(store: Store, given: str) -> str:
+    """The id of the project's session that begins so. Raises UsageError for none or several."""
+    from aider_gardener.gardener.stored_chat import last_session
+
+    project = project_of(store)
+    if given == LAST:
+        return last_session(store, project).id
+    found = [info.id for info in store.sessions(project) if info.id.startswith(given)]
+    if len(found) != 1:
+        few = f"{len(found)} sessions begin with" if found else "no session of this project begins with"
+        raise UsageError(f"{few} {given}; gardener recall --json names the sessions of what it finds")
+    return found[0]
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask unless told not to. Raises UsageError where nobody can answer."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("this deletes for good; add --yes where nobody can be asked")
+    click.confirm(question, abort=True)
+
+
+def mark(entry_id: str, directory: Path | None, as_json: bool, *, pinned: bool) -> None:
+    """Set or clear the mark of an entry and say so."""
+    from aider_gardener.archive.entries import full_id
+
+    store = open_archive(directory)
+    found = full_id(store, entry_id)
+    store.pin(found, pinned)
+    if as_json:
+        click.echo(json.dumps({"id": found, "pinned": pinned}))
+    elif pinned:
+        click.echo(f"{found} is pinned: it stays whole in the next chat that holds it.")
+    else:
+        click.echo(f"{found} is no longer pinned.")
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@directory_option
+@json_option
+def pin(entry_id: str, directory: Path | None, as_json: bool) -> None:
+    """Mark an entry to be kept whole in chats; --gardener-resume brings it along."""
+    mark(entry_id, directory, as_json, pinned=True)
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@directory_option
+@json_option
+def unpin(entry_id: str, directory: Path | None, as_json: bool) -> None:
+    """Take the mark of a pinned entry away."""
+    mark(entry_id, directory, as_json, pinned=False)

@@ -1,0 +1,143 @@
+"""`gardener record` and `gardener sessions`: make a recording of a real chat, and check one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from aider_gardener.errors import GardenerError, UsageError
+
+PROGRAMS = ("aider", "aider-gardener")
+
+
+@click.command("record", context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder of the recording; one that holds a recording is gone on with.",
+)
+@click.option("--yes", "keep_files", flag_value=True, default=None, help="Store the repository's files.")
+@click.option("--no-files", "keep_files", flag_value=False, help="Store no files of the repository.")
+@click.argument("command", nargs=-1, metavar="-- aider|aider-gardener ARGS...", type=click.UNPROCESSED)
+def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> None:
+    """Run aider and record the session: prompts, replies, outputs, confirmations; secrets are taken out.
+
+    What is recorded stays on this machine, readable by its owner only.
+    """
+    try:
+        sys.exit(run(folder, keep_files, command))
+    except UsageError as problem:
+        fail(str(problem), 2)
+    except GardenerError as problem:
+        fail(str(problem), 1)
+
+
+def fail(message: str, code: int) -> None:
+    """One line on standard error, then the end."""
+    click.echo(f"gardener: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def run(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> int:
+    """Record one run of the program; its exit status."""
+    from aider_gardener.cli.root import repository_root
+    from aider_gardener.replay.session.record_folder import SessionFolder, listed
+
+    program = Path(command[0]).name.removesuffix(".exe") if command else ""
+    if program not in PROGRAMS:
+        raise UsageError("record what? try: gardener record -- aider-gardener --model gpt-4o")
+    root = repository_root(Path.cwd())
+    place = folder or default_folder(root)
+    begun = (place / "session.jsonl").exists()
+    if keep_files is None:
+        keep_files = (place / "repo0").is_dir() if begun else asked(len(listed(root)) if root else 0)
+    session = SessionFolder(place.resolve(), keep_files)
+    status = recorded(session, program, command[1:])
+    if not session.events_file.exists():
+        click.echo("gardener: nothing was typed, so nothing is recorded", err=True)
+        return status
+    words = f"{session.turn} turns in {place}; {session.redacted} secrets were taken out"
+    click.echo(f"gardener: {words}. Look through it before you give it away: it holds your chat.", err=True)
+    return status
+
+
+def default_folder(root: Path | None) -> Path:
+    """A new folder for a recording, beside the project's archive."""
+    from aider_gardener.archive.store import store_directory
+
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    return store_directory(root) / "recordings" / stamp
+
+
+def asked(files: int) -> bool:
+    """Whether the user lets the repository's files be stored; no where nobody can be asked."""
+    if not files or not sys.stdin.isatty():
+        if files:
+            click.echo("gardener: no files of the repository are stored; --yes stores them", err=True)
+        return False
+    question = f"Store the text of the repository's {files} files too? Edits can't be replayed without it."
+    return bool(click.confirm(question, default=False, err=True))
+
+
+def recorded(session: object, program: str, arguments: tuple[str, ...]) -> int:
+    """Run the program in this process with the recorder's hooks in it."""
+    from aider_gardener.replay.session.record import Recorder
+    from aider_gardener.replay.session.record_folder import SessionFolder
+
+    assert isinstance(session, SessionFolder)
+    main = main_of(program)
+    recorder = Recorder(session)
+    recorder.install()
+    sys.argv = [program, *arguments]
+    try:
+        status = main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(bool(end.code))
+    finally:
+        recorder.uninstall()
+        if recorder.problem:
+            click.echo(f"gardener: the recording ended early ({recorder.problem})", err=True)
+    return int(status or 0)
+
+
+def main_of(program: str) -> Callable[[], int | None]:
+    """The program's own entry point."""
+    if program == "aider-gardener":
+        from aider_gardener.adapters.aider.cli import main as gardened
+
+        return gardened
+    from aider.main import main
+
+    plain: Callable[[], int | None] = main
+    return plain
+
+
+@click.group("sessions")
+def sessions() -> None:
+    """Recorded sessions."""
+
+
+@sessions.command("check")
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
+def check(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Check recorded sessions: every fault with its file and line."""
+    from aider_gardener.replay.session.check import check_folder
+
+    found = {str(folder): check_folder(folder) for folder in folders}
+    if as_json:
+        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
+    else:
+        for name, faults in found.items():
+            for fault in faults:
+                click.echo(str(fault), err=True)
+            serious = sum(fault.serious for fault in faults)
+            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
+    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)

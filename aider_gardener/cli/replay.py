@@ -1,0 +1,259 @@
+"""`gardener replay`: arguments in, table, JSON and plot out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aider_gardener.errors import GardenerError, UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.replay.measure.summary import Report
+    from aider_gardener.replay.show.html_report import Details
+
+DEFAULT_MODEL = "gpt-4o"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for, checked as far as that goes without reading a session."""
+
+    paths: tuple[Path, ...]
+    variants: tuple[str, ...]
+    model: str
+    history_tokens: int | None
+    probes: Path | None
+    summaries: Path | None
+    dump_prompts: Path | None
+    json: str | None
+    plot: Path | None
+    html: Path | None
+    ask_model: str
+    cassette: Path | None
+
+    @property
+    def json_file(self) -> Path | None:
+        return Path(self.json) if self.json not in (None, "", "-") else None
+
+
+@click.command("replay")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    metavar="NAME,...",
+    help="Ways to treat the past, apart by commas.  [default: none,no-history,stock,stock-fixed,gardener]",
+)
+@click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    metavar="NAME",
+    help="Model whose window, tokenizer and limits hold. None is called.",
+)
+@click.option(
+    "--history-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Budget of the history in tokens.  [default: the model's]",
+)
+@click.option(
+    "--probes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Probes to ask in place of the session's own.",
+)
+@click.option(
+    "--summaries",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Recorded summaries in place of the session's own.",
+)
+@click.option(
+    "--dump-prompts",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write each prompt to DIR/<session>/<variant>/<turn>-<n>.json.",
+)
+@click.option(
+    "--json",
+    "json",
+    metavar="FILE",
+    help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw tokens per request over turns (.svg, .png or .pdf).",
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a report to read in a browser: prompts, compactions, probes, prices.",
+)
+@click.option(
+    "--ask-model",
+    default="",
+    metavar="NAME",
+    help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
+)
+@click.option(
+    "--cassette",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where the answers of --ask-model are kept; what is in it is not asked again.",
+)
+def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> None:
+    """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
+
+    No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
+    Each PATH is a recorded session's folder or a chat history file.
+    """
+    try:
+        options = Options(paths=paths, variants=chosen_variants(variants), **given)
+        check_options(options)
+        run(options)
+    except KeyboardInterrupt:
+        fail("stopped; no table, JSON, plot or report was made", 1)
+    except UsageError as problem:
+        fail(str(problem), 2)
+    except GardenerError as problem:
+        fail(str(problem), 1)
+
+
+def fail(message: str, code: int) -> None:
+    """One line on standard error, then the end."""
+    click.echo(f"gardener replay: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def chosen_variants(given: Sequence[str]) -> tuple[str, ...]:
+    """The variants of all --variant options, each once; the default ones if there are none."""
+    from aider_gardener.replay.play.variants import DEFAULT_VARIANTS, variant_named
+
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    for name in names:
+        variant_named(name)
+    if given and not names:
+        raise UsageError(f"--variant names nothing; try --variant {','.join(DEFAULT_VARIANTS)}")
+    return tuple(dict.fromkeys(names)) or DEFAULT_VARIANTS
+
+
+def check_options(options: Options) -> None:
+    """UsageError for what would only show after minutes of work."""
+    if not options.paths:
+        raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if bool(options.ask_model) != bool(options.cassette):
+        raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
+    if options.plot is not None:
+        from aider_gardener.replay.show.plot import check_suffix
+
+        check_suffix(options.plot)
+    for target in (options.plot, options.json_file, options.html):
+        if target is not None and target.is_dir():
+            raise UsageError(f"{target}: is a folder; name a file")
+
+
+def check_model(name: str) -> None:
+    """UsageError if nothing is known of the model's window."""
+    import os
+
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    from aider.models import MODEL_ALIASES
+    from litellm import model_cost
+
+    full = MODEL_ALIASES.get(name, name)
+    row = model_cost.get(full) or model_cost.get(full.split("/", 1)[-1]) or {}
+    if not row.get("max_input_tokens"):
+        raise UsageError(
+            f"--model {name}: its window is not known; name a model that litellm knows, "
+            f"such as {DEFAULT_MODEL}"
+        )
+
+
+def run(options: Options) -> None:
+    """Read the sessions, replay them, show what came of it."""
+    from aider_gardener.cli.progress import watching
+    from aider_gardener.replay.play.history_jobs import lightened, long_notes
+    from aider_gardener.replay.play.results_run import find_paths, jobs_for, read_sources, run_jobs
+    from aider_gardener.replay.session.session import load_probes, load_summaries
+
+    paths = find_paths(options.paths)
+    if len(paths) > 1 and (options.probes or options.summaries):
+        raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
+    given: dict[str, Any] = {
+        "model": options.model,
+        "history_tokens": options.history_tokens,
+        "probes": load_probes(options.probes) if options.probes else None,
+        "summaries": load_summaries(options.summaries) if options.summaries else None,
+        "dump_dir": options.dump_prompts,
+        "ask_model": options.ask_model,
+        "cassette": options.cassette,
+    }
+    with watching() as watcher:
+        sources = read_sources(paths, watcher)
+        names = [source.session.name for source in sources]
+        if options.dump_prompts and len(set(names)) < len(names):
+            raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
+        check_model(options.model)
+        details = wanted_details(options)
+        jobs = lightened(jobs_for(sources, options.variants, **given))
+        report = run_jobs(jobs, watcher, look=details.look if details else None)
+        report = replace(report, notes=(*report.notes, *long_notes(jobs)))
+    show(report, options)
+    if details is not None and options.html is not None:
+        from aider_gardener.replay.show.html_report import write_html
+
+        write_html(report, details, options.html)
+        click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
+
+
+def wanted_details(options: Options) -> Details | None:
+    """What collects the details of an HTML report, if one is asked for."""
+    if options.html is None:
+        return None
+    from aider_gardener.replay.show.html_report import Details
+
+    return Details()
+
+
+def show(report: Report, options: Options) -> None:
+    """Write the files that were asked for; the table goes to standard output unless JSON does."""
+    if options.json == "-":
+        from aider_gardener.replay.measure.results_json import report_json
+
+        click.echo(json.dumps(report_json(report)))
+    if options.json_file is not None:
+        from aider_gardener.replay.measure.results_json import write_report
+
+        write_report(report, options.json_file)
+    if options.plot is not None:
+        from aider_gardener.replay.show.plot import write_plot
+
+        write_plot(report.results, options.plot)
+    if options.json != "-":
+        from rich.console import Console
+
+        from aider_gardener.replay.show.table import print_report
+
+        tolerate_narrow_encodings()
+        print_report(report, Console())
+    for kind, target in (("JSON", options.json_file), ("plot", options.plot)):
+        if target is not None:
+            click.echo(f"{kind} written to {target}", err=True)
+
+
+def tolerate_narrow_encodings() -> None:
+    """Print a substitute for what the terminal's code page lacks, in place of failing."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")

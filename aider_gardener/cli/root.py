@@ -1,0 +1,210 @@
+"""`gardener`: the tools beside the chat. Argument parsing only; the work is in the modules.
+
+Exit codes: 0 done, 1 failed, 2 usage. Errors are one line on stderr that says what to do next.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aider_gardener import __version__
+from aider_gardener.errors import GardenerError, UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.base import Store
+
+LAZY = {
+    "replay": ("aider_gardener.cli.replay", "replay"),
+    "record": ("aider_gardener.cli.record", "record"),
+    "sessions": ("aider_gardener.cli.record", "sessions"),
+    "compress": ("aider_gardener.cli.compress", "compress"),
+    "classify": ("aider_gardener.cli.compress", "classify"),
+    "pressure": ("aider_gardener.cli.entries", "pressure"),
+    "restore": ("aider_gardener.cli.entries", "restore"),
+    "why": ("aider_gardener.cli.entries", "why"),
+    "forget": ("aider_gardener.cli.entries", "forget"),
+    "pin": ("aider_gardener.cli.entries", "pin"),
+    "unpin": ("aider_gardener.cli.entries", "unpin"),
+    "store": ("aider_gardener.cli.archive", "store"),
+    "patches": ("aider_gardener.cli.patches", "patches"),
+}
+"""Commands whose modules are imported only when they are called for."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when it is used, and ends on our errors in one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *LAZY])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in LAZY:
+            module, name = LAZY[cmd_name]
+            found: click.Command = getattr(importlib.import_module(module), name)
+            return found
+        return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            click.echo(f"gardener: {error}", err=True)
+            ctx.exit(2)
+        except GardenerError as error:
+            click.echo(f"gardener: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gardener")
+def main() -> None:
+    """Look into the archive, replay sessions, compress text. The chat itself is `aider-gardener`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def open_archive(directory: Path | None) -> Store:
+    """The archive of a project: as given, else as `aider-gardener` in this directory would find it.
+
+    Raises UsageError when there is none yet.
+    """
+    from aider_gardener.archive.store import open_store
+    from aider_gardener.settings import Settings
+
+    found = archive_directory(directory)
+    store = open_store(found, key_source=Settings.from_env().store_key)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.call_on_close(store.close)
+    if store.notice:
+        click.echo(f"gardener: {store.notice}", err=True)
+    return store
+
+
+def archive_directory(given: Path | None) -> Path:
+    """The directory of the archive. Raises UsageError when there is none in it yet."""
+    from aider_gardener.archive.store import store_directory
+    from aider_gardener.settings import Settings
+
+    found = given or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
+    if not (found / "gardener.db").is_file():
+        raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
+    return found
+
+
+def repository_root(start: Path) -> Path | None:
+    """The work tree that holds `start`, or None."""
+    return next((folder for folder in [start, *start.parents] if (folder / ".git").exists()), None)
+
+
+directory_option = click.option(
+    "--store",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory of the archive.  [default: that of the current project]",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else."
+)
+
+
+def put(value: Any, as_json: bool, table: Any) -> None:
+    """Print a value as JSON, or its table."""
+    if as_json:
+        click.echo(json.dumps(value, ensure_ascii=True, default=str))
+        return
+    from aider_gardener.tables import as_text
+
+    click.echo(as_text(table()))
+
+
+@main.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most so much text.")
+@click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
+@directory_option
+@json_option
+def recall(query: tuple[str, ...], limit: int, full: bool, directory: Path | None, as_json: bool) -> None:
+    """Find what was said in any session of this project."""
+    from aider_gardener.cli.offline import recall_offline
+    from aider_gardener.tables import recalled_table
+
+    found = recall_offline(open_archive(directory), " ".join(query), token_limit=limit, full=full)
+    rows = [
+        {
+            "id": item.entry_id,
+            "session": item.session,
+            "turn": item.turn,
+            "source": item.label,
+            "class": item.cls.value,
+            "score": item.score,
+            "text": item.text,
+        }
+        for item in found
+    ]
+    if not found and not as_json:
+        click.echo("Nothing in the archive fits that. Try other words, or a name or number.")
+        return
+    put(rows, as_json, lambda: recalled_table(found))
+
+
+@main.command()
+@click.option(
+    "--month",
+    is_flag=False,
+    flag_value="now",
+    metavar="YYYY-MM",
+    help="What the chats of a month came to instead; without a value, of this month.",
+)
+@directory_option
+@json_option
+def status(month: str | None, directory: Path | None, as_json: bool) -> None:
+    """What the archive of this project holds, how its last chat stood, what its chats came to."""
+    from aider_gardener.cli.offline import store_status
+    from aider_gardener.gardener.growth import month_status, project_status
+    from aider_gardener.tables import status_table, status_tables
+
+    project = str(repository_root(Path.cwd()) or Path.cwd())
+    if month:
+        month = time.strftime("%Y-%m") if month == "now" else month
+        if not re.fullmatch(r"\d{4}-\d{2}", month):
+            raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
+        found = month_status(open_archive(directory), project, month)
+        if not found and not as_json:
+            click.echo(f"No chat of this project ended in {month}.")
+            return
+        put(found, as_json, lambda: status_table(found))
+        return
+    store = open_archive(directory)
+    value = {**store_status(store), **project_status(store, project)}
+    put(value, as_json, lambda: status_tables(value))
+
+
+@main.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check this installation: Python, aider and its seams, SQLite, the archive of this project."""
+    from aider_gardener.cli.doctor import checkup
+    from aider_gardener.tables import checkup_table
+
+    checks = checkup(Path.cwd(), repository_root(Path.cwd()))
+    put(
+        [check.record() for check in checks],
+        as_json,
+        lambda: checkup_table([(check.name, check.ok, check.found) for check in checks]),
+    )
+    if any(not check.ok for check in checks):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""Which rows of a source text to fold, by its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aider_gardener.compress.code.comments import comment_folds
+from aider_gardener.compress.code.nodes import (
+    ANONYMOUS,
+    BLOCKS,
+    COMMENTS,
+    CONTAINERS,
+    FUNCTIONS,
+    IMPORTS,
+    LITERALS,
+    NAMED_CALLS,
+    SCRIPT,
+    STRING_ARGUMENTS,
+    STRINGS,
+    Fold,
+    end_row,
+    parser_for,
+)
+
+LITERAL_ROWS = 8
+"""Data literals longer than this keep their first rows only."""
+
+SCRIPT_ROWS = 4
+"""Top-level statements that only do something fold from so many rows in a row."""
+
+ERROR_SHARE = 0.3
+"""Above this share of rows in error nodes, the tree is not trusted."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The folds of a text by its tree, and whether the text parsed without an error."""
+
+    folds: list[Fold]
+    clean: bool
+
+
+def tree_folds(text: str, language: str, focus: frozenset[int]) -> Parsed | None:
+    """The folds of a text, or None when its language has no grammar or the tree is mostly errors."""
+    parser = parser_for(language) if language else None
+    if parser is None:
+        return None
+    root = parser.parse(text.encode("utf-8", "replace")).root_node
+    if root.has_error and _error_rows(root) > ERROR_SHARE * (root.end_point[0] + 1):
+        return None
+    return Parsed(_Folder(text.split("\n"), language, focus).run(root), not root.has_error)
+
+
+def parses(text: str, language: str) -> bool:
+    """True when the text has no syntax error in its language."""
+    parser = parser_for(language)
+    return parser is not None and not parser.parse(text.encode("utf-8", "replace")).root_node.has_error
+
+
+def _error_rows(root: Any) -> int:
+    rows, stack = 0, [root]
+    while stack:
+        node = stack.pop()
+        if node.type == "ERROR":
+            rows += node.end_point[0] - node.start_point[0] + 1
+        elif node.has_error:
+            stack.extend(node.children)
+    return rows
+
+
+class _Folder:
+    """One walk over a tree. Iterative throughout: nesting may be deeper than the stack allows."""
+
+    def __init__(self, lines: Sequence[str], language: str, focus: frozenset[int]) -> None:
+        self.lines, self.language, self.focus = lines, language, focus
+        self.closed = language != "python"
+        self.folds: list[Fold] = []
+        self.holding: set[int] = set()
+
+    def run(self, root: Any) -> list[Fold]:
+        self._mark_holders(root)
+        stack: list[tuple[Any, bool]] = [(root, False)]
+        while stack:
+            node, inside = stack.pop()
+            if node.end_point[0] - node.start_point[0] < 2:
+                continue
+            body = self._body(node) if node.type in FUNCTIONS else None
+            if body is not None:
+                stack.extend(self._fold_body(node, body))
+            elif inside and node.type in BLOCKS:
+                stack.extend(self._fold_body(node, node))
+            elif not self._fold_value(node):
+                children = node.children
+                self.folds.extend(comment_folds(children, self.lines, self.focus))
+                if node.parent is None:
+                    children = self._fold_script(children)
+                stack.extend((child, inside) for child in children)
+        return [fold for fold in self.folds if self._worth(fold)]
+
+    def _fold_value(self, node: Any) -> bool:
+        """Fold a docstring, a long literal or a long string; False when the node is none of them."""
+        if node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
+            return True
+        if self._is_docstring(node):
+            return self._fold_docstring(node)
+        return node.type in STRINGS and self._fold_string(node)
+
+    def _worth(self, fold: Fold) -> bool:
+        rows = self.lines[fold.start : fold.end]
+        if sum(1 for row in rows if "… " not in row and row.strip()) < 2 and not fold.text:
+            return False
+        return sum(len(row.strip()) for row in rows) > 40
+
+    def _mark_holders(self, root: Any) -> None:
+        """Remember every node that has a named definition or an import somewhere below it."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if self._is_definition(node):
+                above = node
+                while above is not None and above.id not in self.holding:
+                    self.holding.add(above.id)
+                    above = above.parent
+            stack.extend(child for child in node.named_children if child.child_count)
+
+    def _is_definition(self, node: Any) -> bool:
+        kind = node.type
+        if kind in IMPORTS or (kind in CONTAINERS and node.parent is not None):
+            return True
+        if kind in FUNCTIONS and kind not in ANONYMOUS:
+            return True
+        if kind in ("variable_declarator", "assignment_expression"):
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            return value is not None and value.type in ANONYMOUS and value.end_point[0] > value.start_point[0]
+        return kind in NAMED_CALLS and self._is_named_call(node)
+
+    def _is_named_call(self, node: Any) -> bool:
+        """A call with a string and a function, like a test case or a route: it defines something."""
+        arguments = node.child_by_field_name("arguments")
+        block = node.child_by_field_name("block")
+        inner = arguments.named_children if arguments is not None else []
+        named = bool(inner) and any(child.type in STRING_ARGUMENTS for child in inner[:1])
+        return named and (block is not None or any(child.type in ANONYMOUS for child in inner[1:]))
+
+    def _body(self, node: Any) -> Any:
+        body = node.child_by_field_name("body")
+        if body is None:
+            body = next((child for child in node.children if child.type in BLOCKS), None)
+        return body if body is not None and (body.type in BLOCKS or self.language == "ruby") else None
+
+    def _fold_body(self, owner: Any, body: Any) -> list[tuple[Any, bool]]:
+        """Fold the statements of a body; those that hold definitions are returned to be walked."""
+        header, last = self._limits(owner, body)
+        deeper: list[tuple[Any, bool]] = []
+        run: list[int] = []
+        statements = list(body.named_children)
+        if statements and statements[0].type in ("statements", "body_statement"):
+            statements = [*statements[0].named_children, *statements[1:]]
+        for index, statement in enumerate(statements):
+            first, end = max(statement.start_point[0], header + 1), min(end_row(statement), last)
+            if index == 0 and self._is_docstring(statement):
+                self._flush(run)
+                self._fold_docstring(statement)
+                continue
+            if statement.id in self.holding:
+                self._flush(run)
+                deeper.append((statement, True))
+            elif self._in_focus(first, end):
+                self._flush(run)
+            elif first <= end:
+                run = [min(run[0], first), end] if run else [first, end]
+        self._flush(run, braces=self.closed and not deeper and bool(run) and run[0] == header + 1)
+        return deeper
+
+    def _limits(self, owner: Any, body: Any) -> tuple[int, int]:
+        """The last row of the header and the last row that may fold."""
+        if not self.closed:
+            parameters = owner.child_by_field_name("parameters")
+            header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
+            return (header if owner is not body else body.start_point[0] - 1), end_row(body)
+        opens = body.children[0].type in ("{", "do") if body.children else False
+        if opens:
+            return body.start_point[0], body.end_point[0] - 1
+        parameters = owner.child_by_field_name("parameters")
+        header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
+        return header, owner.end_point[0] - 1
+
+    def _is_docstring(self, statement: Any) -> bool:
+        if self.language != "python":
+            return False
+        if statement.type == "string":
+            return statement.parent is not None and statement.parent.type in ("module", "block")
+        inner = statement.named_children
+        return statement.type == "expression_statement" and len(inner) == 1 and inner[0].type == "string"
+
+    def _in_focus(self, first: int, end: int) -> bool:
+        return (
+            bool(self.focus) and end - first < 8 and any(row in self.focus for row in range(first, end + 1))
+        )
+
+    def _flush(self, run: list[int], *, braces: bool = False) -> None:
+        if len(run) == 2 and run[1] > run[0]:
+            self.folds.append(Fold(run[0], run[1] + 1, braces))
+        run.clear()
+
+    def _fold_docstring(self, node: Any) -> bool:
+        """The first row with words stays, and the row that closes it."""
+        start, end = node.start_point[0], end_row(node)
+        first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'") else start + 2
+        closes = not self.lines[end].strip().strip("\"'")
+        if closes and end - first >= 2:
+            self.folds.append(Fold(first, end, text="{}"))
+        return True
+
+    def _fold_string(self, node: Any) -> bool:
+        """A long string keeps its first three rows and its last."""
+        start, end = node.start_point[0], end_row(node)
+        if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
+            return False
+        if any("substitution" in part.type or "interpolation" in part.type for part in node.named_children):
+            return False
+        self.folds.append(Fold(start + 3, end, text="{}"))
+        return True
+
+    def _fold_literal(self, node: Any) -> bool:
+        start, end = node.start_point[0], node.end_point[0]
+        if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
+            return False
+        items = [child for child in node.named_children if child.type not in COMMENTS]
+        if len(items) < 4:
+            return False
+        keep = next((item for item in items[2:] if item.start_point[0] > items[1].end_point[0]), None)
+        if keep is None or keep.start_point[0] <= start:
+            return False
+        first, stop = keep.start_point[0], min(end_row(items[-1]), end - 1)
+        before = items[items.index(keep) - 1]
+        if before.end_point[0] >= first or stop - first < 3:
+            return False
+        self.folds.append(Fold(first, stop + 1, plain=True))
+        return True
+
+    def _fold_script(self, children: Sequence[Any]) -> list[Any]:
+        """Runs of top-level statements that define nothing fold; the others are returned to be walked."""
+        rest: list[Any] = []
+        run: list[Any] = []
+        for child in [*children, None]:
+            does = (
+                child is not None
+                and child.type in SCRIPT
+                and child.id not in self.holding
+                and not self._binds(child)
+            )
+            does = does and not self._is_docstring(child)
+            if child is not None and does and not self._in_focus(child.start_point[0], end_row(child)):
+                run.append(child)
+                continue
+            if child is not None and run and child.type in COMMENTS:
+                continue
+            if run and end_row(run[-1]) - run[0].start_point[0] >= SCRIPT_ROWS:
+                self.folds.append(Fold(run[0].start_point[0], end_row(run[-1]) + 1))
+            else:
+                rest.extend(run)
+            run = []
+            if child is not None:
+                rest.append(child)
+        return rest
+
+    def _binds(self, node: Any) -> bool:
+        """A statement that names a value: `x = …`, `exports.x = …`, a macro call that declares."""
+        inner = node.named_children
+        return (
+            bool(inner)
+            and node.type == "expression_statement"
+            and inner[0].type
+            in ("assignment", "assignment_expression", "augmented_assignment", "macro_invocation")
+        )

@@ -1,0 +1,243 @@
+"""The autopilot: how full the window is, where that is heading, and what the gardener saved.
+
+Kept for each chat in the archive after every turn, so that `gardener status` and the next run know it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.errors import StoreError
+from aider_gardener.plan.planner import piece_tokens
+from aider_gardener.plan.pressure import level
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.base import Store
+    from aider_gardener.gardener.gardener import Gardener
+
+POINTS = 50
+"""So many turns of growth are kept."""
+BAR_CELLS = 20
+STATE_KEY = "autopilot"
+
+
+@dataclass(frozen=True)
+class Point:
+    """The prompt at the end of a turn: its tokens and the model's window (0: unknown)."""
+
+    tokens: int
+    window: int
+
+    @property
+    def utilization(self) -> float:
+        return self.tokens / self.window if self.window else 0.0
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
+    in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
+    it is negative where recall put in more than was left out."""
+
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    model: str = ""
+    turns: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    saved_tokens: int = 0
+    cost: float = 0.0
+    saved_cost: float = 0.0
+    compactions: int = 0
+    seconds: float = 0.0
+
+    @property
+    def saved_share(self) -> float:
+        """The share, 0 to 1, of the tokens that were not sent."""
+        whole = self.prompt_tokens + self.saved_tokens
+        return self.saved_tokens / whole if whole > 0 else 0.0
+
+
+@dataclass
+class Autopilot:
+    """The growth of one chat, and what it saved so far."""
+
+    points: list[Point] = field(default_factory=list)
+    saved_tokens: int = 0
+    saved_cost: float = 0.0
+    started_at: float = 0.0
+    calls_seen: int = 0
+
+    def sent(self, gardener: Gardener, texts: Iterable[str]) -> None:
+        """Note that a prompt of these texts was sent: what it would have held without the gardener."""
+        chat = gardener.chat
+        whole = sum(entry.tokens for seq, entry in chat.entries.items() if seq not in chat.gone)
+        saved = around(gardener) + whole - sum(gardener.count(text) for text in texts)
+        self.saved_tokens += saved
+        share = gardener.usage.cache_read_share or 0.0
+        self.saved_cost += saved * gardener.usage.prices.input_at(share)
+
+    def turn_over(self, gardener: Gardener) -> bool:
+        """Take a point of growth and keep all in the archive; whether the turn called the model."""
+        calls = gardener.usage.totals.calls
+        called, self.calls_seen = calls > self.calls_seen, calls
+        if not called:
+            return False
+        if not self.started_at:
+            self.started_at = gardener.archive.clock()
+            self.points = [*last_points(gardener.archive.store, gardener.archive.project), *self.points]
+        done, cur = gardener.pieces
+        tokens = around(gardener) + piece_tokens([*done, *cur], gardener.count)
+        self.points = [*self.points, Point(tokens, gardener.frame.window)][-POINTS:]
+        self.keep(gardener)
+        return True
+
+    def keep(self, gardener: Gardener) -> None:
+        """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
+        value = {"session": asdict(self.session(gardener)), "points": [asdict(p) for p in self.points]}
+        try:
+            gardener.archive.store.set_state(gardener.archive.session, STATE_KEY, json.dumps(value))
+        except StoreError:
+            return
+
+    def session(self, gardener: Gardener) -> Session:
+        """What the chat has come to."""
+        totals = gardener.usage.totals
+        return Session(
+            started_at=self.started_at,
+            ended_at=gardener.archive.clock(),
+            model=gardener.frame.model,
+            turns=gardener.chat.turn,
+            calls=totals.calls,
+            prompt_tokens=totals.prompt_tokens,
+            saved_tokens=self.saved_tokens,
+            cost=round(totals.cost, 6),
+            saved_cost=round(self.saved_cost, 6),
+            compactions=len(gardener.plans_applied),
+            seconds=round(sum(gardener.timings.values()), 3),
+        )
+
+
+def around(gardener: Gardener) -> int:
+    """Tokens of what surrounds the chat in its last prompt: system, map and files."""
+    return sum(tokens for name, tokens in gardener.frame.parts.items() if name != "current")
+
+
+def trend(points: Sequence[Point]) -> float:
+    """Tokens by which the prompt grows a turn: the slope of the least-squares line; 0 below two points."""
+    count = len(points)
+    if count < 2:
+        return 0.0
+    middle = (count - 1) / 2
+    mean = sum(point.tokens for point in points) / count
+    spread = sum((at - middle) ** 2 for at in range(count))
+    return sum((at - middle) * (point.tokens - mean) for at, point in enumerate(points)) / spread
+
+
+def short(tokens: float) -> str:
+    """Tokens in a few characters: "940", "86.7k", "1.2M"."""
+    if abs(tokens) < 1_000:
+        return f"{tokens:.0f}"
+    return f"{tokens / 1_000:.1f}k" if abs(tokens) < 999_950 else f"{tokens / 1_000_000:.1f}M"
+
+
+def status_line(points: Sequence[Point], compactions: int) -> str:
+    """How full the window is and how often the history was compacted: "43 % 86.7k · 2 compactions"."""
+    now = points[-1] if points else Point(0, 0)
+    share = f"{now.utilization * 100:.0f} % " if now.window else ""
+    plural = "" if compactions == 1 else "s"
+    return f"{share}{short(now.tokens)} · {compactions} compaction{plural}"
+
+
+def bar(share: float) -> str:
+    """A share from 0 to 1 as a bar of 20 cells."""
+    full = round(min(max(share, 0.0), 1.0) * BAR_CELLS)
+    return "█" * full + "░" * (BAR_CELLS - full)
+
+
+def outlook(points: Sequence[Point]) -> dict[str, Any]:
+    """Level, bar and trend of a chat's growth as plain data; {} without a point."""
+    if not points:
+        return {}
+    now, slope = points[-1], trend(points)
+    left = now.window - now.tokens
+    return {
+        "level": level(now.tokens, now.window).value,
+        "tokens": now.tokens,
+        "window": now.window,
+        "utilization": round(now.utilization, 4),
+        "bar": bar(now.utilization),
+        "trend_tokens_a_turn": round(slope),
+        "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
+        "turns_seen": len(points),
+    }
+
+
+def report_line(session: Session) -> str:
+    """One chat's report for its user."""
+    sign = "fewer" if session.saved_tokens >= 0 else "more"
+    money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
+    return (
+        f"aider-gardener: {session.turns:,} turns, {short(session.prompt_tokens)} prompt tokens in"
+        f" {session.calls:,} calls; {short(abs(session.saved_tokens))} {sign} than with the whole history"
+        f" ({abs(session.saved_share):.0%}{money}); {session.compactions} compactions,"
+        f" {session.seconds:.1f} s of its own work."
+    )
+
+
+def read_state(text: str | None) -> tuple[Session, list[Point]] | None:
+    """A chat's state as it was kept, or None for none or one that cannot be read."""
+    try:
+        value = json.loads(text or "")
+        known = Session.__dataclass_fields__
+        session = Session(**{name: v for name, v in value["session"].items() if name in known})
+        return session, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def kept_sessions(store: Store, project: str) -> list[tuple[Session, list[Point]]]:
+    """What is kept of the chats of a project, oldest first."""
+    rows = (read_state(store.get_state(info.id, STATE_KEY)) for info in store.sessions(project))
+    return [row for row in rows if row is not None]
+
+
+def last_points(store: Store, project: str) -> list[Point]:
+    """The growth at the end of the last chat of a project, so that the trend goes on."""
+    for info in reversed(store.sessions(project)):
+        found = read_state(store.get_state(info.id, STATE_KEY))
+        if found is not None:
+            return found[1]
+    return []
+
+
+def summed(sessions: Sequence[Session]) -> Mapping[str, Any]:
+    """Several chats together as plain data."""
+    sums = {
+        name: sum(getattr(session, name) for session in sessions)
+        for name in (
+            "turns", "calls", "prompt_tokens", "saved_tokens", "cost", "saved_cost", "compactions", "seconds"
+        )
+    }  # fmt: skip
+    whole = Session(**sums)
+    rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in sums.items()}
+    return {"sessions": len(sessions), **rounded, "saved_share": round(whole.saved_share, 4)}
+
+
+def project_status(store: Store, project: str) -> dict[str, Any]:
+    """How the last chat of a project stood, where it was heading, and what all its chats came to."""
+    rows = kept_sessions(store, project)
+    if not rows:
+        return {}
+    return {"last_chat": outlook(rows[-1][1]), "all_chats": dict(summed([row[0] for row in rows]))}
+
+
+def month_status(store: Store, project: str, month: str) -> dict[str, Any]:
+    """What a project's chats came to in a month ("2026-11", local time); {} when there was none."""
+    sessions = [session for session, _points in kept_sessions(store, project)]
+    found = [s for s in sessions if datetime.fromtimestamp(s.ended_at).strftime("%Y-%m") == month]
+    return {"month": month, **summed(found)} if found else {}

@@ -1,0 +1,68 @@
+"""A chat as the archive last saw it, put together again to be looked at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.entries import last_levels
+from aider_gardener.archive.sessions import clear_floor
+from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.view import Piece
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
+
+
+def last_session(store: Store, project: str) -> SessionInfo:
+    """The session of a project that was used last. Raises UsageError when there is none."""
+    found = [info for info in store.sessions(project) if info.entries]
+    if not found:
+        raise UsageError(f"the archive holds no chat of {project}; run aider-gardener there first")
+    return max(found, key=lambda info: info.last_at)
+
+
+def stored_chat(store: Store, info: SessionInfo, settings: Settings) -> Gardener:
+    """The gardener of a stored session, with its entries as they stood and its last measured prompt.
+
+    For reports only: nothing may be added to it. The window is 0 where no prompt was measured.
+    """
+    archive = Archive.reading(store)
+    archive.count = default_counter()
+    frame, budget = last_frame(store, info.id)
+    gardener = Gardener(replace(settings, history_tokens=settings.history_tokens or budget), archive)
+    gardener.frame = frame
+    chat = gardener.chat
+    stored = store.session_entries(info.id)
+    floor = clear_floor(store, info.id)
+    present = [entry for entry in stored if entry.active and entry.seq >= floor]
+    levels = last_levels(store.events(info.id))
+    chat.entries = {entry.seq: entry for entry in stored}
+    chat.gone = set(chat.entries) - {entry.seq for entry in present}
+    chat.turn, chat.floor = info.turns, floor
+    chat.next_seq = max(chat.entries, default=-1) + 1
+    chat.done = [Piece(entry.role, entry.content, (entry.seq,)) for entry in present]
+    fidelity = {e.seq: levels[e.id] for e in present if e.id in levels and can_show(archive, e, levels[e.id])}
+    chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
+    return gardener
+
+
+def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:
+    """Whether the archive holds what an entry stood as."""
+    return level is Fidelity.HIDDEN or level in archive.renditions(entry)
+
+
+def last_frame(store: Store, session: str) -> tuple[Frame, int]:
+    """The last measured prompt of a session and its history budget in tokens (0: not known)."""
+    try:
+        kept = json.loads(store.get_state(session, "frame") or "{}")
+        parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
+        files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
+        frame = Frame(int(kept.get("window", 0)), parts, files, str(kept.get("model", "")))
+        return frame, int(kept.get("history_budget", 0))
+    except (ValueError, TypeError, AttributeError):
+        return Frame(), 0

@@ -1,0 +1,218 @@
+"""The chat map: one small note on what the chat has touched and settled, before the history.
+
+It names what no longer stands in the prompt: the user's rules, decisions, errors met, files, symbols and
+numbers, each with its turn. It is made anew only when the view changes, so that between two plans it is
+the same text and providers go on serving it from their caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from itertools import groupby
+
+from aider_gardener.messages import Entry, TokenCounter
+from aider_gardener.notes.decisions import Decision, decided
+from aider_gardener.notes.names import NAME, Fault, Mined, Name, gather, mine
+from aider_gardener.notes.rules import fitting, line, standing
+from aider_gardener.notes.summary import SUMMARY_SHARE
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.planner import Applied
+from aider_gardener.settings import Settings
+
+MAP_HEAD = (
+    "(What is settled in this chat, kept by aider-gardener; [n] is the turn. Newer messages and files take"
+    " precedence.)"
+)
+RULES_HEAD = "Rules set by the user:"
+DECIDED_HEAD = "Decided:"
+FAULTS_HEAD = "Errors met:"
+NAMES_HEAD = "Names and numbers that came up, by turn:"
+SUMMARY_HEAD = "Earlier turns:"
+DECIDED_SHARE, FAULTS_SHARE = 0.35, 0.15
+"""Shares of the map for decisions and errors, at most; names get the rest."""
+LEAST_SCORE = 0.2
+"""Names that score less, mentioned once long ago, are not worth their place."""
+FAULTS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class MapNote:
+    """The note as it stands, what it was made for, and its tokens: all of it, and its rules alone."""
+
+    key: object = None
+    text: str = ""
+    tokens: int = 0
+    rule_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Room:
+    """Tokens that the parts of the note may use, and the most for all of it (0: no such limit)."""
+
+    rules: int = 0
+    facts: int = 0
+    summary: int = 0
+    whole: int = 0
+
+
+def room_for(
+    settings: Settings, budget: int, note: MapNote | None = None, plans: Sequence[Applied] = ()
+) -> Room:
+    """What the settings allow of a history budget. With the note that stands and the plans applied: no
+    more than it had and the last plan saved, so that a compaction never makes a prompt longer."""
+    rules, facts = int(settings.rules_share * budget), int(settings.chat_map * budget)
+    rolled = int(SUMMARY_SHARE * budget) if settings.incremental else 0
+    whole = note.tokens + plans[-1].plan.tokens_saved if note and plans else 0
+    return Room(rules, facts, rolled, whole)
+
+
+class ChatMap:
+    """The map of one chat: remembers what its entries hold, and the note as long as the view is the same."""
+
+    def __init__(self) -> None:
+        self.note = MapNote()
+        self._mined: dict[int, Mined] = {}
+
+    def twin(self) -> ChatMap:
+        """A copy for a trial; what was mined is shared, for an entry holds the same always."""
+        return copy(self)
+
+    def renew(
+        self,
+        chat: Chat,
+        room: Room,
+        *,
+        around: Callable[[], str],
+        summary: Callable[[], str],
+        count: TokenCounter,
+    ) -> str:
+        """The note for the prompt; the same text until the chat's view changes. "" as long as everything
+        stands in full.
+
+        `around` gives the text of the prompt beside the history: what stands there is not named.
+        `summary` gives the summary of hidden turns.
+        """
+        key = (tuple(chat.fidelity.items()), chat.floor, room.rules, room.facts, room.summary)
+        if key != self.note.key:
+            self.note = self._made(key, chat, room, around, summary, count) if chat.fidelity else MapNote(key)
+        return self.note.text
+
+    def _made(
+        self,
+        key: object,
+        chat: Chat,
+        room: Room,
+        around: Callable[[], str],
+        summary: Callable[[], str],
+        count: TokenCounter,
+    ) -> MapNote:
+        entries = past(chat)
+        view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
+        rules = rule_lines(entries, view, room.rules, count)
+        told = summary() if room.summary else ""
+        facts = self._facts(chat, entries, "\n".join([view, *rules, told, around()]), room.facts, count)
+        sections = [section(RULES_HEAD, rules), section(SUMMARY_HEAD, [told] if told else []), facts]
+        while any(sections):
+            text = "\n".join([MAP_HEAD, *filter(None, sections)])
+            if not room.whole or count(text) <= room.whole:
+                return MapNote(key, text, count(text), count(sections[0]))
+            sections.pop()  # the facts go first, the rules last
+        return MapNote(key)
+
+    def _facts(
+        self, chat: Chat, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter
+    ) -> str:
+        """Decisions, errors and names that are not shown elsewhere, within `limit` tokens."""
+        if limit <= 0:
+            return ""
+        for entry in entries:
+            if entry.seq not in self._mined:
+                self._mined[entry.seq] = mine(entry)
+        names, faults = gather((entry, self._mined[entry.seq]) for entry in entries)
+        flat = squeeze(shown)
+        sections = [
+            section(DECIDED_HEAD, decision_lines(decided(entries), flat, int(DECIDED_SHARE * limit), count)),
+            section(FAULTS_HEAD, fault_lines(faults, flat, int(FAULTS_SHARE * limit), count)),
+        ]
+        left = limit - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
+        sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, chat.turn, left, count)))
+        return "\n".join(filter(None, sections))
+
+
+def past(chat: Chat) -> list[Entry]:
+    """The entries that the note may speak of: of this chat since it was cleared, taken out ones excepted."""
+    return [entry for seq, entry in chat.entries.items() if seq >= chat.floor and seq not in chat.gone]
+
+
+def section(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([head, *lines]) if lines else ""
+
+
+def squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+def rule_lines(entries: Sequence[Entry], view: str, limit: int, count: TokenCounter) -> list[str]:
+    """The rules that hold and do not stand in the view in the user's own words, the newest that fit."""
+    if limit <= 0:
+        return []
+    flat = squeeze(view)
+    missing = [rule for rule in standing(entries) if rule.text.removesuffix(" …") not in flat]
+    return [line(rule) for rule in fitting(missing, token_limit=limit - count(RULES_HEAD) - 1, count=count)]
+
+
+def decision_lines(made: Sequence[Decision], flat: str, limit: int, count: TokenCounter) -> list[str]:
+    """Decisions that are not shown, the user's before the model's and newer before older, in their order."""
+    rows = [one for one in made if one.text.removesuffix(" …") not in flat]
+    rows.sort(key=lambda one: (not one.is_users, -one.seq))
+    kept: list[Decision] = []
+    left = limit - count(DECIDED_HEAD)
+    for row in rows:
+        cost = count(row.text) + 4
+        if cost <= left:
+            left -= cost
+            kept.append(row)
+    kept.sort(key=lambda one: (one.seq, made.index(one)))
+    return [f"[{one.turn}] {one.text}" for one in kept]
+
+
+def fault_lines(faults: Sequence[Fault], flat: str, limit: int, count: TokenCounter) -> list[str]:
+    """The last errors, open ones first to be kept, in the order in which they were met."""
+    rows = sorted((f for f in faults if f.text not in flat), key=lambda f: (bool(f.solved), -f.turn))
+    kept: list[Fault] = []
+    left = limit - count(FAULTS_HEAD)
+    for fault in rows[:FAULTS_SHOWN]:
+        cost = count(fault.text) + 8
+        if cost <= left:
+            left -= cost
+            kept.append(fault)
+    kept.sort(key=faults.index)
+    return [f"[{f.turn}] {f.text}" + (f", gone in [{f.solved}]" if f.solved else "") for f in kept]
+
+
+def name_lines(names: Iterable[Name], shown: str, turn: int, limit: int, count: TokenCounter) -> list[str]:
+    """The names of highest rank that the prompt does not show, a line for each turn they first came up in."""
+    known = {match.group() for match in NAME.finditer(shown)}
+    rows = [name for name in names if name.score(turn) >= LEAST_SCORE and name.last_turn < turn]
+    rows.sort(key=lambda name: (-name.score(turn), name.order))
+    kept: list[Name] = []
+    turns: set[int] = set()
+    left = limit
+    for name in rows:
+        if left <= 4:
+            break
+        if name.text in known or name.text in shown:
+            continue
+        cost = count(name.text) + 1 + (0 if name.first_turn in turns else 4)
+        if cost <= left:
+            left -= cost
+            kept.append(name)
+            turns.add(name.first_turn)
+    kept.sort(key=lambda name: name.order)
+    kept.sort(key=lambda name: name.first_turn)
+    return [
+        f"[{first}] " + ", ".join(name.text for name in group)
+        for first, group in groupby(kept, key=lambda name: name.first_turn)
+    ]

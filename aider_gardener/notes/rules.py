@@ -1,0 +1,210 @@
+"""Rules that the user set in typed words: found, listed, replaced by later ones, capped.
+
+Only what was typed counts: fenced and pasted blocks, quoted lines, fetched pages and the output of
+commands set no rules, whatever they say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
+from aider_gardener.reading.fences import find_blocks
+from aider_gardener.reading.sentences import Unit, content_words, units
+from aider_gardener.reading.source import WEB_HEAD
+from aider_gardener.reading.speech import (
+    ANNOUNCES,
+    ASKED_POLITELY,
+    LIFTS,
+    NO_RULE,
+    RULE_WORDS,
+    RULES,
+    masked,
+)
+
+MOST_RULES = 24
+"""So many rules are kept, the newest."""
+RULE_CHARS = 240
+"""A longer sentence is cut at a word: a rule is said briefly."""
+LONG_TYPED_CHARS, EDGE_CHARS = 6_000, 2_500
+"""Of more typed words than that, which may be an unmarked paste, only the edges are read."""
+REPEATS, CONTRADICTS = 0.6, 0.5
+"""A later rule replaces one whose subject it repeats to this share, or turns round to more than that."""
+
+QUOTED_LINE = re.compile(r"^[ \t]{0,3}>.*$", re.M)
+PAGE = re.compile(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
+LEAD = re.compile(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
+NEGATIVE = re.compile(
+    r"\b(?:not|never|no|don'?t|avoid|stop|without|instead of|rather than|over|forbidden|off[- ]limits"
+    r"|nicht|nie|niemals|keine?n?|statt|pas|jamais|plutôt que|au lieu|nunca|jamás|en lugar de|en vez de)\b"
+    r"|不要|不得|禁止|请勿|而不是|ないで|ではなく",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A rule in the user's own words, with the turn and the entry in which it was set."""
+
+    text: str
+    turn: int
+    entry_id: str
+    seq: int
+
+
+def typed_words(entry: Entry) -> str:
+    """What the user typed of an entry: its words, without blocks, quoted lines and fetched pages."""
+    if entry.source.kind is not SourceKind.TYPED or entry.role != "user":
+        return ""
+    content = entry.content
+    page = PAGE.search(content)
+    end = page.start() if page else len(content)
+    closed = [(block.start, block.end) for block in find_blocks(content)]
+    parts: list[str] = []
+    for segment in entry.segments:
+        if segment.cls is not ContentClass.PROMPT or segment.start >= end:
+            continue
+        if any(start <= segment.start < stop for start, stop in closed):
+            continue
+        parts.append(content[segment.start : min(segment.end, end)])
+    text = QUOTED_LINE.sub("", "\n\n".join(parts))
+    if len(text) > LONG_TYPED_CHARS:
+        text = f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
+    return text
+
+
+@lru_cache(maxsize=2_048)
+def rules_in(text: str) -> tuple[str, ...]:
+    """The sentences of typed words that set a rule, in order, each on one line."""
+    found: list[str] = []
+    announced = False
+    for unit in units(text):
+        sentence = squeeze(text[unit.start : unit.end])
+        if not sentence:
+            continue
+        if is_rule(sentence) or (announced and is_listed(unit, sentence)):
+            found.append(cut(sentence))
+        if unit.first and unit.kind != "item":
+            announced = False
+        announced = announced or bool(ANNOUNCES.search(sentence))
+    return tuple(dict.fromkeys(found))
+
+
+def is_rule(sentence: str) -> bool:
+    """Whether a sentence sets a rule for what comes, rather than reports, asks or doubts."""
+    if not is_spoken(sentence):
+        return False
+    said = masked(sentence)
+    if ASKED_POLITELY.search(said):
+        return True
+    if said.rstrip(" \"')").endswith(("?", "？")):
+        return False
+    return not NO_RULE.search(said) and any(pattern.search(said) for pattern in RULES)
+
+
+def is_spoken(sentence: str) -> bool:
+    """Whether it is a sentence at all: a line of a tool's output that was typed along is none."""
+    words = sentence.split()
+    plain = sum(any(letter.isalpha() for letter in word) and "::" not in word for word in words)
+    return 2 * plain > len(words) and "::test" not in sentence
+
+
+def is_listed(unit: Unit, sentence: str) -> bool:
+    """Whether the unit is an item of a list, long enough to say something and no question."""
+    return unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
+
+
+def squeeze(text: str) -> str:
+    return " ".join(LEAD.sub("", text, count=1).split())
+
+
+def cut(sentence: str) -> str:
+    if len(sentence) <= RULE_CHARS:
+        return sentence
+    return sentence[:RULE_CHARS].rsplit(" ", 1)[0] + " …"
+
+
+def standing(entries: Iterable[Entry]) -> list[Constraint]:
+    """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
+    gone, and of more than MOST_RULES the oldest."""
+    held: list[Constraint] = []
+    for entry in entries:
+        words = typed_words(entry)
+        if not words:
+            continue
+        rules = rules_in(words)
+        for sentence in lifted_in(words):
+            if sentence not in rules:
+                held = [rule for rule in held if not covers(subject(sentence), subject(rule.text))]
+        for rule in rules:
+            held = [older for older in held if not replaces(rule, older.text)]
+            held.append(Constraint(rule, entry.turn, entry.id, entry.seq))
+    return held[-MOST_RULES:]
+
+
+@lru_cache(maxsize=2_048)
+def lifted_in(text: str) -> tuple[str, ...]:
+    """The sentences that take a rule back."""
+    sentences = (squeeze(text[unit.start : unit.end]) for unit in units(text))
+    return tuple(sentence for sentence in sentences if LIFTS.search(sentence) and not sentence.endswith("?"))
+
+
+def subject(sentence: str) -> frozenset[str]:
+    """The stems of the words that say what a rule is about; numbers are its value, not its subject."""
+    words = (word.strip("`'\"").lower() for word in content_words(sentence))
+    return frozenset(stem(word) for word in words if word not in RULE_WORDS and not word[:1].isdigit())
+
+
+def stem(word: str) -> str:
+    for ending in ("ings", "ing", "ies", "es", "ed", "s"):
+        if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def sides(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a rule asks for and what it bans: the words before and behind the first "not"."""
+    match = NEGATIVE.search(sentence)
+    if match is None:
+        return subject(sentence), frozenset()
+    return subject(sentence[: match.start()]), subject(sentence[match.end() :])
+
+
+@lru_cache(maxsize=4_096)
+def replaces(newer: str, older: str) -> bool:
+    """Whether a rule says anew what an older one said, or its contrary."""
+    new, old = subject(newer), subject(older)
+    if new and old and len(new & old) / len(new | old) >= REPEATS:
+        return True
+    (wanted, banned), (was_wanted, was_banned) = sides(newer), sides(older)
+    return turns_round(wanted, was_banned) or turns_round(banned, was_wanted)
+
+
+def turns_round(now: frozenset[str], before: frozenset[str]) -> bool:
+    return bool(before) and len(now & before) / len(before) > CONTRADICTS
+
+
+def covers(named: frozenset[str], about: frozenset[str]) -> bool:
+    """Whether a sentence that lifts names at least half of what a rule is about."""
+    return bool(about) and len(named & about) / len(about) >= CONTRADICTS
+
+
+def fitting(rules: Sequence[Constraint], *, token_limit: int, count: TokenCounter) -> list[Constraint]:
+    """The newest of the rules whose lines fit in `token_limit`, in the order in which they were set."""
+    kept: list[Constraint] = []
+    left = token_limit
+    for rule in reversed(rules):
+        cost = count(line(rule)) + 1
+        if cost > left:
+            break
+        left -= cost
+        kept.append(rule)
+    return kept[::-1]
+
+
+def line(rule: Constraint) -> str:
+    """How a rule stands in a list."""
+    return f"[{rule.turn}] {rule.text}"

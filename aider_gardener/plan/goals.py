@@ -1,0 +1,118 @@
+"""The marks between which the history is kept: by its limit and the price of the cache, or by the window.
+
+A history grows from the low mark to the high mark, then one plan takes it down again. A low one costs
+less a turn, a plan costs the cached prefix that it breaks. With g tokens added a turn and D tokens
+between the marks there are g/D plans a turn, each breaking B tokens, and on average D/2 tokens more
+stand in the prompt than at the low mark. With p the price of a token that stands and b that of a token
+that falls out of the cache, a turn costs p·D/2 + b·B·g/D, which is least at D = √(2·g·B·b / p): the
+economic order quantity (F. W. Harris, How Many Parts to Make at Once, 1913), with tokens for parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from aider_gardener.messages import Marks
+from aider_gardener.plan.netprice import Market
+from aider_gardener.plan.pressure import HARD_AT, OPTIMIZE_AT, WARNING_AT, WINDOW_LOW, Frame
+
+OVER_LIMIT = "history above its limit"
+COLD_SHARE = 0.6
+"""Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
+REST_TURNS = 10
+"""Turns that the prefix is to rest at least: what the next replies build on was said in the last few."""
+MOST_HIGH = 32_000
+"""The high mark that the prices choose is not above this: models lose things in very long histories."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
+
+    `hard` is the most that the window allows, 0 when unknown; above it even the last exchange goes.
+    `asked`: the user asked, so the history need not be above the high mark.
+    """
+
+    high: int
+    low: int
+    hard: int = 0
+    reason: str = OVER_LIMIT
+    asked: bool = False
+
+    def marks(self, tokens: int) -> Marks:
+        """The marks as a plan for a history of so many tokens records them, with the one it is above."""
+        passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
+        return Marks(self.high, self.low, self.hard, passed)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
+    user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
+    adds a turn."""
+
+    tokens: int
+    low_share: float
+    fixed: bool = False
+    growth: float = 0.0
+
+    @property
+    def low(self) -> int:
+        return int(self.low_share * self.tokens)
+
+    def high(self, market: Market, behind: int) -> int:
+        """The high mark: the limit, or more where breaking the cached prefix more rarely is cheaper.
+        `behind` are the tokens that stand behind the history and fall out of the cache with it."""
+        if self.fixed:
+            return self.tokens
+        batch = max(best_batch(market, self.growth, self.low + behind), rest_batch(market, self.growth))
+        return max(self.tokens, min(self.low + batch, MOST_HIGH))
+
+
+def best_batch(market: Market, growth: float, broken: int) -> int:
+    """Tokens between the marks at which a turn costs least; the formula stands at the head of this file.
+
+    `growth` in tokens a turn, `broken` the tokens that a plan makes uncached once.
+    """
+    if market.token <= 0:
+        return 0
+    return int(math.sqrt(2 * growth * broken * market.lost / market.token))
+
+
+def rest_batch(market: Market, growth: float) -> int:
+    """Tokens that a chat adds while the prefix is to rest, where resting saves money: all of REST_TURNS
+    where a token costs half as much or less from the cache, none where nothing is cached."""
+    saved_share = market.lost / market.full if market.full else 0.0
+    return int(REST_TURNS * growth * min(1.0, 2 * saved_share))
+
+
+def marks(
+    frame: Frame,
+    limit: Limit,
+    market: Market,
+    *,
+    compacted: bool,
+    hold: int = 0,
+    cold: bool = False,
+) -> Goal:
+    """The goal for the history beside the rest of a prompt.
+
+    The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the
+    history is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `hold` is
+    a mark below which the user does not want another plan; `cold` says that the provider's cache is
+    lost anyway, so that a plan costs nothing and is worth it earlier, but never below the limit.
+    """
+    high, low = limit.high(market, frame.parts.get("files", 0)), limit.low
+    hard, reason = 0, OVER_LIMIT
+    if cold:
+        high = max(limit.tokens, int(low + COLD_SHARE * (high - low)))
+    if frame.window:
+        hard = max(1, int(HARD_AT * frame.window) - frame.tokens)
+        mark = OPTIMIZE_AT if compacted else WARNING_AT
+        soft = int(mark * frame.window) - frame.tokens
+        if soft < high:
+            high = max(soft, 1)
+            low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
+            reason = f"window above {mark:.0%}"
+    return Goal(max(high, hold), low, hard, reason + (", while the prompt cache is cold" if cold else ""))

@@ -1,0 +1,235 @@
+"""The class of a text, decided by its structure, its source and a path where one is known; no model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from aider_gardener.compress import builds, diffs, errors, listings, logs, testruns
+from aider_gardener.compress.logs.templates import masked
+from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
+from aider_gardener.reading import languages
+from aider_gardener.reading.dataformats import json_kind, parsed_yaml, shaped_data
+from aider_gardener.reading.lineshape import guess_code_share, is_sentence, sample_lines, shape_counts
+
+Verdict = tuple[ContentClass, str]
+
+CODE_STRENGTH = 0.30
+"""Share of lines with signs of one language from which a text is code."""
+
+SURE_STRENGTH = 0.5
+"""From here on a text is code whatever its lines look like, unless they are sentences."""
+
+TEST_COMMAND = re.compile(
+    r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
+    r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter"
+    r"|dart|bazel|lein|sbt)"
+    r"(?: -\S+| run| exec)* (?:run )?(?:test|check|verify)\b"
+    r"|--test\b"
+)
+LISTING_COMMAND = re.compile(
+    r"^(?:sudo )?(?:ls|ll|tree|find|du|df|ps|grep|rg|ag|ack|git (?:log|grep|ls-files|status|branch)|fd)\b"
+)
+
+SHOW_COMMAND = re.compile(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
+DIFF_COMMAND = re.compile(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
+BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
+_FRONT_MATTER = re.compile(r"---\n(?:[\w-]+:.*\n|[ #-].*\n|\n)*?---\s*\n")
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
+_INLINE_MARKUP = re.compile(r"\[[^\]]+\]\([^)]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
+
+
+def classify(text: str, source: Source | None = None, *, path: str = "") -> Verdict:
+    """The class and kind of one homogeneous text.
+
+    The kind refines the class in the words of `Segment.kind`: a detector's word, a data format, or a
+    language. The content decides; source and path settle what it leaves open. Looks at a bounded
+    sample, so the cost doesn't grow with the text.
+    """
+    source = source or Source()
+    fixed = _by_source(source)
+    if fixed:
+        return fixed
+    hinted = _by_path(path or _shown_path(source))
+    if hinted:
+        return hinted
+    return _by_content(text, source)
+
+
+def _by_source(source: Source) -> Verdict | None:
+    if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
+        return ContentClass.PROSE, source.kind.value
+    if source.kind is SourceKind.LINT:
+        return ContentClass.LOG, "aider-lint"
+    return None
+
+
+def _shown_path(source: Source) -> str:
+    """The file whose content the text is: a file's own path, or what a command printed as it is."""
+    if source.kind is SourceKind.FILE:
+        return source.detail
+    shown = SHOW_COMMAND.match(source.detail) if source.kind is SourceKind.COMMAND else None
+    return shown[1] if shown else ""
+
+
+def _by_path(path: str) -> Verdict | None:
+    language = languages.language_of_path(path) if path else ""
+    if not language or language in languages.LOGS:
+        return None
+    return by_language(language)
+
+
+def by_language(language: str) -> Verdict | None:
+    """The class that a fence's or a file's language stands for, or None when it says nothing."""
+    name = languages.language_name(language)
+    if name in languages.STRUCTURED:
+        return ContentClass.STRUCTURED, name
+    if name == "diff":
+        return ContentClass.DIFF, "unified-diff"
+    if name in ("markdown", "rst"):
+        return ContentClass.PROSE, name
+    return (
+        None
+        if name in languages.NOT_CODE or not name.replace("_", "").isalnum()
+        else (ContentClass.CODE, name)
+    )
+
+
+def _by_content(text: str, source: Source) -> Verdict:
+    lines = sample_lines(text)
+    solid = [line for line in lines if line.strip()]
+    if not solid:
+        return ContentClass.PROSE, ""
+    data = json_kind(text, solid)
+    if data:
+        return ContentClass.STRUCTURED, data
+    sample = "\n".join(lines)
+    counts = shape_counts(solid)
+    if _is_diff(sample, solid, source):
+        return ContentClass.DIFF, "unified-diff"
+    may_be_code = guess_code_share(counts) >= 0.1
+    language, strength = languages.guess_language(solid) if may_be_code else ("", 0.0)
+    code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
+    if strength >= SURE_STRENGTH and not code:
+        code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
+    if not code or _loud(counts, sample):
+        found = _detected(sample, counts)
+        if found:
+            return found
+    if not code or counts["section"] + counts["assign"] + counts["yaml"] > 0.5 * len(solid):
+        shaped = shaped_data(solid, counts) or parsed_yaml(text, solid)
+        if shaped:
+            return ContentClass.STRUCTURED, shaped
+    if _is_markdown(sample, counts, len(solid), code):
+        return ContentClass.PROSE, "markdown"
+    if code:
+        return ContentClass.CODE, language
+    if source.kind is not SourceKind.TYPED and _repeats(solid):
+        return ContentClass.LOG, "app-log"
+    return _undecided(counts, len(solid), language, strength, source)
+
+
+def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
+    """With hunk headers by the detector; without any, when nearly all lines begin as in a hunk."""
+    marked = Counter(line[0] for line in solid)
+    changed = marked["+"] + marked["-"]
+    if changed >= 0.1 * len(solid) and diffs.detect(sample):
+        return True
+    if DIFF_COMMAND.search(source.detail) and changed >= 0.3 * len(solid):
+        return True
+    both = min(marked["+"], marked["-"]) >= 0.05 * len(solid)
+    return (
+        both
+        and len(solid) >= 6
+        and changed >= 0.3 * len(solid)
+        and changed + marked[" "] >= 0.95 * len(solid)
+    )
+
+
+def _loud(counts: Counter[str], sample: str) -> bool:
+    """True when machine shapes are too many for source code, or a test run's banners stand in it."""
+    if len(BANNER.findall(sample)) >= 2:
+        return True
+    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
+    return machine > 0.25 * sum(counts.values())
+
+
+_DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
+    (testruns.detect, ContentClass.LOG),
+    (builds.detect, ContentClass.LOG),
+    (errors.detect, ContentClass.ERROR),
+    (logs.detect, ContentClass.LOG),
+    (listings.detect, ContentClass.LISTING),
+)
+
+
+def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
+    for detect, cls in _DETECTORS:
+        kind = detect(sample)
+        if kind and cls is ContentClass.ERROR and _mostly_logged(counts):
+            return ContentClass.LOG, logs.detect(sample) or "app-log"
+        if kind:
+            return cls, kind
+        if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
+            return ContentClass.LOG, logs.detect(sample) or "app-log"
+    return None
+
+
+def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
+    if _FRONT_MATTER.match(sample):
+        return True
+    fences = len(_FENCE.findall(sample))
+    if sample.startswith("#!") or (code and not fences):
+        return False
+    markup = len(_INLINE_MARKUP.findall(sample)) + fences
+    words = counts["prose"] + counts["bullet"]
+    return (words >= 0.35 * total and markup >= 3) or (fences >= 2 and words >= 2 and counts["heading"] >= 1)
+
+
+def _mostly_logged(counts: Counter[str]) -> bool:
+    """True for a log with stack traces in it: most lines that are no frames are records."""
+    return counts["log"] >= max(8, 0.5 * (sum(counts.values()) - counts["trace"]))
+
+
+def _repeats(solid: Sequence[str]) -> bool:
+    """True when most lines differ in numbers only: a program reports what it does, stamped or not."""
+    if len(solid) < 20:
+        return False
+    kinds = Counter(masked(line) for line in solid)
+    return sum(1 for line in solid if kinds[masked(line)] >= 4 and "\0" in masked(line)) >= 0.7 * len(solid)
+
+
+def _undecided(counts: Counter[str], total: int, language: str, strength: float, source: Source) -> Verdict:
+    """What no rule claimed: the stronger of code, log and prose, with the source to settle ties."""
+    prose = counts["prose"] + counts["bullet"] + counts["heading"]
+    code_share = guess_code_share(counts)
+    machine = sum(counts[name] for name in ("log", "test", "build", "location", "trace", "listing", "gitlog"))
+    if strength >= 0.2 and code_share >= 0.35 and code_share * total > prose:
+        return ContentClass.CODE, language
+    if prose >= 0.5 * total and source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
+        return ContentClass.PROSE, ""
+    if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
+        listed = LISTING_COMMAND.match(source.detail)
+        return (ContentClass.LISTING, "table") if listed else (ContentClass.LOG, "")
+    if code_share >= 0.6 and total >= 3:
+        return ContentClass.CODE, language if strength >= 0.1 else ""
+    if machine >= 0.4 * total and total >= 3:
+        return ContentClass.LOG, ""
+    return ContentClass.PROSE, ""
+
+
+def dominant_class(content: str, source: Source, segments: Sequence[Segment]) -> ContentClass:
+    """The class of a whole message: prompt for anything typed by the user, otherwise the class that
+    most of its characters belong to."""
+    if source.kind is SourceKind.TYPED:
+        return ContentClass.PROMPT
+    if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or not segments:
+        return ContentClass.PROSE
+    weights: Counter[ContentClass] = Counter()
+    for segment in segments:
+        weights[segment.cls] += segment.end - segment.start
+    words = weights[ContentClass.PROSE] + weights[ContentClass.PROMPT]
+    if source.kind is SourceKind.REPLY and weights[ContentClass.EDIT] == 0 and words * 4 >= len(content):
+        return ContentClass.PROSE
+    return weights.most_common(1)[0][0]

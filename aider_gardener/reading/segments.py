@@ -1,0 +1,248 @@
+"""The cut itself: explicit blocks first, then what was pasted between a person's own words."""
+
+from __future__ import annotations
+
+import re
+
+from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
+from aider_gardener.reading import languages
+from aider_gardener.reading.classify import Verdict, by_language, classify
+from aider_gardener.reading.fences import Block, find_blocks
+from aider_gardener.reading.lineshape import ANSI, MACHINE, line_shape
+from aider_gardener.reading.source import SHELL_HEAD, WEB_HEAD, WEB_MIDDLE, command_parts
+
+MIN_PASTE_LINES = 3
+"""Fewer machine lines in a row than this stay part of the words around them."""
+
+SCAN_LIMIT_CHARS = 400_000
+"""So much of a message's words is searched for pastes line by line; what lies behind is taken whole."""
+
+BLOCK_LIMIT = 400
+"""So many blocks of a message are classified by their content; the rest by their fence only."""
+
+EMBEDDED_TRACEBACKS = 2
+"""A log with up to this many tracebacks is cut around them; with more it stays one log."""
+
+_TRACEBACK = re.compile(
+    r"^Traceback \(most recent call last\):\r?\n(?:(?:[ \t]+.*|File \".*"
+    r"|\^+)?\r?\n)*(?:[A-Za-z_][\w.]*(?::.*)?(?:\r?\n|\Z))?",
+    re.M,
+)
+_DIFF_HEAD = re.compile(r"^diff --git ", re.M)
+_ERROR: Verdict = (ContentClass.ERROR, "traceback-python")
+_PROSE_KINDS = (ContentClass.PROSE, ContentClass.PROMPT)
+
+
+def segment(content: str, source: Source = Source()) -> tuple[Segment, ...]:  # noqa: B008 - frozen
+    """The spans of a message: they cover it, in order, without overlap. Linear in its size."""
+    if not content:
+        return ()
+    kind = source.kind
+    if kind in (SourceKind.NOTICE, SourceKind.STUB, SourceKind.LINT, SourceKind.FILE):
+        return (_span(0, len(content), classify(content, source)),)
+    if kind in (SourceKind.COMMAND, SourceKind.TEST):
+        return _command(content, source)
+    if kind is SourceKind.WEB:
+        return _web(content)
+    if kind is SourceKind.UNKNOWN:
+        whole = classify(content, source)
+        if whole[0] not in _PROSE_KINDS and not _is_fenced_document(content):
+            return (_span(0, len(content), whole),)
+    return _mixed(content, source)
+
+
+def _span(start: int, end: int, verdict: Verdict) -> Segment:
+    cls, kind = verdict
+    return Segment(start, end, cls, kind, kind if cls is ContentClass.CODE else "")
+
+
+def _is_fenced_document(content: str) -> bool:
+    return content.lstrip()[:3] in ("```", "~~~")
+
+
+def _command(content: str, source: Source) -> tuple[Segment, ...]:
+    """The wrapper's lines as prose of kind "wrapper", then the output by its own class."""
+    parts = command_parts(content)
+    if parts:
+        body = parts[1]
+    elif content.lstrip().startswith(SHELL_HEAD):
+        body = content.find("\n") + 1
+    else:
+        body = 0
+    head = [Segment(0, body, ContentClass.PROSE, "wrapper")] if body else []
+    output = content[body:]
+    if not output.strip():
+        return (*head, Segment(body, len(content), ContentClass.LOG, "")) if output else tuple(head)
+    return (*head, *_output(output, body, source))
+
+
+def _output(output: str, base: int, source: Source) -> list[Segment]:
+    """One segment for what one tool wrote; a diff behind something else and tracebacks stand apart."""
+    diff = _DIFF_HEAD.search(output, 1)
+    if diff and output.count("\n", 0, diff.start()) >= MIN_PASTE_LINES and not _DIFF_HEAD.match(output):
+        first = _output(output[: diff.start()], base, source)
+        return [*first, *_output(output[diff.start() :], base + diff.start(), source)]
+    verdict = classify(output, source)
+    if verdict in (_ERROR, (ContentClass.LOG, ""), (ContentClass.LOG, "app-log")):
+        return _around_tracebacks(output, base, verdict, source)
+    return [_span(base, base + len(output), verdict)]
+
+
+def _around_tracebacks(output: str, base: int, verdict: Verdict, source: Source) -> list[Segment]:
+    """Tracebacks apart from the lines around them, when they are few and those lines more than a few."""
+    whole = [_span(base, base + len(output), verdict)]
+    found: list[tuple[int, int]] = []
+    for match in _TRACEBACK.finditer(output):
+        found.append((match.start(), match.end()))
+        if len(found) > EMBEDDED_TRACEBACKS:
+            return whole
+    if sum(end - start for start, end in found) > 0.85 * len(output):
+        return whole
+    spans: list[Segment] = []
+    at = 0
+    for start, end in [*found, (len(output), len(output))]:
+        if output[at:start].strip():
+            around = verdict if verdict[0] is ContentClass.LOG else classify(output[at:start], source)
+            few = output.count("\n", at, start) <= MIN_PASTE_LINES
+            around = (ContentClass.LOG, "") if few or around[0] is ContentClass.ERROR else around
+            spans.append(_span(base + at, base + start, around))
+        elif start > at and spans:
+            spans[-1] = _span(spans[-1].start, base + start, (spans[-1].cls, spans[-1].kind))
+        elif start > at:
+            spans.append(_span(base + at, base + start, (ContentClass.LOG, "")))
+        if end > start:
+            spans.append(_span(base + start, base + end, _ERROR))
+        at = end
+    return spans
+
+
+def _web(content: str) -> tuple[Segment, ...]:
+    body = 0
+    if content.startswith(WEB_HEAD):
+        body = content.find(WEB_MIDDLE) + len(WEB_MIDDLE)
+    head = [Segment(0, body, ContentClass.PROSE, "wrapper")] if body else []
+    rest = segment(content[body:], Source())
+    return (*head, *(Segment(s.start + body, s.end + body, s.cls, s.kind, s.language) for s in rest))
+
+
+def _mixed(content: str, source: Source) -> tuple[Segment, ...]:
+    """Words with blocks between them."""
+    spans: list[Segment] = []
+    at = 0
+    command = ""
+    for number, block in enumerate(find_blocks(content)):
+        if block.start > at:
+            spans.extend(_plain(content, at, block.start, source))
+            if content[at : block.start].strip():
+                command = ""
+        spans.append(_block_span(content, block, source, command if number < BLOCK_LIMIT else None))
+        command = _shell_command(content, block)
+        at = block.end
+    if at < len(content):
+        spans.extend(_plain(content, at, len(content), source))
+    return tuple(_joined(spans))
+
+
+def _shell_command(content: str, block: Block) -> str:
+    """The command line in a short shell fence: what follows it in the next fence is its output."""
+    body = content[block.inner_start : block.inner_end].strip()
+    shell = block.kind == "fence" and languages.language_name(block.info) in ("bash", "powershell")
+    return body if shell and body and body.count("\n") < 3 and len(body) < 1_000 else ""
+
+
+def _block_span(content: str, block: Block, source: Source, command: str | None) -> Segment:
+    """The span of a block; `command` wrote it if it is not empty, None leaves its content unread."""
+    if block.kind in ("search-replace", "patch"):
+        return Segment(block.start, block.end, ContentClass.EDIT, block.kind)
+    reply = source.kind is SourceKind.REPLY
+    if block.kind == "udiff":
+        cls = ContentClass.EDIT if reply else ContentClass.DIFF
+        return Segment(block.start, block.end, cls, "udiff" if reply else "unified-diff")
+    if block.kind == "path-fence" and reply:
+        language = languages.language_of_path(block.path) or languages.language_name(block.info)
+        return Segment(block.start, block.end, ContentClass.EDIT, "whole-file", language)
+    body = content[block.inner_start : block.inner_end]
+    if command is None:
+        return _span(block.start, block.end, by_language(block.info.split(" ")[0]) or (ContentClass.CODE, ""))
+    origin = Source(SourceKind.COMMAND, command) if command and not block.info else Source()
+    verdict = by_language(block.info.split(" ")[0]) or classify(body, origin, path=block.path)
+    if verdict[0] is ContentClass.CODE and verdict[1] == "bash":
+        verdict = _terminal(body, verdict)
+    return _span(block.start, block.end, verdict)
+
+
+def _terminal(body: str, verdict: Verdict) -> Verdict:
+    """A fence marked as shell often holds a session's output rather than a script."""
+    found = classify(body)
+    return (
+        found
+        if found[0] in (ContentClass.LOG, ContentClass.LISTING, ContentClass.DIFF, ContentClass.ERROR)
+        else verdict
+    )
+
+
+def _plain(content: str, start: int, end: int, source: Source) -> list[Segment]:
+    """Words between blocks; runs of machine lines among them were pasted and get their own class."""
+    words = ContentClass.PROMPT if source.kind is SourceKind.TYPED else ContentClass.PROSE
+    base = Segment(start, end, words)
+    text = content[start:end]
+    if text.count("\n") < MIN_PASTE_LINES - 1:
+        return [base]
+    if end > SCAN_LIMIT_CHARS + len(text) // 4:
+        if len(text) < SCAN_LIMIT_CHARS // 100:
+            return [base]
+        verdict = classify(text, source)
+        return [base if verdict[0] is ContentClass.PROSE else _span(start, end, verdict)]
+    spans: list[Segment] = []
+    at = start
+    for run_start, run_end in _machine_runs(text):
+        verdict = classify(text[run_start:run_end])
+        if verdict[0] in _PROSE_KINDS:
+            continue
+        if start + run_start > at:
+            spans.append(Segment(at, start + run_start, words))
+        spans.append(_span(start + run_start, start + run_end, verdict))
+        at = start + run_end
+    if at < end:
+        spans.append(Segment(at, end, words))
+    return spans
+
+
+def _machine_runs(text: str) -> list[tuple[int, int]]:
+    """Spans of consecutive lines that nobody types: at least three machine lines, no words between."""
+    runs: list[tuple[int, int]] = []
+    at, begin, last_end, machine, quiet, words = 0, -1, 0, 0, 0, 0
+    for line in [*text.splitlines(keepends=True), "\0end"]:
+        shape = "end" if line == "\0end" else line_shape(ANSI.sub("", line[:800]).rstrip("\r\n"))
+        strong = shape in MACHINE or (shape == "code" and line.rstrip().endswith(("{", "}", ";", "):")))
+        weak = shape in ("blank", "other", "code", "marker", "table", "yaml", "section", "assign") or line[
+            :2
+        ] in ("  ", "\t")
+        if strong:
+            begin = at if begin < 0 else begin
+            machine, quiet, words = machine + 1, 0, 0
+            last_end = at + len(line)
+        elif begin >= 0 and shape != "end" and weak and quiet < 6:
+            quiet += 1
+            if shape != "blank" and shape != "prose":
+                last_end = at + len(line)
+        elif begin >= 0 and shape != "end" and words < 2 and machine >= 8:
+            words += 1
+        elif begin >= 0:
+            if machine >= MIN_PASTE_LINES:
+                runs.append((begin, last_end))
+            begin, machine, quiet, words = -1, 0, 0, 0
+        at += len(line)
+    return runs
+
+
+def _joined(spans: list[Segment]) -> list[Segment]:
+    """Neighbouring spans of the same words become one."""
+    joined: list[Segment] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and last.cls is span.cls and last.cls in _PROSE_KINDS and not last.kind and not span.kind:
+            joined[-1] = Segment(last.start, span.end, last.cls)
+        else:
+            joined.append(span)
+    return joined

@@ -1,0 +1,103 @@
+"""Where a message came from, read off the fixed texts that aider wraps around what it adds.
+
+The strings are aider 0.86's; a test compares them with the installed aider.
+"""
+
+from __future__ import annotations
+
+import re
+
+from aider_gardener.messages import Source, SourceKind
+from aider_gardener.reading.classify import TEST_COMMAND
+
+RUN_HEAD = "I ran this command:\n\n"
+RUN_MIDDLE = "\n\nAnd got this output:\n\n"
+SHELL_HEAD = "Output from "
+WEB_HEAD = "Here is the content of "
+WEB_MIDDLE = ":\n\n"
+LINT_HEAD = "# Fix any errors below, if possible."
+LINT_CONTEXT = re.compile(r"## See relevant lines? below marked with █\.")
+
+NOTICE_HEADS = (
+    "I committed the changes with git hash ",
+    "I updated the files.",
+    "I didn't see any properly formatted edits in your reply?!",
+    "I edited the files myself.",
+    "I made those changes to the files.",
+    "I added these files to the chat: ",
+    "I did `git reset --hard HEAD~1` to discard the last edits.",
+    "I spoke to you previously about a number of things.",
+    "I switched to a new code base.",
+    "I have updated the set of files added to the chat.",
+    "The LLM did not conform to the edit format.",
+)
+ACKNOWLEDGEMENTS = frozenset(
+    {
+        "Ok.",
+        "Ok, I won't try and edit those files without asking first.",
+        "Ok, any changes I propose will be to those files.",
+        "Ok, I will use these files as references.",
+        "Ok, I will use these images as references.",
+        "Ok, I will use that as the true, current contents of the files.",
+        "Ok, based on your requests I will suggest which files need to be edited and then"
+        " stop and wait for your approval.",
+    }
+)
+LAST_CHAT = "the last chat"
+"""The detail of the note that a chat begins with on the one before it."""
+LAST_CHAT_HEAD = "(From the last chat in this project, "
+OWN_NOTE = re.compile(r"\([^\n]{0,400}\baider-gardener\b[^\n]{0,400}\)[ \t]*(?:\n|$)")
+"""How every note of ours begins: one line in brackets that names us."""
+
+_FAILED_EDIT = re.compile(
+    r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
+    r"|No filename provided before .{1,20} in file listing"
+)
+_MALFORMED = re.compile(r"\n\^\^\^ (?:Expected `|Bad/missing filename\.).*$", re.S)
+
+
+def infer_source(role: str, content: str) -> Source:
+    """The source of a message as far as its text tells; `detail` is the command line or URL."""
+    head = content[:4_000].lstrip()
+    if role == "assistant":
+        return Source(SourceKind.NOTICE if content.strip() in ACKNOWLEDGEMENTS else SourceKind.REPLY)
+    if role not in ("user", ""):
+        return Source(SourceKind.NOTICE if role == "system" else SourceKind.UNKNOWN)
+    if OWN_NOTE.match(head):
+        return Source(SourceKind.STUB, LAST_CHAT if head.startswith(LAST_CHAT_HEAD) else "")
+    if head.startswith(RUN_HEAD.strip()):
+        parts = command_parts(content)
+        if parts:
+            return _command_source(parts[0])
+    if head.startswith(SHELL_HEAD) and "\n" in head:
+        return _command_source(head[len(SHELL_HEAD) :].split("\n", 1)[0])
+    if head.startswith(WEB_HEAD) and ":\n" in head:
+        url = head[len(WEB_HEAD) :].split(":\n", 1)[0]
+        if url and not any(c.isspace() for c in url):
+            return Source(SourceKind.WEB, url)
+    if head.startswith(LINT_HEAD):
+        return Source(SourceKind.LINT)
+    if head.startswith(NOTICE_HEADS) or is_failed_edit(content):
+        return Source(SourceKind.NOTICE)
+    return Source(SourceKind.TYPED)
+
+
+def _command_source(command: str) -> Source:
+    command = command.strip()
+    return Source(SourceKind.TEST if TEST_COMMAND.search(command) else SourceKind.COMMAND, command)
+
+
+def command_parts(content: str) -> tuple[str, int] | None:
+    """The command line of a run wrapper and the offset where its output starts, or None."""
+    start = content.find(RUN_HEAD)
+    if start < 0 or content[:start].strip():
+        return None
+    middle = content.find(RUN_MIDDLE, start)
+    if middle < 0:
+        return None
+    return content[start + len(RUN_HEAD) : middle], middle + len(RUN_MIDDLE)
+
+
+def is_failed_edit(content: str) -> bool:
+    """True for the reflection that aider sends when an edit did not apply or could not be read."""
+    return bool(_FAILED_EDIT.search(content[:400]) or _MALFORMED.search(content[-600:]))

@@ -1,0 +1,1 @@
+"""What comes back: the passages of originals that fit a question, by words and by meaning."""

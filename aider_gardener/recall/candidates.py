@@ -1,0 +1,150 @@
+"""What may answer a question: the passages that full text and vectors find and the request may reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.planner import open_exchange
+from aider_gardener.plan.view import members
+from aider_gardener.recall.ranking import Passage
+
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 160, 100
+"""Passages that full text and vectors offer for ranking."""
+UNLISTED_SHARE = 0.8
+CONTEXT_CHARS = 400
+"""How much of the question that a message answers counts as its context."""
+OLDER_WEIGHT = 0.7
+"""What a passage of an older session counts beside one of this chat, unasked."""
+OLDER_CANDIDATES = 60
+Span = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
+    `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least
+    relevance of the best passage. `unasked`: it is the gardener who asks, so only this
+    chat is searched (with `older` those sessions of the project too that may come back unasked), what
+    stands is left out, and small talk finds nothing."""
+
+    query: str
+    token_limit: int = 1_000
+    full: bool = False
+    floor: int = 0
+    threshold: float = 0.0
+    standing: str = ""
+    unasked: bool = False
+    older: bool = False
+
+
+def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Passage], float]:
+    """What full text and vectors find, without what the host took out and the open question; and how
+    similar what was not found is taken to be. What stands in the prompt is among it, to be compared with."""
+    store = archive.store
+    session = archive.session if request.unasked else None
+    floor = request.floor if session else None
+    near, spans = found_in(archive, request, session, floor)
+    # What is not among the nearest is at most as near as the last of them.
+    far = UNLISTED_SHARE * min(near.values(), default=0.0)
+    own = {entry.id: entry for entry in chat.entries.values()}
+    if request.older and session:
+        older_near, older_spans = found_in(archive, request, None, None)
+        older_near = {span: value for span, value in older_near.items() if span[0] not in own}
+        near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
+    closed = closed_ids(chat, request) - standing_ids(chat, request)
+    contexts = contexts_of(chat)
+    wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
+    stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
+    found: list[Passage] = []
+    for entry_id, start, end in wanted:
+        if entry_id not in stored:
+            continue
+        entry, text = own.get(entry_id) or stored[entry_id], stored[entry_id].content
+        if not speaks(entry):
+            continue
+        if session and entry.session != session and not archive.past.allows(entry, archive.provider):
+            continue
+        context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
+        similarity = near.get((entry_id, start, end), far)
+        found.append(Passage(entry, start, end, text[start:end], context, similarity))
+    return found, far
+
+
+def speaks(entry: Entry) -> bool:
+    """Whether somebody or something said it: no note of ours, no notice of the host."""
+    return entry.source.kind not in (SourceKind.STUB, SourceKind.NOTICE)
+
+
+def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids that the request must not find."""
+    if request.unasked:
+        return excluded(chat)
+    return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
+
+
+def standing_ids(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids of what stands whole in the prompt before the open question; nothing when the user asks."""
+    if not request.unasked:
+        return frozenset()
+    now = open_exchange(chat)
+    shown = [seq for seq in members([*chat.done, *chat.cur]) if seq not in now and seq not in chat.fidelity]
+    return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
+
+
+def reachable(chat: Chat, request: Request) -> list[Entry]:
+    """The entries of the chat itself that the request may find."""
+    closed = closed_ids(chat, request)
+    return [
+        entry
+        for seq, entry in chat.entries.items()
+        if entry.id not in closed and seq >= request.floor and speaks(entry)
+    ]
+
+
+def found_in(
+    archive: Archive, request: Request, session: str | None, floor: int | None
+) -> tuple[dict[Span, float], list[Span]]:
+    """The similarity of the passages nearest in meaning, and the passages that share words; of one
+    session from a sequence number on, or of all (when the gardener asks: of all others)."""
+    excluded = [archive.session] if request.unasked and session is None else []
+    limits = (OLDER_CANDIDATES, OLDER_CANDIDATES) if excluded else (VECTOR_CANDIDATES, TEXT_CANDIDATES)
+    nearest = archive.near(
+        request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
+    )
+    worded = archive.store.search_text(
+        request.query, limit=limits[1], session=session, min_seq=floor, exclude_sessions=excluded
+    )
+    return (
+        {(hit.entry_id, hit.start, hit.end): hit.similarity for hit in nearest},
+        [(hit.entry_id, hit.start, hit.end) for hit in worded],
+    )
+
+
+def weight(passage: Passage, archive: Archive, request: Request) -> float:
+    """What a passage counts beside others of the same relevance."""
+    return OLDER_WEIGHT if request.unasked and passage.entry.session != archive.session else 1.0
+
+
+def contexts_of(chat: Chat) -> dict[int, str]:
+    """For each entry what it answers: the command whose output it is, or the prompt before a reply."""
+    found: dict[int, str] = {}
+    asked = ""
+    for seq, entry in chat.entries.items():
+        if entry.source.kind is SourceKind.TYPED:
+            asked = entry.content[:CONTEXT_CHARS]
+        found[seq] = asked if entry.source.kind is SourceKind.REPLY else entry.source.detail
+    return found
+
+
+def excluded(chat: Chat) -> frozenset[str]:
+    """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
+    shown = {
+        seq for seq in members([*chat.done, *chat.cur]) if chat.fidelity.get(seq) in (None, Fidelity.FULL)
+    }
+    closed = shown | open_exchange(chat)
+    free = {entry.id for seq, entry in chat.entries.items() if seq not in closed and seq not in chat.gone}
+    gone = {chat.entries[seq].id for seq in chat.gone} - free
+    return frozenset({chat.entries[seq].id for seq in closed} | gone)

@@ -1,0 +1,178 @@
+"""Ranking: how well a passage fits a question, by words, by what stands around it, and by meaning.
+
+Words are weighted by their rarity among the candidates (the Robertson/Spärck Jones idf). A passage's
+lexical score is the share of the question's information that it holds; words that stand only beside it,
+elsewhere in its message, or in what the message answers count for less. Meaning is the cosine of the
+embeddings, on a fixed scale, so that a score means the same in every archive. The weight of meaning was
+chosen on one half of the recorded sessions' probes and checked on the other (docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from aider_gardener.archive.store.words import Word, keys
+from aider_gardener.messages import Entry
+
+STEM_WEIGHT = 0.75
+"""What a match of the stem alone counts beside one of the word."""
+LINE_WEIGHT = 0.3
+"""The part of the lexical score that goes by the best single line: words that stand together."""
+NEAR_WEIGHT, NEXT_WEIGHT, ENTRY_WEIGHT, CONTEXT_WEIGHT = 0.4, 0.2, 0.15, 0.4
+"""What a word counts that stands only in the passages beside, in those behind them, elsewhere in the
+entry, or only in the command or question that the entry answers."""
+LEAST_INFORMATION = 0.2
+"""Added to every word's idf, so that a word that all candidates hold still counts a little."""
+MEANING_WEIGHT = 0.35
+MEANING_FROM, MEANING_SPAN = 0.1, 0.6
+"""A cosine of 0.1 and less counts nothing, one of 0.7 and more counts fully."""
+
+LINE_END = re.compile(r"\n|(?<=[.!?;])\s+|(?<=[。！？；])")
+Found = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The index words of a text, their stems, and the same for each of its lines or sentences."""
+
+    words: frozenset[str]
+    stems: frozenset[str]
+    lines: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A candidate, ready to be ranked. `place` orders the passages of one entry; `context` is the text
+    of the command or question that the entry answers; `similarity` is 0 where no vector is known."""
+
+    entry: Entry
+    start: int
+    end: int
+    text: str
+    context: str = ""
+    similarity: float = 0.0
+
+
+@lru_cache(maxsize=8_192)
+def terms(text: str) -> Terms:
+    """The terms of a text, cached: the same passages are candidates again and again."""
+    lines = [plain(line) for line in LINE_END.split(text) if line.strip()]
+    # No word goes on from one line to the next, so together they hold all there are.
+    words = frozenset().union(*(line[0] for line in lines))
+    stems = frozenset().union(*(line[1] for line in lines))
+    return Terms(words, stems, tuple(lines) if len(lines) > 1 else ())
+
+
+@lru_cache(maxsize=8_192)
+def plain(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    return keys(text)
+
+
+def shared(words: Sequence[Word], found: frozenset[str], stems: frozenset[str]) -> dict[str, float]:
+    """The words of the question that stand in a text: 1 for the word itself, less for its stem alone."""
+    points: dict[str, float] = {}
+    for word in words:
+        if word.text in found:
+            points[word.text] = 1.0
+        elif word.stem and (word.stem in stems or word.stem in found):
+            points[word.text] = STEM_WEIGHT
+    return points
+
+
+def information(words: Sequence[Word], held: Sequence[Found]) -> dict[str, float]:
+    """The weight of each word of the question that any candidate holds: its rarity among them."""
+    total = len(held)
+    counts: Counter[str] = Counter(word for found in held for word in found)
+    return {
+        word.text: math.log(1 + (total - counts[word.text] + 0.5) / (counts[word.text] + 0.5))
+        + LEAST_INFORMATION
+        for word in words
+        if counts[word.text]
+    }
+
+
+def rank(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
+    """The score of each passage for the question's words, 0 to about 1; 0 means nothing in common."""
+    held = [shared(words, terms(p.text).words, terms(p.text).stems) for p in passages]
+    weights = information(words, held)
+    total = sum(weights.values())
+    scores = [0.0] * len(passages)
+    by_entry: dict[int, list[int]] = {}
+    for at, passage in enumerate(passages):
+        by_entry.setdefault(id(passage.entry), []).append(at)
+    for places in by_entry.values():
+        places.sort(key=lambda at: passages[at].start)
+        anywhere = in_entry(places, held, weights)
+        for order, at in enumerate(places):
+            lexical = 0.0
+            if total:
+                own = weigh(held[at], weights)
+                around = surroundings(order, places, passages, held, words, weights, anywhere)
+                line = best_line(passages[at], [word for word in words if word.text in held[at]], weights)
+                gained = sum(points for word, points in around.items() if word not in own)
+                lexical = ((1 - LINE_WEIGHT) * sum(own.values()) + LINE_WEIGHT * line + gained) / total
+            scores[at] = fuse(lexical, passages[at].similarity)
+    return scores
+
+
+def fuse(lexical: float, similarity: float) -> float:
+    """One score of the two; the lexical score alone where no similarity is known."""
+    if not similarity:
+        return lexical
+    meaning = min(1.0, max(0.0, (similarity - MEANING_FROM) / MEANING_SPAN))
+    return (1 - MEANING_WEIGHT) * lexical + MEANING_WEIGHT * meaning
+
+
+def weigh(found: Found, weights: Mapping[str, float], factor: float = 1.0) -> dict[str, float]:
+    return {word: factor * share * weights[word] for word, share in found.items() if word in weights}
+
+
+def best_line(passage: Passage, words: Sequence[Word], weights: Mapping[str, float]) -> float:
+    """The information that stands together in one line, of those words that the passage holds."""
+    if not words:
+        return 0.0
+    lines = terms(passage.text).lines
+    if not lines:
+        lines = (plain(passage.text),)
+    return max(sum(weigh(shared(words, found, stems), weights).values()) for found, stems in lines)
+
+
+def in_entry(places: Sequence[int], held: Sequence[Found], weights: Mapping[str, float]) -> dict[str, float]:
+    """What each word counts that stands anywhere in an entry, given the places of its passages."""
+    points: dict[str, float] = {}
+    for at in places:
+        for word, gained in weigh(held[at], weights, ENTRY_WEIGHT).items():
+            points[word] = max(points.get(word, 0.0), gained)
+    return points
+
+
+def surroundings(
+    order: int,
+    places: Sequence[int],
+    passages: Sequence[Passage],
+    held: Sequence[Found],
+    words: Sequence[Word],
+    weights: Mapping[str, float],
+    anywhere: Mapping[str, float],
+) -> dict[str, float]:
+    """What words count that stand around a passage: beside it, in its entry (`anywhere`), in what that
+    answers. Words of the passage itself are among them."""
+    points = dict(anywhere)
+
+    def add(found: Found, factor: float) -> None:
+        for word, gained in weigh(found, weights, factor).items():
+            points[word] = max(points.get(word, 0.0), gained)
+
+    for distance, factor in ((1, NEAR_WEIGHT), (2, NEXT_WEIGHT)):
+        for other in (order - distance, order + distance):
+            if 0 <= other < len(places):
+                add(held[places[other]], factor)
+    context = passages[places[order]].context
+    if context:
+        add(shared(words, *plain(context)), CONTEXT_WEIGHT)
+    return points

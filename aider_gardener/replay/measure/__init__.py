@@ -1,0 +1,1 @@
+"""What replays are measured by, and what the measures come to."""

@@ -1,0 +1,170 @@
+"""Carry-over: of the past facts that replies use again, how many stood in the prompt that made them.
+
+A fact is an identifier (with an underscore, an inner capital or letters and digits mixed), a path or a
+number of three or more significant digits; a line of 20 or more characters is counted apart. One
+counts for a reply when it was last said three or more turns before in the same chat, stands neither in
+the current turn nor in the prompt's system, example, file, map and reminder parts, and the reply has
+it. Nobody writes these questions, so it works on any session; a recorded reply can only use what its
+own prompt held, so a session recorded with a short history shows few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.measure.probes import said_in
+from aider_gardener.replay.measure.result import Call, ReplayResult
+from aider_gardener.replay.session.history import RESTART
+from aider_gardener.replay.session.session import Session
+
+AGE_TURNS = 3
+"""How many turns ago a fact must have been said last."""
+
+LINE_CHARS = 20
+
+GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "reminder"})
+"""Parts of a prompt that the host sends anew each time: what stands there needs no memory."""
+
+WORD = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|\w+(?:(?:://|[./\\-]+)\w+)*")
+SLASHES, DOTS = re.compile(r"[/\\]+"), re.compile(r"[./\\:]+")
+NUMBER = re.compile(r"\d[\d.,:_-]*")
+INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
+EXTENSION = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,5}$")
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """How many old facts and lines the replies used, and how many of them their prompts held."""
+
+    facts: int = 0
+    facts_present: int = 0
+    lines: int = 0
+    lines_present: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Share of facts present, None where there were none."""
+        return self.facts_present / self.facts if self.facts else None
+
+    @property
+    def line_share(self) -> float | None:
+        return self.lines_present / self.lines if self.lines else None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts and the lines of one text."""
+
+    facts: frozenset[str]
+    lines: frozenset[str]
+
+
+def is_fact(word: str) -> bool:
+    """Whether a word is specific enough that using it again means remembering it."""
+    if NUMBER.fullmatch(word):
+        digits = re.sub(r"\D", "", word).strip("0")
+        return len(digits) >= 3 or ("." in word and len(digits) >= 2)
+    if len(word) < 4:
+        return False
+    if "/" in word or "\\" in word or EXTENSION.search(word):
+        return any(letter.isalpha() for letter in word)
+    if "_" in word.strip("_"):
+        return True
+    has_digit = any(letter.isdigit() for letter in word)
+    return bool(INNER_CAPITAL.search(word)) or (has_digit and any(letter.isalpha() for letter in word))
+
+
+def facts_in(text: str) -> Facts:
+    """The facts of a text; a dotted name or path gives its pieces too."""
+    found: set[str] = set()
+    for match in WORD.finditer(text):
+        word = match.group()
+        pieces = {word}
+        if not NUMBER.fullmatch(word):
+            pieces.update(SLASHES.split(word), DOTS.split(word))
+        found.update(piece for piece in pieces if is_fact(piece))
+    lines = {line.strip() for line in text.splitlines()}
+    return Facts(frozenset(found), frozenset(line for line in lines if is_telling(line)))
+
+
+def is_telling(line: str) -> bool:
+    """Long enough to be a quotation, and made of more than rules and marks."""
+    return len(line) >= LINE_CHARS and sum(letter.isalnum() for letter in line) >= LINE_CHARS // 2
+
+
+@dataclass(frozen=True)
+class Carried:
+    """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
+    prompt that made the reply."""
+
+    text: str
+    is_line: bool
+    said_turn: int
+    used_turn: int
+    present: bool
+
+
+def carry_over(result: ReplayResult, session: Session) -> CarryOver:
+    """Score every reply of a replay; needs the result's `texts` (ReplayError without them)."""
+    facts = facts_present = lines = lines_present = 0
+    for one in carried(result, session):
+        if one.is_line:
+            lines, lines_present = lines + 1, lines_present + one.present
+        else:
+            facts, facts_present = facts + 1, facts_present + one.present
+    return CarryOver(facts, facts_present, lines, lines_present)
+
+
+def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
+    """Each old fact that a reply used again, in the order of the replies; needs the result's `texts`."""
+    if result.calls and not result.texts:
+        raise ReplayError(f"{result.session}: the result holds no texts; replay the session again")
+    known = lru_cache(maxsize=None)(facts_in)
+    last_said: dict[str, int] = {}
+    calls: dict[int, list[Call]] = {}
+    for call in result.main_calls():
+        calls.setdefault(call.turn, []).append(call)
+    for turn in range(1, session.turn_count + 1):
+        said = [known(text) for text in said_in(session, turn)]
+        replies = [event.text for event in session.of_kind("reply", turn)]
+        current = [known(text) for text in said_besides_replies(session, turn)]
+        for call, reply in zip(calls.get(turn, []), replies, strict=False):
+            yield from score_reply(known(reply), last_said, current, call, result.texts, known)
+            current.append(known(reply))
+        for facts in said:
+            last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
+        if session.of_kind(RESTART, turn):
+            last_said.clear()
+
+
+def said_besides_replies(session: Session, turn: int) -> list[str]:
+    """What the user, commands and reflections put into a turn."""
+    replies = {event.text for event in session.of_kind("reply", turn)}
+    return [text for text in said_in(session, turn) if text not in replies]
+
+
+def score_reply(
+    reply: Facts,
+    last_said: Mapping[str, int],
+    current: Iterable[Facts],
+    call: Call,
+    texts: Mapping[str, str],
+    known: Callable[[str], Facts],
+) -> Iterator[Carried]:
+    """The old facts and lines of one reply; `last_said` gives the turn of each that was ever said."""
+    newest = call.turn - AGE_TURNS
+    facts = {fact for fact in reply.facts if last_said.get(fact, call.turn) <= newest}
+    lines = {line for line in reply.lines if last_said.get(line, call.turn) <= newest}
+    sent = [(part, known(texts.get(sha, ""))) for sha, _, part in call.prompt]
+    for given in [*current, *(found for part, found in sent if part in GIVEN_PARTS)]:
+        facts -= given.facts
+        lines -= given.lines
+    past = [found for part, found in sent if part not in GIVEN_PARTS]
+    for fact in sorted(facts):
+        yield Carried(fact, False, last_said[fact], call.turn, any(fact in found.facts for found in past))
+    for line in sorted(lines):
+        yield Carried(line, True, last_said[line], call.turn, any(line in found.lines for found in past))

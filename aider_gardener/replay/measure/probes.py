@@ -1,0 +1,126 @@
+"""Probes: questions about what was said, asked without leaving a trace, and how they are scored.
+
+present: every answer key stands in the messages that would be sent, the question left out.
+supported: besides, around some occurrence of each key (40 words either side) stand at least 40 % of
+the content words that stood within 14 words of the key where it was said, all its occurrences there
+taken together. Where it was said are the texts of turn `about_turn`; a key that doesn't stand there
+has no surroundings to be missed.
+
+A word is a run of letters and digits. Content words have at least three characters and aren't among
+the commonest English words; they are compared in lower case, each counted once. Texts are joined by
+line ends, so surroundings may reach into the message before or after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from aider_gardener.replay.session.session import Probe, Session
+
+NEAR_WORDS = 14
+"""How far from a key, where it was said, words count as its surroundings."""
+
+AROUND_WORDS = 40
+"""How far from a key, where it is looked for, those words may stand."""
+
+SUPPORT_SHARE = 0.4
+"""The share of the surroundings that must be found again."""
+
+LONGEST_WORDS = 100
+"""Characters per word that are looked at around a key, at most: bounds the work on odd texts."""
+
+SHORT_KEY = 4
+"""Keys shorter than this must stand as words of their own; longer ones may be inflected."""
+
+WORD = re.compile(r"[^\W_]+")
+
+STOP_WORDS = frozenset(
+    WORD.findall(
+        "the and for that this with are was not but you have has had from they will what when which "
+        "can its our out all one any there their then than them been were would could should into also "
+        "only how who why did does done don just like more most some such very too here where your yours "
+        "his her him she because about over under after before again once each own same both few off "
+        "between through during until while against doesn isn aren won let get got use used using"
+    )
+)
+
+
+def content_words(words: Iterable[str]) -> set[str]:
+    """The words that carry content, in lower case."""
+    lower = {word.lower() for word in words if len(word) >= 3}
+    return lower - STOP_WORDS
+
+
+def around(text: str, start: int, end: int, words: int) -> set[str]:
+    """The content words at most `words` words before `start` or after `end`, in characters."""
+    reach = words * LONGEST_WORDS
+    before = WORD.findall(text[max(0, start - reach) : start])[-words:]
+    after = WORD.findall(text[end : end + reach])[:words]
+    return content_words(before) | content_words(after)
+
+
+def key_pattern(key: str) -> re.Pattern[str]:
+    """Matches a key in any case, its spaces as any white space.
+
+    A key that begins or ends in a digit doesn't match within a longer number, a short one not within
+    a longer word.
+    """
+    key = key.strip()
+    body = r"\s+".join(re.escape(piece) for piece in key.split())
+    edge = r"[^\W_]" if len(key) < SHORT_KEY else r"\d"
+    before = rf"(?<!{edge})" if re.match(edge, key) else ""
+    after = rf"(?!{edge})" if re.search(edge + "$", key) else ""
+    return re.compile(before + body + after, re.IGNORECASE)
+
+
+def said_in(session: Session, turn: int) -> list[str]:
+    """The texts of a turn that enter the chat: what was typed, answered, run and reflected."""
+    texts = []
+    for event in session.turn(turn):
+        if event.kind == "command":
+            texts.append(f"{event.command}\n\n{event.output}")
+        elif event.kind in ("user", "reply", "commit", "warning", "error"):
+            texts.append(event.text)
+    return texts
+
+
+@dataclass(frozen=True)
+class Score:
+    """Whether a probe is present and supported, and the keys for which it isn't."""
+
+    present: bool
+    supported: bool
+    missing: tuple[str, ...]
+    unsupported: tuple[str, ...]
+
+
+def score(probe: Probe, said: Sequence[str], sent: Iterable[str]) -> Score:
+    """Score a probe: `said` are the texts of its turn, `sent` the contents that would be sent."""
+    said_text, sent_text = "\n".join(said), "\n".join(sent)
+    missing, unsupported = [], []
+    for key in probe.answer_keys:
+        pattern = key_pattern(key)
+        spans = [match.span() for match in pattern.finditer(sent_text)]
+        if not spans:
+            missing.append(key)
+        elif not key_supported(surroundings(pattern, said_text), sent_text, spans):
+            unsupported.append(key)
+    present = not missing
+    return Score(present, present and not unsupported, tuple(missing), tuple(unsupported))
+
+
+def surroundings(pattern: re.Pattern[str], said: str) -> set[str]:
+    """The content words near a key in the text where it was said."""
+    found: set[str] = set()
+    for match in pattern.finditer(said):
+        found |= around(said, *match.span(), NEAR_WORDS)
+    return found
+
+
+def key_supported(wanted: AbstractSet[str], sent: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether around some span of what is sent stands enough of what is wanted."""
+    enough = SUPPORT_SHARE * len(wanted)
+    return any(len(wanted & around(sent, *span, AROUND_WORDS)) >= enough for span in spans)

@@ -1,0 +1,265 @@
+"""What a replay found, as plain data that goes to JSON and back.
+
+Everything but `Measured` is the same for two runs of the same replay; wall-clock seconds live only
+there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from aider_gardener.errors import ReplayError
+
+PARTS = ("system", "examples", "readonly", "repo", "done", "files", "cur", "reminder")
+"""The parts of aider's prompt, in the order in which they stand in it."""
+
+MAIN, COMMIT, SUMMARY, OTHER = "main", "weak-commit", "summary", "other"
+"""The kinds of model calls."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of litellm. `call` counts the calls of a turn from 1, `turn` the inputs from 1.
+
+    `prompt` holds for each message, in order, [first 16 hex digits of the SHA-256 of role and
+    content, tokens, part]; its tokens add up to `prompt_tokens` less the fixed overhead of a
+    request. `recorded_messages` is the number of messages in the recording's prompt, 0 if unknown.
+    """
+
+    turn: int
+    call: int
+    kind: str
+    model: str
+    messages: int
+    recorded_messages: int
+    prompt_tokens: int
+    completion_tokens: int
+    parts: Mapping[str, int]
+    prompt: tuple[tuple[str, int, str], ...]
+    reply_sha: str = ""
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The history was compacted, or a paid attempt was thrown away (`applied` False).
+
+    `by` is "llm" or "plan". Tokens are the history's. `calls` are the model calls it took.
+    """
+
+    turn: int
+    by: str
+    applied: bool
+    tokens_before: int
+    tokens_after: int
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """One entry that a plan showed otherwise than before, with both texts, each cut to some length.
+
+    `plan` counts the compactions by plan from 0. `turn` is when the entry was said, `source` and `cls`
+    what it was, `before` and `after` its fidelities; `rendition` is "" for a hidden entry.
+    """
+
+    plan: int
+    entry_id: str
+    turn: int
+    source: str
+    cls: str
+    before: str
+    after: str
+    tokens_saved: int
+    reason: str
+    original: str
+    rendition: str
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """A probe and how it was met; `number` is its place in the list of probes, from 1.
+
+    `answer` is what a real model said where one was asked, `answered` whether every key stands in it.
+    """
+
+    number: int
+    about_turn: int
+    ask_at_turn: int
+    kind: str
+    question: str
+    present: bool
+    supported: bool
+    missing: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    prompt_tokens: int = 0
+    messages: int = 0
+    parts: Mapping[str, int] = field(default_factory=dict)
+    answer: str | None = None
+    answered: bool = False
+
+    @property
+    def distance_turns(self) -> int:
+        return self.ask_at_turn - self.about_turn
+
+
+@dataclass(frozen=True)
+class DecoyResult:
+    """A wrong answer to probe `number` and whether the prompt seemed to hold it; see
+    `replay.measure.decoys`."""
+
+    number: int
+    kind: str
+    keys: tuple[str, ...]
+    present: bool
+    supported: bool
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Wall-clock seconds: of the whole replay, of each plan (as in `compactions`), of each turn's
+    overhead that the gardener added, by turn."""
+
+    replay_seconds: float = 0.0
+    plan_seconds: tuple[float, ...] = ()
+    overhead_seconds: Mapping[int, float] = field(default_factory=dict)
+    steps: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a result depends on. Results whose provenance differs in more than `settings`,
+    `history_tokens` and the variant aren't comparable."""
+
+    gardener: str
+    commit: str
+    aider: str
+    litellm: str
+    model: str
+    weak_model: str
+    tokenizer: str
+    window_tokens: int
+    history_tokens: int
+    settings: Mapping[str, Any]
+    session_sha256: str
+    probes_sha256: str
+    python: str
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """The replay of one session under one variant.
+
+    `texts` maps the hash in `Call.prompt` to the message's text; `swaps` are the steps of all plans.
+    Both are kept out of the JSON.
+    """
+
+    session: str
+    variant: str
+    turns: int
+    provenance: Provenance
+    calls: tuple[Call, ...]
+    compactions: tuple[Compaction, ...]
+    probes: tuple[ProbeResult, ...]
+    notices: tuple[str, ...] = ()
+    gardener: Mapping[str, Any] = field(default_factory=dict)
+    measured: Measured = field(default_factory=Measured)
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    decoys: tuple[DecoyResult, ...] = ()
+    swaps: tuple[Swapped, ...] = field(default=(), repr=False, compare=False)
+
+    def main_calls(self) -> list[Call]:
+        return [call for call in self.calls if call.kind == MAIN]
+
+    @property
+    def present(self) -> int:
+        return sum(probe.present for probe in self.probes)
+
+    @property
+    def supported(self) -> int:
+        return sum(probe.supported for probe in self.probes)
+
+    @property
+    def prompt_tokens(self) -> int:
+        return sum(call.prompt_tokens for call in self.calls)
+
+    @property
+    def completion_tokens(self) -> int:
+        return sum(call.completion_tokens for call in self.calls)
+
+    @property
+    def tokens_billed(self) -> int:
+        """Prompt and completion tokens of every call, main, weak and summaries."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def largest_prompt(self) -> int:
+        """Tokens of the largest prompt of the main model, 0 without any call."""
+        return max((call.prompt_tokens for call in self.main_calls()), default=0)
+
+    def to_json(self, *, measured: bool = True, texts: bool = False) -> dict[str, Any]:
+        """A JSON value; without `measured` two runs of one replay give the identical value."""
+        value = asdict(self)
+        if not measured:
+            del value["measured"]
+        if not texts:
+            del value["texts"], value["swaps"]
+        value["totals"] = {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "tokens_billed": self.tokens_billed,
+            "largest_prompt": self.largest_prompt,
+            "present": self.present,
+            "supported": self.supported,
+            "probes": len(self.probes),
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(value))
+        return plain
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ReplayResult:
+        """The result that `to_json` wrote; ReplayError if it isn't one."""
+        try:
+            measured = dict(value.get("measured") or {})
+            overhead = measured.pop("overhead_seconds", {})
+            plans = tuple(measured.pop("plan_seconds", ()))
+            return cls(
+                session=value["session"],
+                variant=value["variant"],
+                turns=value["turns"],
+                provenance=Provenance(**value["provenance"]),
+                calls=tuple(read_call(row) for row in value["calls"]),
+                compactions=tuple(Compaction(**row) for row in value["compactions"]),
+                probes=tuple(read_probe(row) for row in value["probes"]),
+                notices=tuple(value.get("notices", ())),
+                gardener=value.get("gardener", {}),
+                measured=Measured(
+                    plan_seconds=plans,
+                    overhead_seconds={int(turn): s for turn, s in overhead.items()},
+                    **measured,
+                ),
+                texts=value.get("texts", {}),
+                decoys=tuple(read_decoy(row) for row in value.get("decoys", ())),
+                swaps=tuple(Swapped(**row) for row in value.get("swaps", ())),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem
+
+
+def read_call(row: Mapping[str, Any]) -> Call:
+    prompt = tuple((str(sha), int(tokens), str(part)) for sha, tokens, part in row["prompt"])
+    return Call(**{**row, "prompt": prompt})
+
+
+def read_probe(row: Mapping[str, Any]) -> ProbeResult:
+    lists = {name: tuple(row.get(name, ())) for name in ("missing", "unsupported")}
+    return ProbeResult(**{**row, **lists})
+
+
+def read_decoy(row: Mapping[str, Any]) -> DecoyResult:
+    return DecoyResult(**{**row, "keys": tuple(row["keys"])})

@@ -1,0 +1,293 @@
+"""aider in a replay: real coder, real edits, but pinned surroundings and recorded answers.
+
+Everything here patches the running process and is never undone: a replay has a process of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import UsageError
+from aider_gardener.replay.play.clock import VirtualClock
+from aider_gardener.replay.play.tokencount import CachedTokenCount
+from aider_gardener.replay.session.session import Event, Session
+
+LINT_WARNING = "\n# Fix any errors below"
+"""How the text begins that aider shows and reflects after lint errors."""
+
+SKIPPED_COMMANDS = frozenset(
+    {
+        "copy",
+        "copy_context",
+        "edit",
+        "editor",
+        "exit",
+        "git",
+        "help",
+        "load",
+        "multiline_mode",
+        "paste",
+        "quit",
+        "report",
+        "save",
+        "settings",
+        "voice",
+    }
+)
+"""Commands that leave the sandbox, wait for a person or need what no recording holds."""
+
+
+class SortedNames(set[str]):
+    """A set that is iterated in sorted order: aider puts files into prompts as its sets come."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+
+def sorted_set_property(name: str) -> property:
+    """An attribute that keeps whatever set it is given as SortedNames."""
+    place = f"_sorted_{name}"
+
+    def get(self: Any) -> Any:
+        return self.__dict__.get(place)
+
+    def put(self: Any, value: Any) -> None:
+        self.__dict__[place] = SortedNames(value) if isinstance(value, set) else value
+
+    return property(get, put)
+
+
+class NoSpinner:
+    """Stands in for aider's WaitingSpinner, whose end waits for a tenth of a second."""
+
+    def __init__(self, *_text: Any) -> None:
+        pass
+
+    def start(self) -> None:
+        pass
+
+    stop = start
+
+    def __enter__(self) -> NoSpinner:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+
+def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
+    """Make aider's prompts and decisions independent of machine, time, paths and network."""
+    import platform
+
+    from aider import models, repo
+    from aider.coders import base_coder
+
+    class ReplayPlatform:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(platform, name)
+
+        def platform(self) -> str:
+            return "Linux-replay"
+
+    repo.WaitingSpinner = base_coder.WaitingSpinner = NoSpinner
+    base_coder.platform = ReplayPlatform()
+    base_coder.datetime = clock.datetime_class()
+    base_coder.Coder.abs_fnames = sorted_set_property("abs_fnames")
+    base_coder.Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
+    pin_model_information(models)
+    counted = CachedTokenCount(models.Model.token_count)
+    models.Model.token_count = counted.method()
+    return counted
+
+
+def pin_model_information(models: Any) -> None:
+    """Limits and prices come from litellm's own table; nothing is downloaded."""
+    import litellm
+
+    manager = models.model_info_manager
+    manager._cache_loaded = True
+    manager.content = litellm.model_cost
+    manager._update_cache = lambda: None
+    manager.openrouter_manager._update_cache = lambda: None
+    manager.openrouter_manager.content = {"data": []}
+    manager.openrouter_manager._cache_loaded = True
+    if hasattr(manager, "fetch_openrouter_model_info"):
+        manager.fetch_openrouter_model_info = lambda model: {}
+
+
+class RecordedCommands:
+    """Stands in for `run_cmd`: gives the output that was recorded, runs nothing."""
+
+    def __init__(self, session: Session, note: Callable[[str], None]) -> None:
+        self.session = session
+        self.note = note
+        self.turn = 0
+        self.left: list[Event] = []
+
+    def begin_turn(self, turn: int) -> None:
+        self.turn = turn
+        self.left = self.session.of_kind("command", turn)
+
+    def take(self, command: str) -> Event | None:
+        """The recorded run of a command; a different spelling only if one run is left."""
+        exact = [event for event in self.left if event.command.strip() == command.strip()]
+        found = exact[0] if exact else self.left[0] if len(self.left) == 1 else None
+        if found is not None:
+            self.left.remove(found)
+        return found
+
+    def run_cmd(
+        self, command: str, verbose: bool = False, error_print: Any = None, cwd: str | None = None
+    ) -> tuple[int, str | None]:
+        event = self.take(command)
+        if event is None:
+            self.note(f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped")
+            return 0, None
+        return event.exit_status, event.output
+
+    def scrape(self, url: str) -> str:
+        """The recorded text of a web page, empty where there is none."""
+        event = self.take(f"/web {url}")
+        return event.output if event else ""
+
+
+def answer_from_recording(commands: RecordedCommands) -> None:
+    """Command output, web pages and lint errors come from the recording."""
+    from aider import commands as aider_commands
+    from aider import linter, run_cmd
+    from aider.coders import base_coder
+
+    class RecordedScraper:
+        def __init__(self, **_options: Any) -> None:
+            pass
+
+        def scrape(self, url: str) -> str:
+            return commands.scrape(url)
+
+    for module in (aider_commands, base_coder, run_cmd):
+        module.run_cmd = commands.run_cmd
+    aider_commands.install_playwright = lambda io: False
+    aider_commands.Scraper = RecordedScraper
+    linter.Linter.lint = lambda self, fname, cmd=None: None
+    linter.Linter.run_cmd = lambda self, cmd, rel_fname, code: None
+
+
+def keep_edits_inside(root: Path) -> None:
+    """Refuse edits of a reply to any file outside the repository."""
+    from aider.coders.base_coder import Coder
+
+    allowed_to_edit = Coder.allowed_to_edit
+    inside = os.path.join(os.path.realpath(root), "")
+
+    def guarded(self: Any, path: str) -> Any:
+        if not os.path.realpath(self.abs_root_path(path)).startswith(inside):
+            self.io.tool_warning(f"Skipping edits to {path}, it lies outside the repository.")
+            return None
+        return allowed_to_edit(self, path)
+
+    Coder.allowed_to_edit = guarded
+
+
+def lint_from_recording(recorded_errors: Callable[[], str]) -> None:
+    """Lint finds what it found when the session was recorded, whatever is installed here."""
+    from aider.coders.base_coder import Coder
+
+    def lint_edited(self: Any, fnames: Any) -> str:
+        errors = recorded_errors()
+        if errors:
+            self.io.tool_warning(errors)
+        return errors
+
+    Coder.lint_edited = lint_edited
+
+
+def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Callable[[], str]) -> None:
+    """For a session without its tree: an edit counts as made where the recording has a commit, and
+    the model is asked again where the recording has a further reply."""
+    from aider.coders.base_coder import Coder
+
+    def apply_updates(self: Any) -> set[str]:
+        self.replayed_commit = recorded_commit()
+        self.reflected_message = reflection() or None
+        return {"replayed"} if self.replayed_commit else set()
+
+    def auto_commit(self: Any, edited: Any, context: str | None = None) -> str | None:
+        if context:
+            return None
+        message = self.replayed_commit
+        sha = hashlib.sha1(message.encode("utf-8", "replace")).hexdigest()[:7]
+        notice: str = self.gpt_prompts.files_content_gpt_edits.format(hash=sha, message=message)
+        return notice
+
+    Coder.apply_updates = apply_updates
+    Coder.auto_commit = auto_commit
+
+
+def make_model(name: str) -> Any:
+    """aider's Model of this name; UsageError if its window isn't known."""
+    from aider import models
+
+    model = models.Model(name)
+    if not model.info.get("max_input_tokens"):
+        raise UsageError(f"model {name}: its window isn't known to litellm; name another --model")
+    return model
+
+
+def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens: int | None) -> Any:
+    """A Coder as aider's own start makes it, over the repository, without a terminal."""
+    from aider.coders import base_coder
+    from aider.commands import Commands
+    from aider.repo import GitRepo
+
+    limit = history_tokens or model.max_chat_history_tokens
+    # The name in the module: a gardener that replaced it is to be asked.
+    summarizer = base_coder.ChatSummary([model.weak_model, model], limit)
+    return base_coder.Coder.create(
+        main_model=model,
+        edit_format=session.edit_format,
+        io=io,
+        repo=GitRepo(io, [], str(root), models=model.commit_message_models()),
+        fnames=[str(root / name) for name in session.files if (root / name).is_file()],
+        read_only_fnames=[str(root / name) for name in session.read_only if (root / name).is_file()],
+        stream=False,
+        auto_lint=session.auto_lint,
+        auto_test=False,
+        test_cmd=session.test_cmd or None,
+        commands=Commands(io, None),
+        summarizer=summarizer,
+        map_tokens=model.get_repo_map_tokens(),
+        chat_language="English",
+        detect_urls=True,
+        suggest_shell_commands=True,
+    )
+
+
+def change_file(coder: Any, root: Path, event: Event) -> None:
+    """Do what someone else did to a file: write or remove it, and put it into the chat where recorded."""
+    path = root / event.path
+    if event.gone:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_bytes() != event.text.encode("utf-8", "replace"):
+        path.write_bytes(event.text.encode("utf-8", "replace"))
+    if event.in_chat:
+        coder.abs_fnames.add(str(path))
+
+
+def command_name(coder: Any, text: str) -> str:
+    """The command a typed text would run, as in `cmd_<name>`; "" for a plain message."""
+    if not text or not coder.commands.is_command(text):
+        return ""
+    if text.startswith("!"):
+        return "run"
+    matching = coder.commands.matching_commands(text)
+    if not matching:
+        return ""
+    names, first_word, _rest = matching
+    name = names[0] if len(names) == 1 else first_word
+    return str(name).lstrip("/").replace("-", "_")

@@ -1,0 +1,105 @@
+"""The process of one replay: reads a job from a file, writes the result to another.
+
+`python -m aider_gardener.replay.play.worker JOB`. Progress goes to standard output, a JSON value a line:
+{"turn": 3, "turns": 60}. The result file holds {"result": …} or {"error": …, "kind": …}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from aider_gardener.errors import GardenerError, ReplayError
+from aider_gardener.replay.session.session import Probe, load_session
+
+if TYPE_CHECKING:
+    from aider_gardener.replay.play.cassette import Asker
+
+
+def take_stdout() -> TextIO:
+    """Standard output as it was; from now on whatever is printed goes to standard error."""
+    ours = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    return ours
+
+
+def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
+    """Do the job; the value to write as its result."""
+    from aider_gardener.replay.play.chain import chained
+    from aider_gardener.replay.play.provenance import source_commit
+    from aider_gardener.replay.play.runner import Runner
+    from aider_gardener.replay.play.variants import variant_named
+
+    def progress(turn: int, turns: int) -> None:
+        print(json.dumps({"turn": turn, "turns": turns}), file=out, flush=True)
+
+    asker = asker_of(job)
+    session = chained([load_session(path) for path in [job["path"], *job["then"]]])
+    probes = job["probes"]
+    summaries = job["summaries"]
+    folder = Path(job["folder"])
+    runner = Runner(
+        session=session,
+        variant=variant_named(job["variant"]),
+        folder=folder,
+        model_name=job["model"],
+        history_tokens=job["history_tokens"],
+        settings=job["settings"],
+        probes=session.probes if probes is None else [read_probe(row) for row in probes],
+        summaries=session.summaries if summaries is None else summaries,
+        dump_dir=Path(job["dump_dir"]) if job["dump_dir"] else None,
+        asker=asker,
+        vectors=Path(job["vectors"]) if job["vectors"] else None,
+        progress=progress,
+        source_commit=source_commit(),
+    )
+    (folder / "work").mkdir()
+    os.chdir(folder / "work")
+    return {"result": runner.run().to_json(texts=job["texts"])}
+
+
+def asker_of(job: dict[str, Any]) -> Asker | None:
+    """What asks a real model, if the job wants one; otherwise nothing gets out of this process any more."""
+    if not job["ask_model"]:
+        from aider_gardener.replay.play.sandbox import forbid_network
+
+        forbid_network()
+        return None
+    import litellm
+
+    from aider_gardener.replay.play.cassette import Asker, Cassette
+
+    return Asker(job["ask_model"], Cassette(Path(job["cassette"])), litellm.completion)
+
+
+def read_probe(row: dict[str, Any]) -> Probe:
+    return Probe(**{**row, "answer_keys": tuple(row["answer_keys"])})
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python -m aider_gardener.replay.play.worker JOB", file=sys.stderr)
+        return 2
+    job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    out = take_stdout()
+    try:
+        value = replay(job, out)
+    except GardenerError as problem:
+        value = {"error": str(problem), "kind": type(problem).__name__}
+    except Exception as problem:  # reason: the parent has to learn of anything that ends a replay
+        traceback.print_exc()
+        value = {"error": f"the replay failed: {problem!r}", "kind": ReplayError.__name__}
+    Path(job["result"]).write_text(json.dumps(value), encoding="utf-8")
+    return 1 if "error" in value else 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # threads that the host leaves behind must not hold the process

@@ -1,0 +1,1 @@
+"""A recorded session: how it is read, written and checked."""

@@ -1,0 +1,167 @@
+"""Checks the folder of a recorded session: everything that is wrong with it, each with file and line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.store.redact import redact
+from aider_gardener.errors import SessionError
+from aider_gardener.replay.measure.probes import key_pattern, said_in
+from aider_gardener.replay.session.session import (
+    FORMAT,
+    Event,
+    Session,
+    load_folder,
+    load_probes,
+    load_summaries,
+    parse_event,
+)
+
+BEFORE_USER = frozenset({"file"})
+"""Kinds of events that may come before what was typed in a turn."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault; `line` counts from 1, 0 is the file as a whole. `serious` is False for what should be
+    looked at, but may be meant."""
+
+    file: str
+    line: int
+    text: str
+    serious: bool = True
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {'' if self.serious else 'note: '}{self.text}"
+
+
+def check_folder(folder: Path) -> list[Fault]:
+    """Every fault that is found; [] for a sound session."""
+    recording = folder / "session.jsonl"
+    if not recording.is_file():
+        return [Fault(str(recording), 0, "is missing; the folder of a recorded session has one")]
+    rows, faults = read_rows(recording)
+    faults += head_faults(folder, rows)
+    events = []
+    for number, row in rows[1:]:
+        try:
+            events.append((number, parse_event(row, "")))
+        except SessionError as problem:
+            faults.append(Fault(str(recording), number, str(problem).removeprefix(": ")))
+    faults += order_faults(str(recording), events)
+    faults += secret_faults(str(recording), events)
+    faults += side_file_faults(folder)
+    if not any(fault.serious for fault in faults):
+        faults += probe_faults(folder, load_folder(folder))
+    return sorted(faults, key=lambda fault: (fault.file, fault.line))
+
+
+def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Fault]]:
+    """The objects of the file with their line numbers, and lines that are none."""
+    rows: list[tuple[int, dict[str, Any]]] = []
+    faults = []
+    text = recording.read_text(encoding="utf-8", errors="replace")
+    if "\ufffd" in text and b"\xef\xbf\xbd" not in recording.read_bytes():
+        faults.append(Fault(str(recording), 0, "is not UTF-8 throughout"))
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as problem:
+            faults.append(Fault(str(recording), number, f"truncated or not JSON (column {problem.colno})"))
+            continue
+        if isinstance(row, dict):
+            rows.append((number, row))
+        else:
+            faults.append(Fault(str(recording), number, "is not a JSON object"))
+    return rows, faults
+
+
+def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterator[Fault]:
+    """What is wrong with the meta event and the files that it names."""
+    name = str(folder / "session.jsonl")
+    head = rows[0][1] if rows else {}
+    if head.get("kind") != "meta":
+        yield Fault(name, 1, "the first line must be the meta event")
+        return
+    if head.get("format") != FORMAT:
+        yield Fault(name, 1, f"unknown format {head.get('format')!r}; this version reads {FORMAT}")
+    if not head.get("recorded_with"):
+        yield Fault(name, 1, "`recorded_with` is missing: which aider was it?")
+    if not (folder / "repo0").is_dir():
+        return
+    for file in [*(head.get("files") or ()), *(head.get("read_only") or ())]:
+        if not (folder / "repo0" / str(file)).is_file():
+            yield Fault(name, 1, f"the chat begins with {file}, which is not in repo0")
+
+
+def order_faults(name: str, events: list[tuple[int, Event]]) -> Iterator[Fault]:
+    """Turns count up one by one, and each begins with what was typed."""
+    turn, begun = 0, True
+    for number, event in events:
+        if event.turn == turn + 1:
+            if not begun:
+                yield Fault(name, number, f"turn {turn} has no user event")
+            turn, begun = event.turn, False
+        elif event.turn != turn:
+            yield Fault(name, number, f"turn {event.turn} follows turn {turn}; turns count up one by one")
+            turn, begun = event.turn, False
+        if event.kind == "user":
+            if begun:
+                yield Fault(name, number, f"turn {turn} has two user events")
+            begun = True
+        elif not begun and event.kind not in BEFORE_USER:
+            yield Fault(name, number, f"a {event.kind} event stands before the user event of turn {turn}")
+    if not begun:
+        yield Fault(name, events[-1][0], f"turn {turn} has no user event")
+    if not any(event.kind == "user" for _, event in events):
+        yield Fault(name, 0, "holds no user event")
+
+
+def secret_faults(name: str, events: list[tuple[int, Event]]) -> Iterator[Fault]:
+    """Lines that still hold what the redactor takes for a secret; the secret itself isn't shown."""
+    for number, event in events:
+        for text in (event.text, event.output, event.command):
+            for span in redact(text).spans:
+                yield Fault(name, number, f"looks like a secret ({span.kind})", serious=False)
+
+
+def side_file_faults(folder: Path) -> Iterator[Fault]:
+    """Files beside the recording that can't be read."""
+    for name, load in (("probes.json", load_probes), ("summaries.json", load_summaries)):
+        try:
+            load(folder / name, missing_ok=True)
+        except SessionError as problem:
+            yield Fault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
+    try:
+        meta: Any = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        yield Fault(str(folder / "meta.json"), 0, "is missing")
+    except (OSError, ValueError) as problem:
+        yield Fault(str(folder / "meta.json"), 0, f"cannot be read as JSON ({problem})")
+    else:
+        if not isinstance(meta, Mapping):
+            yield Fault(str(folder / "meta.json"), 0, "must be a JSON object")
+
+
+def probe_faults(folder: Path, session: Session) -> Iterator[Fault]:
+    """Probes whose answers were not said where they claim, or that give themselves away."""
+    name = str(folder / "probes.json")
+    for number, probe in enumerate(session.probes, 1):
+        where = f"probe {number}"
+        if not 1 <= probe.about_turn < probe.ask_at_turn <= session.turn_count + 1:
+            yield Fault(name, 0, f"{where}: asked at turn {probe.ask_at_turn} about {probe.about_turn}")
+        if not probe.answer_keys:
+            yield Fault(name, 0, f"{where}: has no answer keys")
+        said = "\n".join(said_in(session, probe.about_turn))
+        for key in probe.answer_keys:
+            if not key_pattern(key).search(said):
+                yield Fault(name, 0, f"{where}: {key!r} was not said in turn {probe.about_turn}")
+            if key_pattern(key).search(probe.question):
+                yield Fault(name, 0, f"{where}: the question holds its own answer {key!r}")

@@ -1,0 +1,273 @@
+"""Reads any `.aider.chat.history.md` into the same Session that a recorded session folder gives.
+
+The file doesn't hold the chat files, what later versions than 0.63 put out for a command, nor what a
+confirmation was about; so the session is marked as not recorded, such an output is a note that names
+its size, and edits needn't apply. Each start of the host within the file is a `restart` event: its
+chat began empty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aider_gardener.errors import SessionError
+from aider_gardener.replay.session.grammar import Progress, Span, spans
+from aider_gardener.replay.session.notices import (
+    EDIT_ERROR,
+    OUTPUT_QUESTION,
+    asked_output,
+    confirmation,
+    edit_error_text,
+    failed_test_output,
+    lint_text,
+)
+from aider_gardener.replay.session.session import Event, Session
+
+RESTART = "restart"
+"""Kind of the event where the host was started anew: chat and files are empty from here on."""
+
+UNCOMMITTED = "edits applied, not committed"
+"""Text of the commit event of edits that the host applied without committing them."""
+
+CONFIRM_ECHO = re.compile(r".*\(Y\)es/\(N\)o.*\[\w+\]: \w+$")
+COMMIT = re.compile(r"Commit [0-9a-f]{7,40} (?:aider: )?(?P<message>.+)")
+ADDED_OUTPUT = re.compile(r"Added (?P<lines>\d+) lines? of output to the chat")
+RUN = re.compile(r"(?:/run|/test|!)\s*(?P<command>.*)", re.DOTALL)
+ASKING = re.compile(r"/(?:ask|code|architect|context|help)\s+(?P<rest>.*)", re.DOTALL)
+RUNNING = "Running "
+EDIT_FORMAT = re.compile(
+    r"(?:Main model|Editor model|Models?): .* (?:with|using) (?:\S+ )?(?:editor-)?"
+    r"(?P<format>[\w-]+) edit format"
+)
+MODEL = re.compile(r"(?:Main model|Models?): (?P<model>\S+?)(?:,? (?:with|using) .*)?$")
+THINKING = re.compile(r"<(thinking-content-\w+)>")
+"""Begins what a model thought: logged with its reply, left out of what is handed on."""
+VERSION = re.compile(r"Aider v(?P<version>\S+)")
+LINT = "# Fix any errors below"
+RESTORED = "Restored previous conversation history."
+EDIT_FORMATS = frozenset({"diff", "whole", "udiff", "diff-fenced", "patch"})
+
+
+def load_history(path: str | Path, progress: Progress | None = None) -> Session:
+    """Read a chat history file; SessionError says in one line what is wrong with it.
+
+    Every prompt is a turn, commands included. `progress` is called with (done, total) lines.
+    """
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+    except OSError as problem:
+        raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
+    text = decode(data, place)
+    if not text.strip():
+        raise SessionError(f"{place}: empty; give the history file of a chat that has begun")
+    reader = _Reader()
+    for span in spans(text, progress):
+        reader.take(span)
+    if not any(event.kind == "user" for event in reader.events):
+        what = "no prompt was typed in it" if reader.chats else "this is no chat history of aider"
+        raise SessionError(f"{place}: {what}; give an .aider.chat.history.md with at least one prompt")
+    return Session(
+        name=history_name(place),
+        events=tuple(reader.events),
+        sha256=hashlib.sha256(data).hexdigest(),
+        edit_format=reader.edit_format or "diff",
+        auto_lint=any(event.kind == "warning" for event in reader.events),
+        recorded_with=f"aider-chat {reader.version}" if reader.version else "",
+        recorded=False,
+        meta={"chats": reader.chats, "model": reader.model, "source": "chat history"},
+    )
+
+
+def history_name(place: Path) -> str:
+    """The folder's name for a file with the usual name, the file's own name otherwise."""
+    if place.name.startswith(".aider.chat.history"):
+        return place.resolve().parent.name or "history"
+    return place.name.removesuffix(".md") or "history"
+
+
+def decode(data: bytes, place: Path) -> str:
+    """The text of a history file: UTF-8 with or without a mark, UTF-16 with one, else Windows-1252."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace").replace("\r\n", "\n")
+    if b"\0" in data[:65536]:
+        raise SessionError(f"{place}: holds binary data; give an .aider.chat.history.md")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        truncated = problem.start >= len(data) - 3
+        return data.decode("utf-8-sig" if truncated or problem.start > 4096 else "cp1252", "replace")
+
+
+@dataclass
+class _Reader:
+    """Turns spans into events, one after the other."""
+
+    events: list[Event] = field(default_factory=list)
+    turn: int = 0
+    chats: int = 0
+    prompt: str = ""
+    reply: str = ""
+    model: str = ""
+    version: str = ""
+    edit_format: str = ""
+    starting: bool = True
+    """Whether no prompt was typed since the host began: what it asks and commits then is of no turn."""
+    instructed: str | None = None
+    """The command whose output follows the prompt that was typed to go with it."""
+
+    def take(self, span: Span) -> None:
+        if span.kind == "header":
+            self.take_header()
+        elif span.kind == "prompt":
+            self.take_prompt(span.text)
+        elif span.kind == "reply":
+            self.reply = span.text
+            self.add("reply", text=span.text)
+        else:
+            self.take_notices(span.notices)
+
+    def add(
+        self,
+        kind: str,
+        text: str = "",
+        *,
+        command: str = "",
+        output: str = "",
+        question: str = "",
+        subject: str = "",
+        answer: bool = True,
+        exit_status: int = 0,
+        turn: int | None = None,
+    ) -> None:
+        self.events.append(
+            Event(
+                kind,
+                self.turn if turn is None else turn,
+                text=text,
+                command=command,
+                output=output,
+                question=question,
+                subject=subject,
+                answer=answer,
+                exit_status=exit_status,
+            )
+        )
+
+    def take_header(self) -> None:
+        self.chats += 1
+        self.prompt = self.reply = ""
+        self.instructed, self.starting = None, True
+        if self.turn and self.events[-1].kind != RESTART:
+            self.add(RESTART)
+
+    def take_prompt(self, text: str) -> None:
+        """A new turn, unless the host only logs again what it hands to another of its modes."""
+        if text in ("", "<blank>") or CONFIRM_ECHO.match(text):
+            return
+        asked = ASKING.match(self.prompt)
+        handed_on = (asked.group("rest") if asked else None, without_thoughts(self.reply) or None)
+        if any(other is not None and _same(text, other) for other in handed_on):
+            self.prompt = self.reply = ""
+            return
+        self.turn += 1
+        self.prompt, self.reply, self.starting = text, "", False
+        self.add("user", text=text)
+
+    def take_notices(self, notices: Sequence[str]) -> None:
+        if self.starting:
+            for notice in notices:
+                self.take_announcement(notice)
+            return
+        if self.take_older_output(notices):
+            return
+        commits = applied = read_to = 0
+        running = ""
+        for number, notice in enumerate(notices):
+            if number < read_to:
+                continue
+            before = notices[number - 1] if number else ""
+            if commit := COMMIT.match(notice):
+                if not before.startswith("Committing "):
+                    self.add("commit", text=commit.group("message"))
+                    commits += 1
+            elif added := ADDED_OUTPUT.match(notice):
+                self.take_output(int(added.group("lines")), running)
+            elif asked := confirmation(notices, number):
+                self.add("confirm", question=asked.question, subject=asked.subject, answer=asked.answer)
+            elif notice.startswith("Applied edit to "):
+                applied += 1
+            elif notice.startswith(RUNNING):
+                running = notice.removeprefix(RUNNING)
+            elif notice.startswith(LINT):
+                said, read_to = lint_text(notices, number)
+                self.add("warning", text=said)
+            elif EDIT_ERROR.match(notice):
+                said, read_to = edit_error_text(notices, number)
+                if said:
+                    self.add("error", text=said)
+        if applied and not commits:
+            self.add("commit", text=UNCOMMITTED)
+
+    def take_older_output(self, notices: Sequence[str]) -> bool:
+        """Whether these are the output of a command, as versions up to 0.63 logged it."""
+        if self.instructed is not None:
+            command, self.instructed = self.instructed, None
+            output = "" if self.reply else "\n".join(notices)
+            self.add("command", command=command, output=output, turn=self.turn - 1)
+            return bool(output)
+        run = RUN.match(self.prompt)
+        if not run or self.reply or any(ADDED_OUTPUT.match(notice) for notice in notices):
+            return False
+        command = run.group("command").strip()
+        if self.prompt.startswith("/test"):
+            failed = failed_test_output(notices)
+            if failed:
+                self.add("command", command=command, output=failed, exit_status=1)
+            return bool(failed)
+        asked = asked_output(notices)
+        if asked is None:
+            return False
+        self.add("confirm", question=OUTPUT_QUESTION, answer=asked.added)
+        if asked.instructions and not asked.output:
+            self.instructed = command
+        elif asked.added:
+            self.add("command", command=command, output=asked.output)
+            if asked.instructions:
+                self.take_prompt(asked.instructions)
+        return True
+
+    def take_announcement(self, line: str) -> None:
+        if version := VERSION.match(line):
+            self.version = version.group("version")
+        if model := MODEL.match(line):
+            self.model = model.group("model")
+        found = EDIT_FORMAT.match(line)
+        if found and found.group("format") in EDIT_FORMATS:
+            self.edit_format = found.group("format")
+        if line == RESTORED and self.events and self.events[-1].kind == RESTART:
+            self.events.pop()
+
+    def take_output(self, lines: int, running: str) -> None:
+        """An output of which the file says how long it was: of a typed command or a suggested one."""
+        run = RUN.match(self.prompt)
+        command = run.group("command").strip() if run else running
+        failed = self.prompt.startswith("/test")
+        note = f"[{lines} line{'' if lines == 1 else 's'} of output; a chat history does not hold them]"
+        self.add("command", command=command, output=note, exit_status=int(failed))
+
+
+def without_thoughts(reply: str) -> str:
+    mark = THINKING.match(reply)
+    return reply.partition(f"</{mark.group(1)}>")[2] if mark else reply
+
+
+def _same(one: str, other: str) -> bool:
+    """Equal but for white space at line ends and around, which the file doesn't keep."""
+    return [line.rstrip() for line in one.strip().splitlines()] == [
+        line.rstrip() for line in other.strip().splitlines()
+    ]

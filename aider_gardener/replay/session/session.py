@@ -1,0 +1,305 @@
+"""A recorded session as data, and how it is read from its folder.
+
+A folder holds `session.jsonl` (first line the meta event, then one event a line), and, where they
+exist, `repo0/` (the tree at the start), `probes.json` and `summaries.json`. A user's own
+`.aider.chat.history.md` is read into the same dataclasses by `aider_gardener.replay.session.history`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from aider_gardener.errors import SessionError
+
+FORMAT = 1
+"""The one format of `session.jsonl` that is known."""
+
+NEEDED = {"command": "command", "confirm": "question", "file": "path", "restart": ""}
+"""The text that an event of a kind must have, where it isn't `text`."""
+
+EVENT_KINDS = frozenset(
+    {
+        "user",
+        "reply",
+        "commit",
+        "command",
+        "confirm",
+        "warning",
+        "error",
+        "summary",
+        "restart",
+        "file",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a session; fields that its kind has no use for keep their default.
+
+    `user`, `reply`, `commit`, `summary`, `warning`, `error`: `text`. `command`: `command`, `output`,
+    `exit_status`, `seconds`. `confirm`: `question`, `subject`, `answer`. `prompt_messages` is the
+    number of messages in the prompt of a `reply`, `commit` or `summary` as recorded, 0 if unknown.
+    `restart`: the host was started anew after this turn, with `files` and `edit_format`. `file`: someone
+    else than the host wrote `text` to `path` before the turn (`gone`: removed it); `in_chat`: it entered
+    the chat.
+    `turn` counts the user's inputs from 1.
+    """
+
+    kind: str
+    turn: int
+    text: str = ""
+    command: str = ""
+    output: str = ""
+    exit_status: int = 0
+    seconds: float = 0.0
+    question: str = ""
+    subject: str = ""
+    answer: bool = True
+    prompt_messages: int = 0
+    path: str = ""
+    in_chat: bool = False
+    gone: bool = False
+    files: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    edit_format: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A question asked just before turn `ask_at_turn` about what was said in turn `about_turn`."""
+
+    about_turn: int
+    ask_at_turn: int
+    kind: str
+    question: str
+    answer_keys: tuple[str, ...]
+
+    @property
+    def distance_turns(self) -> int:
+        return self.ask_at_turn - self.about_turn
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where in a chained session another one begins: its tree, chat files and options."""
+
+    first_turn: int
+    repo0: Path | None
+    files: tuple[str, ...]
+    edit_format: str
+    auto_lint: bool
+    test_cmd: str
+
+
+@dataclass(frozen=True)
+class Session:
+    """A recording: what was typed, answered, run and confirmed, in order.
+
+    `files` are in the chat from the start, relative to the repository. `repo0` is None where the
+    tree at the start is unknown (a chat history). `recorded` is False for a chat history: then
+    confirmations and prompt sizes aren't known and edits needn't apply. `sha256` names the input.
+    `stages` is empty but for sessions that were chained.
+    """
+
+    name: str
+    events: tuple[Event, ...]
+    sha256: str
+    repo0: Path | None = None
+    files: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    edit_format: str = "diff"
+    auto_lint: bool = False
+    test_cmd: str = ""
+    title: str = ""
+    recorded_with: str = ""
+    recorded: bool = True
+    probes: tuple[Probe, ...] = ()
+    summaries: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+
+    @cached_property
+    def turn_count(self) -> int:
+        return max((event.turn for event in self.events), default=0)
+
+    @cached_property
+    def _by_turn(self) -> dict[int, tuple[Event, ...]]:
+        found: dict[int, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.turn, []).append(event)
+        return {turn: tuple(events) for turn, events in found.items()}
+
+    def turn(self, number: int) -> tuple[Event, ...]:
+        """The events of one turn, in order, its `user` event included."""
+        return self._by_turn.get(number, ())
+
+    def of_kind(self, kind: str, turn: int | None = None) -> list[Event]:
+        events = self.events if turn is None else self.turn(turn)
+        return [event for event in events if event.kind == kind]
+
+
+def load_session(path: str | Path) -> Session:
+    """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
+    place = Path(path)
+    if not place.exists():
+        raise SessionError(
+            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
+        )
+    if place.is_file() and place.name != "session.jsonl":
+        from aider_gardener.replay.session.history import load_history
+
+        return load_history(place)
+    return load_folder(place if place.is_dir() else place.parent)
+
+
+def load_folder(folder: Path) -> Session:
+    """Read `folder/session.jsonl` and what lies beside it."""
+    recording = folder / "session.jsonl"
+    if not recording.is_file():
+        raise SessionError(f"{folder}: not a recorded session, it has no session.jsonl")
+    rows = list(json_lines(recording))
+    if not rows:
+        raise SessionError(f"{recording}: empty; the first line must be the meta event")
+    meta = rows[0]
+    if meta.get("kind") != "meta":
+        raise SessionError(f"{recording}: line 1 is no meta event; this is not a recorded session")
+    if meta.get("format") != FORMAT:
+        raise SessionError(
+            f"{recording}: unknown session format {meta.get('format')!r}; this version reads format {FORMAT}"
+        )
+    events = tuple(parse_event(row, f"{recording}: line {number}") for number, row in enumerate(rows[1:], 2))
+    repo0 = folder / "repo0"
+    return Session(
+        name=str(meta.get("name") or folder.resolve().name),
+        events=events,
+        sha256=folder_hash(folder),
+        repo0=repo0 if repo0.is_dir() else None,
+        files=tuple(str(name) for name in meta.get("files") or ()),
+        read_only=tuple(str(name) for name in meta.get("read_only") or ()),
+        edit_format=str(meta.get("edit_format") or "diff"),
+        auto_lint=bool(meta.get("auto_lint", False)),
+        test_cmd=str(meta.get("test_cmd") or ""),
+        title=str(meta.get("title") or ""),
+        recorded_with=str(meta.get("recorded_with") or ""),
+        probes=load_probes(folder / "probes.json", missing_ok=True),
+        summaries=load_summaries(folder / "summaries.json", missing_ok=True),
+        meta=meta,
+    )
+
+
+def json_lines(path: Path) -> Iterable[dict[str, Any]]:
+    """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise SessionError(f"{path}: cannot be read ({problem})") from problem
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as problem:
+            raise SessionError(
+                f"{path}: line {number} is truncated or not JSON (column {problem.colno})"
+            ) from problem
+        if not isinstance(row, dict):
+            raise SessionError(f"{path}: line {number} is not a JSON object")
+        yield row
+
+
+def parse_event(row: Mapping[str, Any], where: str) -> Event:
+    """One event from its JSON object; `where` begins the error message."""
+    kind, turn = row.get("kind"), row.get("turn")
+    if kind not in EVENT_KINDS:
+        raise SessionError(f"{where}: unknown event kind {kind!r}")
+    if not isinstance(turn, int) or turn < 0:
+        raise SessionError(f"{where}: `turn` must be a whole number, got {turn!r}")
+    needed = NEEDED.get(kind, "text")
+    if needed and not isinstance(row.get(needed), str):
+        raise SessionError(f"{where}: a {kind} event needs the text `{needed}`")
+    try:
+        return Event(
+            kind=kind,
+            turn=turn,
+            text=str(row.get("text") or ""),
+            command=str(row.get("command") or ""),
+            output=str(row.get("output") or ""),
+            exit_status=int(row.get("exit_status") or 0),
+            seconds=float(row.get("seconds") or 0.0),
+            question=str(row.get("question") or ""),
+            subject=str(row.get("subject") or ""),
+            answer=bool(row.get("answer", True)),
+            prompt_messages=int(row.get("prompt_messages") or 0),
+            path=inside(str(row.get("path") or "")),
+            in_chat=bool(row.get("in_chat", False)),
+            gone=bool(row.get("gone", False)),
+            files=tuple(inside(str(name)) for name in row.get("files") or ()),
+            read_only=tuple(inside(str(name)) for name in row.get("read_only") or ()),
+            edit_format=str(row.get("edit_format") or ""),
+        )
+    except (TypeError, ValueError) as problem:
+        raise SessionError(f"{where}: {problem}") from problem
+
+
+def inside(path: str) -> str:
+    """The path; ValueError if it leads out of the repository or into git's own folder."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    if ".." in parts or ".git" in parts or path[:1] in ("/", "\\") or ":" in path[:2]:
+        raise ValueError(f"the path {path!r} leads out of the repository")
+    return path
+
+
+def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:
+    """The probes of a `probes.json`: a list of objects as the session format has them."""
+    rows = json_list(path, missing_ok=missing_ok)
+    try:
+        return tuple(
+            Probe(
+                about_turn=int(row["about_turn"]),
+                ask_at_turn=int(row["ask_at_turn"]),
+                kind=str(row.get("kind") or ""),
+                question=str(row["question"]),
+                answer_keys=tuple(str(key) for key in row["answer_keys"]),
+            )
+            for row in rows
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise SessionError(
+            f"{path}: a probe needs about_turn, ask_at_turn, question and answer_keys ({problem!r})"
+        ) from problem
+
+
+def load_summaries(path: Path, *, missing_ok: bool = False) -> tuple[str, ...]:
+    """The texts of a `summaries.json`: what a model answered to aider's summarising prompts."""
+    rows = json_list(path, missing_ok=missing_ok)
+    if not all(isinstance(row, str) for row in rows):
+        raise SessionError(f"{path}: must be a JSON list of texts")
+    return tuple(rows)
+
+
+def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
+    if missing_ok and not path.exists():
+        return []
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise SessionError(f"{path}: cannot be read as JSON ({problem})") from problem
+    if not isinstance(rows, list):
+        raise SessionError(f"{path}: must be a JSON list")
+    return rows
+
+
+def folder_hash(folder: Path) -> str:
+    """SHA-256 over every file's relative path and bytes, in sorted order."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

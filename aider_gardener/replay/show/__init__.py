@@ -1,0 +1,1 @@
+"""What people see of replays: tables, plots and pages."""

@@ -1,0 +1,207 @@
+"""The tables of an HTML report: cards, prices, probes, facts carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aider_gardener.replay.measure.result import ProbeResult, Provenance, ReplayResult
+from aider_gardener.replay.measure.summary import Summary
+from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.show.html_detail import Detail
+from aider_gardener.replay.show.table import (
+    NOTHING,
+    llm_compactions,
+    money,
+    of_count,
+    saved_share,
+    usable_turns,
+    with_share,
+)
+
+FACTS_SHOWN = 400
+"""Rows of the table of facts, those first that were missing from some prompt."""
+
+FACT_CHARS = 200
+
+
+def card_rows(
+    rows: Mapping[str, Summary], baseline: str, gardened: str, provenance: Provenance
+) -> list[dict[str, str]]:
+    """The figures at the top: what was sent, what the gardener sends, what is saved."""
+    before, after = rows[baseline], rows[gardened]
+    bills = (before.costs[0].cached.usd, after.costs[0].cached.usd)
+    cards = [
+        card(
+            "tokens billed",
+            f"{before.tokens_billed:,}",
+            f"{after.tokens_billed:,}",
+            saved_share(before.tokens_billed, after.tokens_billed),
+        ),
+        card(
+            f"cost with {before.costs[0].model}, cache kept",
+            f"$ {money(bills[0])}",
+            f"$ {money(bills[1])}",
+            saved_share(*bills),
+        ),
+        card(
+            f"largest prompt (window {provenance.window_tokens:,})",
+            f"{before.largest_prompt:,}",
+            f"{after.largest_prompt:,}",
+            saved_share(before.largest_prompt, after.largest_prompt),
+        ),
+    ]
+    if before.recall.asked:
+        cards.append(
+            card(
+                f"of {before.recall.asked} probes supported",
+                str(before.recall.supported),
+                str(after.recall.supported),
+                f"present {before.recall.present} and {after.recall.present}",
+            )
+        )
+    if before.answered[0] and after.answered[0]:
+        cards.append(card("answered right by the model that was asked", right(before), right(after), ""))
+    if before.carry_over.facts:
+        cards.append(
+            card(
+                "old facts that replies used and that stood in the prompt",
+                facts(before),
+                facts(after),
+                "",
+            )
+        )
+    if before.carry_over.lines:
+        cards.append(
+            card(
+                "old lines that replies used and that stood in the prompt",
+                lines(before),
+                lines(after),
+                "",
+            )
+        )
+    cards.append(card("compactions by LLM / by plan", compactions(before), compactions(after), ""))
+    return cards
+
+
+def right(row: Summary) -> str:
+    return of_count(row.answered[1], row.answered[0])
+
+
+def facts(row: Summary) -> str:
+    return of_count(row.carry_over.facts_present, row.carry_over.facts)
+
+
+def lines(row: Summary) -> str:
+    return of_count(row.carry_over.lines_present, row.carry_over.lines)
+
+
+def compactions(row: Summary) -> str:
+    return f"{llm_compactions(row)} / {row.plan_compactions}"
+
+
+def card(what: str, before: str, after: str, difference: str) -> dict[str, str]:
+    return {"what": what, "before": before, "after": after, "difference": difference}
+
+
+def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, Any]]:
+    """For each provider a row a variant: dollars with and without its cache, against the baseline."""
+    by_variant = {summary.variant: summary for summary in summaries}
+    if baseline not in by_variant:
+        return []
+    tables = []
+    for number, cost in enumerate(by_variant[baseline].costs):
+        held = cost.cached.usd
+        rows = []
+        for variant, summary in by_variant.items():
+            own = summary.costs[number]
+            rows.append(
+                {
+                    "variant": variant,
+                    "cached": money(own.cached.usd),
+                    "uncached": money(own.uncached.usd),
+                    "saved": "baseline" if variant == baseline else saved_share(held, own.cached.usd),
+                    "read": own.cached.cache_read_tokens,
+                    "plain": own.cached.input_tokens,
+                    "written": own.cached.cache_write_tokens,
+                    "output": own.cached.output_tokens,
+                }
+            )
+        tables.append({"provider": cost.provider, "model": cost.model, "rows_of": rows})
+    return tables
+
+
+def variant_rows(summaries: Sequence[Summary]) -> list[dict[str, str]]:
+    """One row a variant with the main figures."""
+    return [
+        {
+            "variant": row.variant,
+            "about": variant_named(row.variant).about,
+            "supported": with_share(row.recall.supported, row.recall.asked),
+            "present": with_share(row.recall.present, row.recall.asked),
+            "billed": f"{row.tokens_billed:,}",
+            "largest": f"{row.largest_prompt:,}",
+            "usable": usable_turns(row),
+            "carried": facts(row),
+            "lines": lines(row),
+        }
+        for row in summaries
+    ]
+
+
+def probe_rows(results: Sequence[ReplayResult]) -> list[dict[str, Any]]:
+    """A row a probe with how each variant met it."""
+    by_number: dict[int, dict[str, ProbeResult]] = {}
+    for result in results:
+        for probe in result.probes:
+            by_number.setdefault(probe.number, {})[result.variant] = probe
+    rows = []
+    for number, met in sorted(by_number.items()):
+        probe = next(iter(met.values()))
+        verdicts = [verdict(met.get(result.variant)) for result in results]
+        rows.append(
+            {
+                "number": number,
+                "kind": probe.kind,
+                "question": probe.question,
+                "about": probe.about_turn,
+                "ask": probe.ask_at_turn,
+                "distance": probe.distance_turns,
+                "verdicts": verdicts,
+            }
+        )
+    return rows
+
+
+def verdict(probe: ProbeResult | None) -> dict[str, str]:
+    """How one variant met a probe: a word, and the keys that it lacks."""
+    if probe is None:
+        return {"word": "not asked", "lacks": ""}
+    said = "" if probe.answer is None else f"; answered {'right' if probe.answered else 'wrong'}"
+    if probe.supported:
+        return {"word": "supported", "lacks": said.lstrip("; ")}
+    if probe.present:
+        return {"word": "present", "lacks": ", ".join(probe.unsupported) + said}
+    return {"word": "missing", "lacks": ", ".join(probe.missing) + said}
+
+
+def fact_rows(details: Mapping[str, Detail], variants: Sequence[str]) -> dict[str, Any]:
+    """The old facts that replies used again, and in which of the variants' prompts they stood."""
+    variants = list(dict.fromkeys(name for name in variants if name))
+    found: dict[tuple[int, int, str], dict[str, bool]] = {}
+    for variant in variants:
+        for one in details[variant].carried:
+            key = (one.used_turn, one.said_turn, one.text)
+            stood = found.setdefault(key, {})
+            stood[variant] = stood.get(variant, True) and one.present
+    ordered = sorted(found.items(), key=lambda item: (all(item[1].values()), item[0]))
+    rows = [
+        {
+            "used": used,
+            "said": said,
+            "text": text[:FACT_CHARS],
+            "stood": [{True: "yes", False: "no", None: NOTHING}[stood.get(name)] for name in variants],
+        }
+        for (used, said, text), stood in ordered[:FACTS_SHOWN]
+    ]
+    return {"variants": variants, "rows": rows, "count": len(found)}

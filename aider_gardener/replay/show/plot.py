@@ -1,0 +1,167 @@
+"""A plot of tokens per request over the turns: one line per variant, window and budget as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+STYLES: tuple[tuple[str, Any, str], ...] = (
+    ("#0072B2", "solid", "o"),
+    ("#D55E00", (0, (6, 2)), "s"),
+    ("#009E73", (0, (2, 1.5)), "^"),
+    ("#7B3294", (0, (6, 1.5, 1, 1.5)), "D"),
+    ("#8C510A", (0, (1, 1)), "v"),
+    ("#333333", (0, (8, 2, 2, 2, 2, 2)), "X"),
+)
+"""Colour (told apart with any colour vision), line style and marker of each variant in turn."""
+
+STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none"}
+"""Of matplotlib: text of an SVG stays text, and its ids are the same each time."""
+
+WINDOW_SHOWN_FROM = 0.45
+"""The window is drawn to scale if some prompt reaches this share of it, else only named."""
+
+
+def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
+    """Turns and the tokens of the largest request of the main model in each."""
+    largest: dict[int, int] = {}
+    for call in result.main_calls():
+        largest[call.turn] = max(largest.get(call.turn, 0), call.prompt_tokens)
+    turns = sorted(largest)
+    return turns, [largest[turn] for turn in turns]
+
+
+def check_suffix(path: Path) -> None:
+    """UsageError unless the plot can be written in the format that the name asks for."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--plot {path}: name it with one of {', '.join(SUFFIXES)}")
+
+
+def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
+    """Draw all results, one panel per session, and write them to `path` by its suffix.
+
+    No display is needed. ReplayError if the file can't be written, UsageError for another suffix.
+    """
+    check_suffix(path)
+    if not results:
+        raise ReplayError("there is no result to plot")
+    import matplotlib
+
+    same_each_time = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context(STYLE):
+            draw(results).savefig(path, dpi=150, metadata=same_each_time)
+    except OSError as problem:
+        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+
+
+def draw(results: Sequence[ReplayResult]) -> Any:
+    """The figure: matplotlib's own Figure class, so no global state and no display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    sessions = list(dict.fromkeys(result.session for result in results))
+    variants = list(dict.fromkeys(result.variant for result in results))
+    figure = Figure(figsize=(9, 0.6 + 4.2 * len(sessions)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(sessions), 1, squeeze=False)
+    for panel, session in zip(panels[:, 0], sessions, strict=True):
+        draw_session(panel, [r for r in results if r.session == session], variants)
+    return figure
+
+
+def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence[str]) -> None:
+    """One panel: the lines, named at their right ends, the window and the budget."""
+    ends = []
+    for result in results:
+        turns, tokens = tokens_by_turn(result)
+        if not turns:
+            continue
+        number = variants.index(result.variant)
+        colour = STYLES[number % len(STYLES)][0]
+        _, style, marker = STYLES[(number + number // len(STYLES)) % len(STYLES)]
+        every = max(1, len(turns) // 10)
+        panel.plot(
+            turns,
+            tokens,
+            color=colour,
+            linestyle=style,
+            marker=marker,
+            markersize=4,
+            markevery=(number % every, every),
+            linewidth=1.6,
+        )
+        ends.append((turns[-1], tokens[-1], result.variant, colour))
+    last_turn = max((result.turns for result in results), default=1)
+    largest = max((result.largest_prompt for result in results), default=0) or 1
+    top = draw_limits(panel, results, largest, results[0].provenance.window_tokens)
+    panel.set_ylim(0, top * 1.04)
+    panel.set_xlim(0, last_turn + 0.5)
+    name_ends(panel, ends, top)
+    panel.set_title(f"{results[0].session}: tokens per request", loc="left", fontweight="bold")
+    panel.set_xlabel("turn", loc="left")
+    panel.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0")
+    panel.grid(axis="y", color="#dddddd", linewidth=0.6)
+    panel.set_axisbelow(True)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def draw_limits(panel: Any, results: Sequence[ReplayResult], top: int, window: int) -> float:
+    """Lines for the window and the history budget, named below the panel where no line runs.
+
+    Returns the highest value that has to be seen.
+    """
+    highest = float(top)
+    lines = []
+    if window and top >= WINDOW_SHOWN_FROM * window:
+        highest = max(highest, float(window))
+        lines.append(limit_line(panel, window, f"window: {window:,}", (0, (1, 3))))
+    elif window:
+        lines.append(panel.plot([], [], label=f"window: {window:,}, above the plot", linestyle="none")[0])
+    for budget in sorted({result.provenance.history_tokens for result in results}):
+        if budget:
+            highest = max(highest, float(budget))
+            lines.append(limit_line(panel, budget, f"budget of the history alone: {budget:,}", (0, (4, 3))))
+    if lines:
+        panel.legend(
+            handles=lines,
+            loc="upper right",
+            bbox_to_anchor=(1.0, -0.06),
+            ncol=len(lines),
+            frameon=False,
+            fontsize=8,
+            borderaxespad=0.2,
+        )
+    return highest
+
+
+def limit_line(panel: Any, tokens: int, name: str, style: Any) -> Any:
+    """A thin line across the panel, behind the others."""
+    return panel.axhline(tokens, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+
+
+def name_ends(panel: Any, ends: Sequence[tuple[int, int, str, str]], top: float) -> None:
+    """Write each variant's name right of its line's end, moved apart where they'd overlap."""
+    apart = top * 0.052
+    placed = float("-inf")
+    for turn, tokens, variant, colour in sorted(ends, key=lambda end: end[1]):
+        placed = max(placed + apart, float(tokens))
+        panel.annotate(
+            variant,
+            (turn, tokens),
+            xytext=(1.015, placed),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            ha="left",
+            color=colour,
+            annotation_clip=False,
+            fontweight="bold",
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
+        )

@@ -1,0 +1,338 @@
+"""The archive on disk: private, redacted, shared, and really emptied by forgetting."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aider_gardener.archive.store import Chunk, Store, open_store, schema, text_hash
+from aider_gardener.archive.store import entries as sqlite_entries
+from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+
+SECRET = "Zx9-marker-Secret-4711"
+POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+
+
+def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "",
+        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+    new = Entry(
+        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
+        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1,
+    )  # fmt: skip
+    spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
+    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans], renditions=renditions)
+
+
+def bytes_of(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def test_entries_outlive_the_process(tmp_path: Path) -> None:
+    first = open_store(tmp_path)
+    stored = put(first, "kept for good", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    first.close()
+    again = open_store(tmp_path)
+    assert again.persistent and again.notice == ""
+    assert again.original(stored.id) == "kept for good"
+    assert again.by_rendition(text_hash("stub")) == stored.id
+    assert again.search_text("good")[0].entry_id == stored.id
+    again.close()
+
+
+@POSIX
+def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        store = open_store(tmp_path / "a")
+        put(store, "x")
+        store.export(tmp_path / "a" / "out.jsonl")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a").iterdir()}
+    assert {"gardener.db", "gardener.db-wal", "gardener.db-shm", ".gitignore", "out.jsonl"} == set(modes)
+    assert set(modes.values()) == {0o600}
+    store.close()
+
+
+@POSIX
+def test_modes_that_were_opened_up_are_closed_again(tmp_path: Path) -> None:
+    open_store(tmp_path / "a").close()
+    (tmp_path / "a").chmod(0o755)
+    (tmp_path / "a" / "gardener.db").chmod(0o644)
+    open_store(tmp_path / "a").close()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "a" / "gardener.db").stat().st_mode) == 0o600
+
+
+def test_git_does_not_see_the_archive(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+
+
+def test_a_secret_is_nowhere_in_the_directory(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.open_session("s1", project="p", started_at=1.0)
+    line = f'password = "{SECRET}"'
+    text = f"first\n{line}\nthen it printed {SECRET} at the end, {SECRET[:14]}"
+    renditions = (
+        Rendition(Fidelity.COMPRESSED, f"printed {SECRET}", 3),
+        Rendition(Fidelity.LINE, f"… {SECRET[:12]}", 2),
+    )
+    stored = put(store, text, detail=f"login --password={SECRET}", renditions=renditions)
+    put(store, f"later, bare: {SECRET}", seq=1)
+    store.put_renditions(stored.id, [Rendition(Fidelity.HIDDEN, f"({SECRET})", 1)])
+    store.record_event("s1", 1, "why", {"reason": [f"saw {SECRET}", {"x": SECRET}]}, 1.0)
+    store.set_state("s1", "k", f"state {SECRET}")
+    store.export(tmp_path / "out.jsonl")
+    assert SECRET[:12].encode() not in bytes_of(tmp_path)
+    assert b"marker" not in bytes_of(tmp_path).lower()
+    assert store.search_text(SECRET, any_word=False) == []
+    assert stored.id == entry_id("user", text) and stored.content == text
+    assert store.by_rendition(text_hash(f"printed {SECRET}")) == stored.id
+    got = store.get(stored.id)
+    assert (
+        got is not None
+        and "[redacted:password:" in got.content
+        and got.source.detail.startswith("login --password=[")
+    )
+    assert (
+        put(store, text, seq=2).id == stored.id and store.stats().entries == 2 and store.stats().redacted == 2
+    )
+    assert store.verify() == []
+    store.close()
+    assert SECRET[:12].encode() not in bytes_of(tmp_path)
+
+
+def test_texts_that_differ_in_their_secret_only_are_two_entries(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    one, two = put(store, 'password = "hunter22"'), put(store, 'password = "hunter23"', seq=1)
+    assert one.id != two.id and store.original(one.id) != store.original(two.id)
+    store.close()
+
+
+@pytest.mark.parametrize("way", ["entry", "session"])
+def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> None:
+    store = open_store(tmp_path)
+    store.open_session("gone", project="p", started_at=1.0)
+    for n in range(60):
+        put(store, f"neighbour {n} " + f"word{n} filler text " * 40, seq=n)
+    marker = "Quokkamarker"
+    big = f"{marker} again {marker}Camel " * 3_000
+    texts = [f"small {marker} text", big, f"other {marker}\n" * 50]
+    renditions = (Rendition(Fidelity.COMPRESSED, f"{marker} compressed", 3),)
+    ids = [
+        put(store, text, seq=n, session="gone", renditions=renditions if n == 0 else ()).id
+        for n, text in enumerate(texts)
+    ]
+    while store.work_off(500):
+        pass
+    store.record_event("gone", 1, "swap", {"entry_id": ids[0], "reason": f"about {marker}"}, 1.0)
+    for n in range(60, 120):
+        put(store, f"neighbour {n} " + f"word{n} filler text " * 40, seq=n)
+    assert marker.encode() in bytes_of(tmp_path)
+    assert (store.forget(ids) if way == "entry" else store.forget_session("gone")) == 3
+    left = bytes_of(tmp_path).lower()
+    assert marker.lower().encode() not in left and b"quokka" not in left
+    assert store.stats().entries == 120 and store.verify() == []
+    assert store.notice == ""
+    store.close()
+
+
+def test_forgetting_says_when_another_process_holds_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aider_gardener.archive.store.forget.CHECKPOINT_TRIES", 1)
+    store = open_store(tmp_path)
+    stored = put(store, "to be forgotten")
+    assert isinstance(store, SqliteStore)
+    store._db.live.set_busy_timeout(50)
+    reader = apsw.Connection(str(tmp_path / "gardener.db"))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM originals").fetchall()
+    assert store.forget([stored.id]) == 1
+    assert "another process" in store.notice and store.get(stored.id) is None
+    reader.close()
+    store.close()
+
+
+def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path)
+    monkeypatch.setattr(
+        sqlite_entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content)
+    )
+    one, two = put(store, "one"), put(store, "two", seq=1)
+    assert one.id == "gababababa" and two.id.startswith(one.id) and len(two.id) > len(one.id)
+    assert (store.original(one.id), store.original(two.id)) == ("one", "two")
+    assert put(store, "two", seq=5).id == two.id
+    assert store.resolve("gab") == [one.id, two.id]
+    store.close()
+
+
+def content_hash_tail(content: str) -> str:
+    return text_hash(content)[:48]
+
+
+def test_write_ahead_log_and_durable_writes(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert isinstance(store, SqliteStore)
+    assert store._db.live.pragma("journal_mode") == "wal"
+    assert store._db.live.pragma("synchronous") == 2
+    assert store._db.live.pragma("secure_delete") == 1
+    store.close()
+    assert not (tmp_path / "gardener.db-wal").exists()
+
+
+def test_network_file_systems_get_a_rollback_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: True)
+    store = open_store(tmp_path)
+    stored = put(store, "over the wire")
+    assert isinstance(store, SqliteStore)
+    assert store._db.live.pragma("journal_mode") == "truncate"
+    assert not list(tmp_path.glob("*-wal")) and not list(tmp_path.glob("*-shm"))
+    assert store.forget([stored.id]) == 1 and b"wire" not in bytes_of(tmp_path)
+    store.close()
+
+
+def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path)
+    stored = put(store, "written at home")
+    store.close()
+    monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: True)
+    moved = open_store(tmp_path)
+    assert (
+        moved.notice == ""
+        and moved.original(stored.id) == "written at home"
+        and not list(tmp_path.glob("*-wal"))
+    )
+    waited: list[int] = []
+    assert isinstance(moved, SqliteStore)
+    monkeypatch.setattr(type(moved._db), "live", property(lambda db: Waits(db._connection, waited)))
+    moved._db.set_patience()
+    assert waited == [NETWORK_BUSY_MILLISECONDS] and NETWORK_BUSY_MILLISECONDS > BUSY_MILLISECONDS
+    monkeypatch.undo()
+    moved.close()
+    again = open_store(tmp_path)
+    assert isinstance(again, SqliteStore) and again._db.live.pragma("journal_mode") == "wal"
+    again.close()
+
+
+class Waits:
+    """A connection that writes down how long it is told to wait."""
+
+    def __init__(self, connection: apsw.Connection, waited: list[int]) -> None:
+        self.pragma, self.set_busy_timeout = connection.pragma, waited.append
+
+
+def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from aider_gardener.archive.store import location\n"
+        "location.is_network_path = lambda path: True\n"
+        "from aider_gardener.messages import *\n"
+        "from aider_gardener.archive.store import Chunk, open_store\n"
+        "store = open_store(pathlib.Path(sys.argv[1]))\n"
+        "assert store.persistent, store.notice\n"
+        "for n in range(12):\n"
+        "    text = f'{sys.argv[2]} says {n}'\n"
+        "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
+        "    store.add(new, chunks=[Chunk(new.id, 0, len(text))])\n"
+        "    assert store.search_text(text)\n"
+        "assert store.notice == '', store.notice\n"
+        "store.close()\n"
+    )
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name])
+        for name in ("one", "two", "three")
+    ]
+    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
+    store = open_store(tmp_path)
+    assert [len(store.session_entries(name)) for name in ("one", "two", "three")] == [12, 12, 12]
+    assert store.verify() == []
+    store.close()
+
+
+def test_large_originals(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    text = "".join(f"{n:08d} a line of a long log\n" for n in range(330_000))
+    stored = put(store, text)
+    assert store.original(stored.id) == text
+    store.close()
+
+
+def test_migrations_run_once_and_each_whole(tmp_path: Path) -> None:
+    db = apsw.Connection(str(tmp_path / "x.db"))
+    calls: list[int] = []
+
+    def first(connection: apsw.Connection) -> None:
+        calls.append(1)
+        connection.execute("CREATE TABLE one (a)")
+
+    def broken(connection: apsw.Connection) -> None:
+        connection.execute("CREATE TABLE two (a)")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        schema.migrate(db, [first, broken])
+    assert schema.version_of(db) == 1 and schema.application_of(db) == schema.APPLICATION_ID
+    schema.migrate(db, [first])
+    assert calls == [1]
+    assert [row[0] for row in db.execute("SELECT name FROM sqlite_schema")] == ["one"]
+    db.close()
+
+
+def test_a_step_that_fails_is_undone(tmp_path: Path) -> None:
+    database = Database(tmp_path / "x.db")
+
+    def step(db: apsw.Connection) -> None:
+        db.execute("INSERT INTO state VALUES ('s', 'k', x'00')")
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        database.write(step)
+    assert database.read(lambda db: db.execute("SELECT count(*) FROM state").get) == 0
+    database.close()
+
+
+def test_other_threads_wait_for_a_trial(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    entered, done = threading.Event(), threading.Event()
+
+    def other() -> None:
+        entered.wait(5)
+        put(store, "from another thread", seq=1)
+        done.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with store.trial():
+        put(store, "tried", seq=0)
+        entered.set()
+        assert not done.wait(0.2)
+    thread.join()
+    assert [e.content for e in store.session_entries("s1")] == ["from another thread"]
+    store.close()
+
+
+def test_importing_the_package_loads_no_database() -> None:
+    code = "import sys, aider_gardener.archive.store; sys.exit('apsw' in sys.modules or 'detect_secrets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
+    store = open_store(None)
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.export(tmp_path / "missing" / "out.jsonl")
+    store.close()

@@ -1,0 +1,316 @@
+"""Encryption at rest: no plaintext anywhere, keys from three places, a wrong key is no damage, safe conversion."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from made_vectors import LetterCounts
+
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store.encryption import MARKER_NAME, VARIABLE, is_encrypted
+from aider_gardener.archive.store.rekey import PART_NAME, decrypt, encrypt
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.cli.root import main
+from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from aider_gardener.settings import Settings
+
+MARK = "Quokkamarker"
+KEY, OTHER = "ab" * 32, "cd" * 32
+
+
+@pytest.fixture(params=[KEY, "a pass phrase of words"], ids=["raw", "phrase"])
+def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(VARIABLE, request.param)
+    return str(request.param)
+
+
+def put(store: Store, content: str, *, seq: int) -> Entry:
+    new = Entry(
+        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
+        source=Source(SourceKind.COMMAND, f"grep {MARK}"), cls=ContentClass.LOG, segments=(), tokens=1,
+    )  # fmt: skip
+    spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
+    return store.add(
+        new,
+        chunks=[Chunk(new.id, *span) for span in spans],
+        renditions=[Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)],
+    )
+
+
+def fill(store: Store, count: int = 30) -> bytes:
+    """Write the mark into every table; returns the bytes of one vector."""
+    store.open_session("s1", project=f"/{MARK}", started_at=1.0)
+    for n in range(count):
+        put(store, f"entry {n} {MARK} " + f"and words {n} " * 200, seq=n)
+    store.record_event("s1", 1, "why", {"reason": MARK}, 1.0)
+    store.set_state("s1", "k", MARK)
+    embedder = LetterCounts()
+    passages = store.vectors_pending(9_999, "letters")
+    vectors = embedder.embed([passage.text for passage in passages])
+    store.put_vectors(list(zip(passages, vectors, strict=True)), "letters")
+    return bytes(vectors[0].astype("<f2").tobytes())
+
+
+def bytes_of(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def holds_everything(store: Store, count: int = 30) -> bool:
+    return (
+        store.persistent
+        and len(store.session_entries("s1")) == count
+        and len(store.search_text(MARK, limit=999)) >= count
+        and store.get_state("s1", "k") == MARK
+        and store.stats().vectors > count
+        and store.verify() == []
+    )
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_no_plaintext_anywhere_in_the_directory(
+    tmp_path: Path, key: str, network: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: network)
+    store = open_store(tmp_path, key_source="env")
+    assert store.persistent and store.notice == ""
+    vector = fill(store)
+    assert isinstance(store, SqliteStore)
+    with store.trial():
+        put(store, f"{MARK} in a trial " * 5_000, seq=99)
+        seen = bytes_of(tmp_path)
+    for found in (seen, bytes_of(tmp_path)):
+        assert (
+            MARK.lower().encode() not in found.lower() and vector not in found and key.encode() not in found
+        )
+    store.close()
+    assert MARK.lower().encode() not in bytes_of(tmp_path).lower() and is_encrypted(tmp_path / "gardener.db")
+    again = open_store(tmp_path)  # the marker says where the key is
+    assert again.notice == "" and holds_everything(again)
+    again.close()
+
+
+def test_the_same_without_a_key_is_plain(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    vector = fill(store)
+    store.close()
+    found = bytes_of(tmp_path)
+    assert MARK.encode() in found and vector in found and not is_encrypted(tmp_path / "gardener.db")
+
+
+@pytest.mark.parametrize("given", [OTHER, "another phrase", "", None])
+@pytest.mark.parametrize("marked", [True, False], ids=["marked", "marker lost"])
+def test_a_wrong_or_missing_key_is_no_damage(
+    tmp_path: Path, key: str, given: str | None, marked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path, key_source="env")
+    fill(store, 5)
+    store.close()
+    if not marked:
+        (tmp_path / MARKER_NAME).unlink()
+    before = (tmp_path / "gardener.db").read_bytes()
+    monkeypatch.setenv(VARIABLE, given or "")
+    locked = open_store(tmp_path, key_source="" if given is None else "env")
+    put(locked, "the chat goes on", seq=0)
+    assert not locked.persistent and len(locked.session_entries("s1")) == 1
+    assert "encrypted" in locked.notice and "\n" not in locked.notice and "memory" in locked.notice
+    locked.close()
+    assert (tmp_path / "gardener.db").read_bytes() == before and list(tmp_path.glob("*damaged*")) == []
+    monkeypatch.setenv(VARIABLE, key)
+    again = open_store(tmp_path, key_source="env")
+    assert holds_everything(again, 5)
+    again.close()
+
+
+@pytest.mark.parametrize("damage", ["header", "page", "cut"])
+def test_damage_of_an_encrypted_archive_is_repaired_encrypted(tmp_path: Path, key: str, damage: str) -> None:
+    store = open_store(tmp_path, key_source="env")
+    fill(store)
+    store.close()
+    path = tmp_path / "gardener.db"
+    data = bytearray(path.read_bytes())
+    if damage == "cut":
+        del data[len(data) // 2 :]
+    else:
+        at = 0 if damage == "header" else len(data) // 8192 * 4096
+        data[at : at + 4_096] = b"\xa5" * 4_096
+    path.write_bytes(data)
+    again = open_store(tmp_path)
+    new = put(again, f"{MARK} goes on", seq=1_000)
+    again.search_text("words", limit=99)
+    for n in range(40):
+        again.session_entries("s1", after_seq=n)
+    assert again.persistent and again.original(new.id) == f"{MARK} goes on" and again.verify() == []
+    assert again.notice and "\n" not in again.notice
+    again.close()
+    assert MARK.lower().encode() not in bytes_of(tmp_path).lower() and is_encrypted(path)
+
+
+def test_an_archive_that_exists_stays_plain_and_says_so(tmp_path: Path, key: str) -> None:
+    store = open_store(tmp_path)
+    fill(store)
+    store.close()
+    again = open_store(tmp_path, key_source="env")
+    assert holds_everything(again) and "gardener store encrypt" in again.notice and "\n" not in again.notice
+    again.close()
+    assert not (tmp_path / MARKER_NAME).exists()
+
+
+def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> None:
+    store = open_store(tmp_path)
+    vector = fill(store)
+    store.close()
+    (tmp_path / "gardener.db.damaged-19700101-000000").write_text("not encrypted")
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(main, ["store", *words, "--store", str(tmp_path)])
+        return f"{done.exit_code} {done.output}"
+
+    assert run("encrypt").startswith("2 ") and run("decrypt").startswith("1 ")
+    out = run("encrypt", "--key", "env")
+    assert out.startswith("0 ") and "gardener.db.damaged-19700101-000000" in out
+    found = bytes_of(tmp_path)
+    assert MARK.lower().encode() not in found.lower() and vector not in found
+    assert run("encrypt", "--key", "env").startswith("1 ") and run("verify").startswith("0 ")
+    again = open_store(tmp_path)
+    assert holds_everything(again)
+    assert run("decrypt").startswith("1 "), "it is in use"
+    again.close()
+    assert run("decrypt").startswith("0 ") and MARK.encode() in bytes_of(tmp_path)
+    plain = open_store(tmp_path)
+    assert plain.notice == "" and holds_everything(plain)
+    plain.close()
+    assert not (tmp_path / MARKER_NAME).exists() and not (tmp_path / PART_NAME).exists()
+
+
+def test_an_archive_in_use_is_not_rewritten(tmp_path: Path, key: str) -> None:
+    store = open_store(tmp_path)
+    fill(store)
+    with pytest.raises(StoreError, match="in use"):
+        encrypt(tmp_path, "env")
+    put(store, "still here", seq=500)
+    assert holds_everything(store, 31)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "os.replace",
+        "aider_gardener.archive.store.rekey._synced",
+        "aider_gardener.archive.store.encryption.write_marker",
+    ],
+)
+@pytest.mark.parametrize("way", ["encrypt", "decrypt"])
+def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    store = open_store(tmp_path, key_source="env" if way == "decrypt" else "")
+    fill(store)
+    store.close()
+
+    def broken(*_: object) -> None:
+        raise OSError("the power went")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, broken)
+        try:
+            encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+        except OSError:
+            pass
+    again = open_store(tmp_path)
+    assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
+    again.close()
+
+
+def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    store = open_store(tmp_path)
+    fill(store, 60)
+    store.close()
+    code = (
+        "import sys, pathlib\n"
+        "from aider_gardener.archive.store.rekey import decrypt, encrypt\n"
+        "from aider_gardener.archive.store.encryption import is_encrypted\n"
+        "place = pathlib.Path(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "while True:\n"
+        "    decrypt(place) if is_encrypted(place / 'gardener.db') else encrypt(place, 'env')\n"
+    )
+    chaos = random.Random(3)
+    for _ in range(int(os.environ.get("GARDENER_TEST_KILLS", "5"))):
+        child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+        assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+        time.sleep(chaos.random() * 0.15)
+        child.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        child.communicate()
+        again = open_store(tmp_path)
+        assert again.notice == "" and holds_everything(again, 60), again.notice
+        again.close()
+        assert not (tmp_path / PART_NAME).exists() and list(tmp_path.glob("*damaged*")) == []
+
+
+def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
+    place, archive = tmp_path / "key", tmp_path / "a"
+    store = open_store(archive)
+    fill(store, 3)
+    store.close()
+    encrypt(archive, f"file:{place}")
+    assert len(place.read_text().strip()) == 64
+    again = open_store(archive)
+    assert holds_everything(again, 3)
+    again.close()
+    if os.name == "posix":
+        assert place.stat().st_mode & 0o777 == 0o600
+        place.chmod(0o644)
+        assert "chmod 600" in open_store(archive).notice
+        place.chmod(0o600)
+    for content in (None, "", "\udc80"):
+        place.unlink(missing_ok=True)
+        if content is not None:
+            place.write_bytes(content.encode("utf-8", "surrogateescape"))
+            place.chmod(0o600)
+        locked = open_store(archive)
+        assert not locked.persistent and "key file" in locked.notice and "\n" not in locked.notice
+
+
+def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[tuple[str, str], str] = {}
+    library = types.ModuleType("keyring")
+    library.__spec__ = importlib.machinery.ModuleSpec("keyring", None)
+    library.get_password = lambda *name: held.get(name)  # type: ignore[attr-defined]  # reason: a stand-in
+    library.set_password = lambda service, name, key: held.update({(service, name): key})  # type: ignore[attr-defined]  # reason: the same
+    monkeypatch.setitem(sys.modules, "keyring", library)
+    store = open_store(tmp_path)
+    fill(store, 3)
+    store.close()
+    encrypt(tmp_path, "keyring")
+    assert len(held) == 1 and MARK.encode() not in bytes_of(tmp_path)
+    again = open_store(tmp_path)
+    assert holds_everything(again, 3)
+    again.close()
+    held.clear()
+    locked = open_store(tmp_path)
+    assert not locked.persistent and "keyring" in locked.notice
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "install keyring" in open_store(tmp_path).notice
+
+
+@pytest.mark.parametrize("value", ["file:", "vault", "ENV", "file"])
+def test_a_source_that_is_none_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match="store_key must be one of keyring, env, file:PATH"):
+        Settings(store_key=value)

@@ -1,0 +1,181 @@
+"""Secrets go, everything else stays. The secrets here are made up from the formats' descriptions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.archive.store.redact import Redacted, is_telling, placeholder, redact
+
+HEX = "0123456789abcdef0123456789ABCDEF"
+MIXED = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+
+SECRETS = [
+    ("key = {}", "sk-ant-api03-" + MIXED * 2),
+    ("OPENAI_API_KEY={}", "sk-proj-" + MIXED),
+    ("see {} there", "sk-or-v1-" + HEX * 2),
+    ("{}", "AIza" + (MIXED + "abcd")[:35]),
+    ("remote: {}", "ghp_" + (MIXED * 2)[:36]),
+    ("{}", "github_pat_" + MIXED),
+    ("{}", "glpat-" + MIXED[:20]),
+    ("{}", "xoxb-" + "1234567890-abcdefABCDEF"),
+    ("stripe {}", "sk_live_" + MIXED[:24]),
+    ("{}", "hf_" + MIXED),
+    ("{}", "gsk_" + MIXED),
+    ("id {}", "AKIA" + "ABCDEFGH12345678"),
+    ("aws_secret_access_key = {}", (MIXED * 2)[:40]),
+    ("cookie {}", JWT),
+    ("Authorization: Bearer {}", MIXED),
+    ('{{"Authorization": "Basic {}"}}', "dXNlcjpwYXNzd29yZDEyMw=="),
+    ("postgres://app:{}@db.local:5432/x", "s3cr3t-pw"),
+    ("https://{}@git.local/a/b.git", MIXED),
+    ("redis://:{}@cache/0", "hunter2hunter2"),
+    ("curl -u admin:{} http://x", "pa55word"),
+    ("mysqldump -u root -p{} db", "sup3rs3cret"),
+    ("tool --password={} run", "Tr0ub4dor"),
+    ("tool --token {} run", MIXED),
+    ("DB_PASSWORD={}", "hunter2"),
+    ("export ADMIN_PASSWORD={}", "correcthorse"),
+    ("password: {}", "hunter2"),
+    ('password = "{}"', "correct-horse"),
+    ("const apiKey = '{}';", MIXED),
+    ('"client_secret": "{}"', MIXED),
+    ('session.login(password="{}")', "Winter2024"),
+    ("auth_token: {}", HEX),
+    ("AccountKey={};EndpointSuffix=core", MIXED * 2 + "=="),
+    ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
+]
+
+HARMLESS = [
+    "password = get_password(user)",
+    'token = os.environ["TOKEN"]',
+    "token: str",
+    "api_key: Optional[str] = None",
+    'api_key = "${API_KEY}"',
+    'password: "<your-password>"',
+    'password = "changeme"',
+    "password: string;",
+    'token_type = "bearer"',
+    "max_tokens = 4096",
+    "secret: Uint8Array",
+    "const token = tokens[i + 1];",
+    "commit 1f0c8b7a9d3e5f60718293a4b5c6d7e8f9012345",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "https://example.test:8080/a@b",
+    "see http://localhost:3000/users/@me",
+    "the password must be at least 8 characters",
+    "Password: ",
+    "PASSWORD=$PASSWORD",
+    'errors["password"] = "must not be empty"',
+    "sk-learn is fine, and task-management-with-a-long-name too",
+    "def test_token_is_rejected_when_expired(): pass",
+    "raise InvalidToken('expired')",
+    "x = secrets.token_hex(16)",
+    'headers = {"Authorization": f"Bearer {token}"}',
+    "pass",
+    "set one for a provider (eg: --api-key provider=<key> or --token name)",
+    'fields = ["login", "password", "encoding"]',
+    "tokens: 1,234 sent, 56 received",
+    'secret_name = "db-credentials"',
+]
+
+
+@pytest.mark.parametrize(
+    ("frame", "secret"), SECRETS, ids=[frame[:24] + str(n) for n, (frame, _) in enumerate(SECRETS)]
+)
+def test_secrets_go(frame: str, secret: str) -> None:
+    text = "before é\n" + frame.format(secret) + "\nafter"
+    result = redact(text)
+    assert secret not in result.text
+    assert result.text.startswith("before é\n") and result.text.endswith("\nafter")
+    assert "[redacted:" in result.text
+    assert restored(text, result) == text
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_everything_else_stays(text: str) -> None:
+    assert redact(text) == Redacted(text)
+
+
+@pytest.mark.parametrize("kind", ["RSA ", "", "OPENSSH ", "EC "])
+def test_private_keys_go(kind: str) -> None:
+    body = "\n".join([MIXED * 2] * 5)
+    text = f"a\n-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\nb"
+    result = redact(text)
+    assert (
+        MIXED not in result.text
+        and result.text.startswith("a\n-----BEGIN")
+        and result.text.endswith("KEY-----\nb")
+    )
+    cut = redact(f"-----BEGIN {kind}PRIVATE KEY-----\n{body}")
+    assert MIXED not in cut.text
+    escaped = redact(
+        '{"private_key": "-----BEGIN PRIVATE KEY-----\\n'
+        + "\\n".join([MIXED * 2] * 5)
+        + '\\n-----END PRIVATE KEY-----\\n"}'
+    )
+    assert MIXED not in escaped.text
+
+
+def test_placeholders_are_stable_and_name_the_kind() -> None:
+    one, two = redact('password = "hunter22"'), redact("url postgres://u:hunter22@h/")
+    assert one.text == f'password = "{placeholder("hunter22", "password")}"'
+    assert one.text[-8:-2] == two.spans[0].placeholder[-7:-1]
+    assert redact('password = "hunter23"').text != one.text
+
+
+def test_known_secrets_go_wherever_they_stand() -> None:
+    secret = "s3cr3t-value-99"
+    assert secret not in redact(f"it printed {secret}!", [secret]).text
+    assert "s3cr3t-val" not in redact("it printed s3cr3t-val… and stopped", [secret]).text
+    assert redact("nothing of it", [secret]).spans == ()
+    assert redact("postgres is up", ["postgres1234"]).spans == ()
+    assert is_telling(secret) and not is_telling("password") and not is_telling("123456789")
+
+
+@given(
+    st.lists(st.one_of(st.text(max_size=20), st.sampled_from([f.format(s) for f, s in SECRETS])), max_size=8),
+    st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_redacting_is_reversible_in_place_and_done_once(parts: list[str], lines: bool) -> None:
+    text = ("\n" if lines else " ").join(parts)
+    result = redact(text)
+    assert restored(text, result) == text
+    assert redact(result.text).text == result.text
+    positions = [result.position(offset) for offset in range(len(text) + 1)]
+    assert positions == sorted(positions) and positions[-1] == len(result.text)
+    ends = [result.position(offset, end=True) for offset in range(len(text) + 1)]
+    assert ends == sorted(ends) and all(end >= start for start, end in zip(positions, ends, strict=True))
+
+
+def test_positions_move_around_a_secret() -> None:
+    text = 'aa password = "hunter22" bb'
+    result = redact(text)
+    start = text.index("hunter22")
+    assert result.position(0) == 0 and result.position(start) == start
+    assert result.text[result.position(text.index(" bb")) :] == " bb"
+    inside = start + 3
+    assert (
+        result.text[result.position(inside) : result.position(inside, end=True)]
+        == result.spans[0].placeholder
+    )
+
+
+def test_long_lines_are_searched_in_pieces() -> None:
+    filler = "x" * 7_990
+    text = f'{filler} password = "hunter22" {filler}'
+    assert "hunter22" not in redact(text).text
+
+
+def restored(text: str, result: Redacted) -> str:
+    """The text again, from the redacted one and the spans."""
+    out = result.text
+    for span in reversed(result.spans):
+        at = result.position(span.start)
+        assert out[at : at + len(span.placeholder)] == span.placeholder
+        out = out[:at] + text[span.start : span.end] + out[at + len(span.placeholder) :]
+    return out

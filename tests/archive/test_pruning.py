@@ -1,0 +1,194 @@
+"""Pruning for good: only with leave, never live sessions, bytes and room really gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from click.testing import CliRunner, Result
+
+from aider_gardener.archive.pruning import keep_to_policy, proposal, prune
+from aider_gardener.archive.retention import CONFIDENCE_GAIN, DAY, HOUR, Policy
+from aider_gardener.archive.store import Chunk, Store, liveness, open_store
+from aider_gardener.cli.root import main
+from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.settings import Settings
+
+OLD = time.time() - 60 * DAY
+
+
+def put(store: Store, content: str, *, seq: int, session: str = "old", at: float = OLD) -> Entry:
+    new = Entry(
+        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
+        source=Source(), cls=ContentClass.LOG, segments=(), tokens=len(content) // 4, created_at=at, accessed_at=at,
+    )  # fmt: skip
+    return store.add(
+        new, chunks=[Chunk(new.id, at, min(at + 400, len(content))) for at in range(0, len(content), 400)]
+    )
+
+
+def filled(directory: Path, count: int = 60) -> None:
+    """Old entries of a session that no process holds, one of them pinned, and one of today."""
+    store = open_store(directory)
+    store.open_session("old", project="p", started_at=OLD)
+    for n in range(count):
+        put(store, f"Quokka marker {n} " + f"some filler words {n} " * 400, seq=n)
+    pinned = put(store, "pinned words", seq=count)
+    store.pin(pinned.id, True)
+    put(store, "said today", seq=0, session="new", at=time.time())
+    store.close()
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["store", *words])
+
+
+def gc(directory: Path, *words: str) -> dict[str, Any]:
+    done = run("gc", "--store", str(directory), "--json", *words)
+    assert done.exit_code == 0, done.output
+    value: dict[str, Any] = json.loads(done.output)
+    return value
+
+
+def bytes_of(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def test_nothing_goes_without_leave(tmp_path: Path) -> None:
+    filled(tmp_path)
+    for words in ((), ("--dry-run",), ("--dry-run", "--yes"), ("--max-size", "1"), ("--older-than", "5")):
+        value = gc(tmp_path, *words)
+        assert not value["deleted"] and len(value["entries"]) == 60, words
+    store = open_store(tmp_path)
+    assert store.stats().entries == 62
+    store.close()
+
+
+def test_with_leave_it_goes_for_good_and_the_file_shrinks(tmp_path: Path) -> None:
+    filled(tmp_path)
+    size = (tmp_path / "gardener.db").stat().st_size
+    value = gc(tmp_path, "--yes")
+    assert value["deleted"] and value["bytes_after"] < value["bytes_before"] / 3
+    left = bytes_of(tmp_path).lower()
+    assert b"quokka" not in left and b"pinned words" in left and b"said today" in left
+    assert (tmp_path / "gardener.db").stat().st_size < size / 2
+    store = open_store(tmp_path)
+    assert store.stats().entries == 2 and store.verify() == []
+    store.close()
+    assert gc(tmp_path, "--yes")["entries"] == []
+
+
+def test_the_table_says_what_goes_and_what_to_do(tmp_path: Path) -> None:
+    filled(tmp_path)
+    shown = run("gc", "--store", str(tmp_path)).output
+    assert "not used for 60 days" in shown and "--yes deletes" in shown and "60" in shown
+    assert "Deleted for good" in run("gc", "--store", str(tmp_path), "--yes").output
+    assert "Nothing may go" in run("gc", "--store", str(tmp_path)).output
+
+
+def test_a_policy_the_user_set_is_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    store = open_store(tmp_path)
+    assert keep_to_policy(store, Settings()) == ""
+    assert "60" in keep_to_policy(store, Settings(retention="prune")) and store.stats().entries == 2
+    assert keep_to_policy(store, Settings(retention="prune")) == ""
+    store.close()
+    monkeypatch.setenv("AIDER_GARDENER_RETENTION", "prune")
+    (tmp_path / "b").mkdir()
+    filled(tmp_path / "b", 5)
+    assert not gc(tmp_path / "b", "--dry-run")["deleted"] and gc(tmp_path / "b")["deleted"]
+
+
+def test_a_limit_warns_or_caps(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    now = time.time()
+    for n in range(40):  # two days old, so that only the limit can ask for them
+        put(store, f"entry {n} " + os.urandom(30_000).hex(), seq=n, at=now - 2 * DAY + n)
+    line = keep_to_policy(store, Settings(store_limit=1))
+    assert "more than the limit of 1 MB" in line and "\n" not in line and store.stats().entries == 40
+    assert keep_to_policy(store, Settings(store_limit=1_000)) == ""
+    assert "deleted" in keep_to_policy(store, Settings(store_limit=1, retention="prune"))
+    assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
+    assert [e.seq for e in store.session_entries("old")] == list(range(40 - store.stats().entries, 40))
+    store.close()
+
+
+def test_sessions_that_a_process_holds_are_live(tmp_path: Path) -> None:
+    filled(tmp_path)
+    holder = open_store(tmp_path)
+    holder.open_session("old", project="p", started_at=OLD)
+    reader = open_store(tmp_path)
+    assert "old" in reader.live_sessions() and proposal(reader, Policy()) == []
+    holder.close()
+    assert "old" not in reader.live_sessions() and len(proposal(reader, Policy())) == 60
+    reader.close()
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    filled(tmp_path, 3)
+    code = (
+        "import os, sys, pathlib\n"
+        "from aider_gardener.archive.store import open_store\n"
+        "store = open_store(pathlib.Path(sys.argv[1]))\n"
+        "store.open_session('old', project='p', started_at=1.0)\n"
+        "print('held', flush=True)\n"
+        "sys.stdin.read()\n"
+        "os._exit(9)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None and child.stdout.readline() == b"held\n"
+    store = open_store(tmp_path)
+    assert "old" in store.live_sessions()
+    child.communicate()
+    assert "old" not in store.live_sessions()
+    store.close()
+
+
+def test_another_machines_process_and_a_reused_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path, 3)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("INSERT INTO holders VALUES ('old', 'elsewhere', 1, '', ?)", (time.time() - 2 * DAY,))
+    store = open_store(tmp_path)
+    assert "old" in store.live_sessions()
+    db.execute("UPDATE holders SET at = ?", (time.time() - 40 * DAY,))
+    assert "old" not in store.live_sessions()
+    started = liveness.start_of(os.getpid())
+    assert liveness.is_running(os.getpid(), started) and not liveness.is_running(-1, "")
+    if started:
+        assert not liveness.is_running(os.getpid(), started + "1")
+    db.close()
+    store.close()
+
+
+def test_use_raises_confidence(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    stored = put(store, "used now and then", seq=0, at=1_000_000.0)
+    store.touch([stored.id], 1_000_000.0 + 100 * HOUR)
+    held = store.holdings()[0]
+    assert held.confidence == pytest.approx(0.5 + CONFIDENCE_GAIN) and held.uses == 1
+    assert held.used_at == 1_000_000.0 + 100 * HOUR and held.sessions == ("old",)
+    for _ in range(40):
+        store.touch([stored.id], 1_000_000.0 + 100 * HOUR)
+    assert store.holdings()[0].confidence == 1.0
+    store.close()
+
+
+def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -> None:
+    filled(tmp_path)
+    store = open_store(tmp_path)
+    reader = apsw.Connection(str(tmp_path / "gardener.db"))
+    assert prune(store, Policy()).entries == 60
+    assert store.stats().entries == 2 and store.verify() == []
+    reader.close()
+    store.close()

@@ -1,0 +1,89 @@
+"""Which older entries may come back unasked."""
+
+from __future__ import annotations
+
+import pytest
+from made_entries import talk, words
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import clear_floor, may_go
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.recall.candidates import OLDER_WEIGHT, Request
+from aider_gardener.recall.recall import ASKED_SHARE
+from aider_gardener.settings import Settings
+
+FACT = ("which port has the staging box kestrel?", "The staging box kestrel listens on port 48213.")
+
+
+def chat(store: Store, session: str, *, project: str = "p", provider: str = "openai") -> Gardener:
+    archive = Archive(store, session=session, project=project, count=words, clock=lambda: 1_000.0)
+    archive.provider = provider
+    return Gardener(Settings(recall_sessions=True, history_tokens=4_000), archive)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "allowed"),
+    [
+        ("openai", "anthropic", True),
+        ("ollama", "openai", False),
+        ("ollama_chat", "ollama", True),
+        ("openai@here", "openai", False),
+        ("openai@here", "openai@here", True),
+        ("openai", "ollama", True),
+        ("ollama@away", "openai", False),
+        ("ollama", "ollama@away", False),
+        ("", "openai", False),
+        ("", "ollama", True),
+    ],
+)
+def test_what_was_said_to_a_local_model_stays_here(first: str, second: str, allowed: bool) -> None:
+    assert may_go(first, second) is allowed
+
+
+def note_of(gardener: Gardener) -> str:
+    return gardener.recall_note(FACT[0], "")
+
+
+def test_passages_of_older_sessions_of_the_project_are_recalled() -> None:
+    store = open_store(None)
+    chat(store, "old").sync(talk(FACT), [])
+    assert "48213" in note_of(chat(store, "new"))
+    assert note_of(chat(store, "foreign", project="q")) == ""
+    assert note_of(chat(store, "local-asks", provider="ollama"))
+
+
+def test_an_older_passage_counts_less() -> None:
+    store = open_store(None)
+    chat(store, "old").sync(talk(FACT), [])
+    new = chat(store, "new")
+    request = Request(FACT[0], unasked=True, older=True)
+    unasked = {item.entry_id: item.score for item in new.recollection.find(new.chat, request, words)}
+    asked = {item.entry_id: item.score for item in new.recall(FACT[0])}
+    assert unasked
+    assert all(
+        score == pytest.approx(OLDER_WEIGHT * asked[stored_id], abs=1e-3)
+        for stored_id, score in unasked.items()
+    )
+
+
+def test_a_chat_cleared_by_its_host_is_cleared_for_good() -> None:
+    store = open_store(None)
+    old = chat(store, "old")
+    old.sync(talk(FACT), [])
+    old.sync([], [])
+    assert clear_floor(store, "old") == 2
+    assert note_of(chat(store, "new")) == ""
+
+
+def test_weak_passages_are_left_out_when_the_user_asks() -> None:
+    store = open_store(None)
+    gardener = chat(store, "one")
+    gardener.sync(
+        talk(FACT, *((f"the box number {n}", f"a box with thing {n} in it") for n in range(40))), []
+    )
+    found = gardener.recall("staging box kestrel port 48213")
+    assert "48213" in found[0].text
+    best = found[0].score
+    assert all(item.score >= ASKED_SHARE * best for item in found)
+    assert sum(words(item.text) for item in found) < 200

@@ -1,0 +1,129 @@
+"""`gardener compress` and `gardener classify` read a file or stdin and answer for people or programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aider_gardener.cli.compress import classify, compress, counted
+
+LOG = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
+
+
+def test_json_holds_the_promised_keys_and_nothing_else_is_printed() -> None:
+    result = CliRunner().invoke(compress, ["--json"], input=LOG)
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert {"class", "text", "tokens_before", "tokens_after", "ratio", "ms", "kept"} <= set(report)
+    assert report["class"] == "log" and report["tokens_after"] < 0.2 * report["tokens_before"]
+
+
+def test_the_text_goes_to_stdout_and_the_figures_to_stderr() -> None:
+    result = CliRunner().invoke(compress, [], input=LOG)
+    assert "tokens" in result.stderr and "→" in result.stderr and "→" not in result.stdout.splitlines()[0]
+
+
+def test_class_source_and_focus(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(
+        "def f():\n" + "".join(f"    value_{i} = compute({i})\n" for i in range(40)), encoding="utf-8"
+    )
+    folded = CliRunner().invoke(compress, [str(path), "--class", "code"])
+    assert "# … 40 lines …" in folded.stdout
+    focused = CliRunner().invoke(compress, [str(path), "--class", "code", "--focus", "value_17"])
+    assert "value_17 = compute(17)" in focused.stdout and "value_16" not in focused.stdout
+    sourced = CliRunner().invoke(compress, [str(path), "--source", "run: cat x.py", "--json"])
+    assert json.loads(sourced.stdout)["class"] == "code"
+
+
+def test_classify_names_class_and_segments() -> None:
+    text = f"why?\n\n```\n{LOG}```\n"
+    result = CliRunner().invoke(classify, ["--source", "typed", "--json"], input=text)
+    report = json.loads(result.stdout)
+    assert report["class"] == "prompt"
+    assert [part["class"] for part in report["segments"]] == ["prompt", "log"]
+    assert "lines 3-" in CliRunner().invoke(classify, ["--source", "typed"], input=text).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-file"],
+        ["."],
+        ["--class", "nonsense"],
+        ["--source", "nonsense"],
+        ["--evaluate", "no-such-folder"],
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
+    result = CliRunner().invoke(compress, arguments, input="x")
+    assert result.exit_code == 2
+    assert result.stdout == "" and result.stderr.strip()
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\xff\xfe\x80", "🙂".encode() * 5, b"\r\n\r\n"])
+def test_any_bytes_are_read(data: bytes) -> None:
+    for arguments in ([], ["--json"]):
+        assert CliRunner().invoke(compress, arguments, input=data).exit_code == 0
+
+
+def test_evaluate_prints_the_matrix(tmp_path: Path) -> None:
+    (tmp_path / "log_app").mkdir()
+    (tmp_path / "log_app" / "a.log").write_text(LOG, encoding="utf-8")
+    assert "1 of 1 right: 100.0%" in CliRunner().invoke(compress, ["--evaluate", str(tmp_path)]).stdout
+    assert (
+        json.loads(CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"]).stdout)["accuracy"]
+        == 1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "told"),
+    [
+        (1, "errors", "1 error"),
+        (2, "errors", "2 errors"),
+        (0, "rows", "0 rows"),
+        (1, "kinds of warning", "1 kind of warning"),
+        (1, "matches", "1 match"),
+        (1, "entries", "1 entry"),
+        (1, "causes", "1 cause"),
+    ],
+)
+def test_what_was_kept_is_counted_in_words(number: int, what: str, told: str) -> None:
+    assert counted(number, what) == told
+
+
+def session(folder: Path) -> None:
+    events = [{"kind": "meta", "format": 1, "name": "short"}, {"kind": "user", "turn": 1, "text": "run it, please"},
+              {"kind": "command", "turn": 1, "command": "python worker.py", "output": LOG, "exit_status": 0}, {"kind": "reply", "turn": 1, "text": "Done: 300 jobs."}]  # fmt: skip
+    (folder / "short").mkdir()
+    (folder / "short" / "session.jsonl").write_text(
+        "".join(json.dumps(event) + "\n" for event in events), encoding="utf-8"
+    )
+
+
+def test_sessions_are_told_by_compressor(tmp_path: Path) -> None:
+    session(tmp_path)
+    report = json.loads(CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path), "--json"]).stdout)
+    assert report["sessions"] == ["short"] and report["messages"] == 3
+    log = report["compressors"]["log: others"]
+    assert (
+        log["share"] > 0.9
+        and log["ratio"] < 0.2
+        and report["compressed_ratio"] < 0.25
+        and report["line_ratio"] < report["compressed_ratio"]
+    )
+    assert sum(row["tokens"] for row in report["compressors"].values()) == pytest.approx(
+        report["tokens"], rel=0.02
+    )
+    table = CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path / "short")]).stdout
+    assert "log: others" in table and "in line form" in table
+
+
+def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
+    result = CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path)])
+    assert result.exit_code == 2 and "holds no recorded session" in result.stderr

@@ -1,0 +1,150 @@
+"""`gardener replay`: one line for what is wrong, the right exit code, and a real replay at the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from aider_gardener.cli.replay import replay
+from aider_gardener.replay.measure.results_json import read_results
+
+HISTORIES = Path(__file__).parent.parent / "data" / "histories"
+HISTORY = str(HISTORIES / "current.md")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(replay, [str(argument) for argument in arguments])
+
+
+def refused(found: Result, code: int, *says: str) -> None:
+    """Exactly one line on standard error, nothing on standard output, this exit code."""
+    assert found.exit_code == code, found.output
+    assert found.stdout == ""
+    assert len(found.stderr.strip().splitlines()) == 1
+    for words in says:
+        assert words in found.stderr
+
+
+def folder(at: Path, *lines: str) -> Path:
+    at.mkdir(exist_ok=True)
+    (at / "session.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return at
+
+
+META = '{"kind": "meta", "format": 1, "name": "s", "files": [], "edit_format": "diff"}'
+
+
+def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
+    refused(run(), 2, "name at least one")
+    refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
+
+
+def test_an_unknown_variant_lists_those_that_exist() -> None:
+    refused(run(HISTORY, "--variant", "stock,zork"), 2, "'zork'", "stock-fixed", "no-history")
+    refused(run(HISTORY, "--variant", " , "), 2, "names nothing")
+
+
+def test_an_unknown_model_says_that_its_window_is_unknown() -> None:
+    refused(run(HISTORY, "--model", "zork-9"), 2, "zork-9", "window")
+
+
+def test_a_plot_of_an_unknown_format_is_refused_before_any_work(tmp_path: Path) -> None:
+    refused(run(HISTORY, "--plot", tmp_path / "p.txt"), 2, ".svg, .png, .pdf")
+    refused(run(HISTORY, "--json", tmp_path), 2, "is a folder")
+    refused(run(HISTORY, "--html", tmp_path), 2, "is a folder")
+
+
+def test_probes_belong_to_one_session(tmp_path: Path) -> None:
+    two = [folder(tmp_path / name, META) for name in ("a", "b")]
+    refused(run(*two, "--probes", tmp_path / "p.json"), 2, "one session")
+    refused(run(two[0], "--probes", tmp_path / "p.json"), 1, "p.json")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ((META.replace('"format": 1', '"format": 7'),), "unknown session format 7"),
+        ((META, '{"kind": "user", "turn": 1, "te'), "line 2 is truncated"),
+        (("",), "empty"),
+        (('{"kind": "user", "turn": 1, "text": "x"}',), "no meta event"),
+    ],
+)
+def test_a_bad_recording_is_one_line_that_names_it(tmp_path: Path, lines: tuple[str, ...], says: str) -> None:
+    refused(run(folder(tmp_path, *lines)), 1, says, str(tmp_path.name))
+
+
+@pytest.mark.parametrize("text", ["", "# a readme\n", "\n# aider chat started at 2025-01-01 10:00:00\n\n"])
+def test_an_empty_or_foreign_history_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(text, encoding="utf-8")
+    refused(run(path), 1, ".aider.chat.history.md")
+
+
+def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
+    refused(run(tmp_path), 1, "session.jsonl", ".aider.chat.history.md")
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """A history in a project's folder, replayed under two variants with everything written."""
+    place = tmp_path_factory.mktemp("project")
+    (place / ".aider.chat.history.md").write_bytes((HISTORIES / "current.md").read_bytes())
+    found = run(
+        place,
+        "--variant",
+        "none,no-history",
+        "--json",
+        place / "r.json",
+        "--plot",
+        place / "p.svg",
+        "--dump-prompts",
+        place / "prompts",
+        "--html",
+        place / "r.html",
+    )
+    return found, place
+
+
+def test_a_history_file_is_replayed_without_keys_or_network(replayed: tuple[Result, Path]) -> None:
+    found, place = replayed
+    assert found.exit_code == 0, found.output
+    assert f"{place.name}: 5 turns, 0 probes" in found.stdout
+    assert "no-history (floor)" in found.stdout and "chat history file" in found.stdout
+    assert "written to" in found.stderr and "(2 of 2)" in found.stderr
+
+
+def test_json_plot_and_prompts_are_written(replayed: tuple[Result, Path]) -> None:
+    _, place = replayed
+    results = read_results(place / "r.json")
+    assert [result.variant for result in results] == ["none", "no-history"]
+    assert (place / "p.svg").read_text(encoding="utf-8").startswith("<?xml")
+    prompts = sorted(path.name for path in (place / "prompts" / place.name / "none").iterdir())
+    assert prompts == ["1-1.json", "4-1.json", "4-2.json", "5-1.json"]
+    second = json.loads((place / "prompts" / place.name / "none" / "4-1.json").read_text(encoding="utf-8"))
+    assert any("a port is 1 to 65535" in str(message["content"]) for message in second)
+
+
+def test_the_html_report_shows_every_variant_and_says_that_it_is_private(
+    replayed: tuple[Result, Path],
+) -> None:
+    found, place = replayed
+    page = (place / "r.html").read_text(encoding="utf-8")
+    assert page.count('<figure class="chart" data-variant=') == 2
+    assert place.name in page and "chat history" not in page.split("<h1>")[0]
+    assert "holds parts of the chat" in found.stderr
+
+
+def test_a_new_start_within_the_file_begins_with_an_empty_chat(replayed: tuple[Result, Path]) -> None:
+    _, place = replayed
+    last = (place / "prompts" / place.name / "none" / "5-1.json").read_text(encoding="utf-8")
+    assert "where is the test for it?" in last and "a port is 1 to 65535" not in last
+
+
+def test_json_to_standard_output_is_all_that_is_there(tmp_path: Path) -> None:
+    found = run(HISTORIES / "v0.37.md", "--variant", "none", "--json", "-")
+    assert found.exit_code == 0, found.output
+    value = json.loads(found.stdout)
+    assert value["kind"] == "replay" and value["summaries"][0]["turns"] == 3

@@ -1,0 +1,249 @@
+"""Single entries: forgotten, pinned, restored, explained, on a chat without a host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_entries import make_gardener, talk, words
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.entries import full_id
+from aider_gardener.archive.store import open_store
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.goals import Goal
+from aider_gardener.plan.legality import problems
+from aider_gardener.plan.view import FILLER
+from aider_gardener.settings import Settings
+
+PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))
+
+
+def long_talk(turns: int) -> list[Message]:
+    return talk(*((f"question {n} about subject {n}", f"Answer {n}. {PROSE}") for n in range(turns)))
+
+
+def shown(gardener: Gardener) -> list[Message]:
+    return [piece.message for part in gardener.pieces for piece in part]
+
+
+def text(gardener: Gardener) -> str:
+    return "\n".join(message.content for message in shown(gardener))
+
+
+def id_at(gardener: Gardener, seq: int) -> str:
+    return gardener.chat.entries[seq].id
+
+
+def filled(turns: int = 8, **options: object) -> Gardener:
+    gardener = make_gardener(**{"history_tokens": 2_000, **options})
+    gardener.sync(long_talk(turns), [])
+    return gardener
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    forgotten=st.lists(st.integers(0, 11), unique=True, max_size=6),
+    pinned=st.lists(st.integers(0, 11), unique=True, max_size=2),
+    split=st.integers(0, 6),
+    undo=st.booleans(),
+    compact_first=st.booleans(),
+)
+def test_laws_of_forgetting_and_pinning(
+    forgotten: list[int], pinned: list[int], split: int, undo: bool, compact_first: bool
+) -> None:
+    """Whatever is forgotten or pinned, and whatever is compacted or undone after it: the chat is legal,
+    what is forgotten stands nowhere, what is pinned stands whole."""
+    messages = long_talk(6)
+    gardener = make_gardener(history_tokens=20_000)
+    gardener.sync(messages[: 2 * split], messages[2 * split :])
+    goal = Goal(high=1, low=1, hard=1)
+    if compact_first:
+        gardener.tend(goal=goal)
+    held = [seq for seq in pinned if seq not in forgotten]
+    for seq in held:
+        gardener.pin(id_at(gardener, seq))
+    for seq in forgotten:
+        gardener.forget(id_at(gardener, seq))
+    gardener.tend(goal=goal)
+    if undo and gardener.plans_applied:
+        gardener.undo()
+    gardener.apply(dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
+    gardener.show_originals()
+    gardener.shrink()
+    for part in gardener.pieces:
+        assert problems([piece.message for piece in part]) == []
+    standing = text(gardener)
+    for seq in forgotten:
+        assert messages[seq].content not in standing
+        assert gardener.archive.store.original(full_text_id(messages[seq])) is None
+    assert all(messages[seq].content in standing for seq in held)
+    gardener.sync(*([piece.message for piece in part] for part in gardener.pieces))
+    assert gardener.chat.next_seq == len(messages), "nothing of ours was taken for something new"
+
+
+def full_text_id(message: Message) -> str:
+    from aider_gardener.messages import entry_id
+
+    return entry_id(message.role, message.content)
+
+
+def test_forget_counts_every_copy_once() -> None:
+    gardener = make_gardener()
+    gardener.sync(talk(("the same words", "a"), ("the same words", "b")), [])
+    assert gardener.forget(id_at(gardener, 0)) == 1
+    assert "the same words" not in text(gardener)
+    assert gardener.archive.store.stats().entries == 2
+
+
+def test_forgetting_frees_the_entry_in_memory_too() -> None:
+    gardener = filled()
+    secret = gardener.chat.entries[1].content
+    gardener.tend()
+    gardener.forget(id_at(gardener, 1))
+    assert secret not in repr(gardener.chat)
+    assert gardener.recall("answer 0 part number detail", token_limit=5_000)
+    assert all("Answer 0." not in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
+
+
+def test_forgetting_within_a_trial_is_refused_and_changes_nothing() -> None:
+    from aider_gardener.errors import StoreError
+
+    gardener = filled()
+    before = shown(gardener)
+    with gardener.trial(), pytest.raises(StoreError, match="within a trial"):
+        gardener.forget(id_at(gardener, 1))
+    assert shown(gardener) == before
+
+
+def test_forget_session_leaves_what_another_session_said() -> None:
+    store = open_store(None)
+    archives = [
+        Archive(store, session=name, project="p", count=words, clock=lambda: 1_000.0)
+        for name in ("old", "new")
+    ]
+    old, new = (Gardener(Settings(), archive) for archive in archives)
+    old.sync(talk(("said in both", "Noted.")), [])
+    new.sync(talk(("said in both", "Noted."), ("said here alone", "Fine.")), [])
+    assert new.forget_session() == 2
+    assert [entry.content for entry in store.session_entries("old")] == ["said in both", "Noted."]
+    assert shown(new) == []
+    new.sync([], [Message("user", "a new beginning")])
+    assert [entry.content for entry in store.session_entries("new")] == ["a new beginning"]
+
+
+def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
+    gardener = filled(history_tokens=3_000)
+    gardener.tend()
+    seq = next(s for s, level in gardener.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN)
+    whole = gardener.chat.entries[seq].content
+    assert whole not in text(gardener)
+    assert gardener.pin(id_at(gardener, seq)).pinned
+    assert whole in text(gardener)
+    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    assert whole in text(gardener)
+    assert not gardener.pin(id_at(gardener, seq), pinned=False).pinned
+    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    assert whole not in text(gardener)
+
+
+def test_pinned_entries_leave_half_of_the_budget_free() -> None:
+    gardener = filled(history_tokens=1_000)
+    gardener.pin(id_at(gardener, 1))
+    with pytest.raises(UsageError, match=r"half of the history budget.*/unpin"):
+        gardener.pin(id_at(gardener, 3))
+    gardener.pin(id_at(gardener, 1))  # pinned already: nothing more is taken
+
+
+def test_a_pin_is_known_to_the_next_process(tmp_path: Path) -> None:
+    def chat(session: str) -> Gardener:
+        store = open_store(tmp_path / "s")
+        archive = Archive(store, session=session, project="p", count=words, clock=lambda: 1_000.0)
+        gardener = Gardener(Settings(history_tokens=2_000), archive)
+        gardener.sync(long_talk(8), [])
+        return gardener
+
+    first = chat("one")
+    first.pin(id_at(first, 1))
+    first.archive.store.close()
+    second = chat("two")
+    second.tend(goal=Goal(high=1, low=1, hard=1))
+    assert second.chat.entries[1].content in text(second)
+    second.archive.store.close()
+
+
+def test_restore_in_place_holds_off_the_next_plan() -> None:
+    gardener = filled(12)
+    gardener.tend()
+    seq = next(s for s in gardener.chat.fidelity if s % 2)
+    found = gardener.restore(id_at(gardener, seq))
+    assert (found.in_place, found.changed) == (True, True)
+    assert found.entry.content in text(gardener)
+    gardener.sync(shown(gardener), [Message("user", "short")])
+    assert gardener.tend() is None
+    assert gardener.restore(id_at(gardener, seq)).changed is False
+
+
+def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
+    gardener = filled(2)
+    gone = id_at(gardener, 1)
+    gardener.clear()
+    found = gardener.restore(gone)
+    assert not found.in_place
+    assert [message.role for message in found.messages] == ["user", "assistant"]
+    note = found.messages[0].content
+    assert f"> Answer 0. {PROSE}" in note
+    assert found.messages[1].content == FILLER
+    gardener.sync([], list(found.messages))
+    assert gardener.chat.entries[4].source.kind.value == "stub"
+    assert gardener.restore(gone).changed is False
+
+
+def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
+    gardener = filled()
+    gardener.tend()
+    seq = next(s for s in gardener.chat.fidelity if s % 2)
+    stored_id = id_at(gardener, seq)
+    gardener.restore(stored_id)
+    why = gardener.why(stored_id[:8])
+    assert [change.kind for change in why.changes] == ["plan", "restore"]
+    plan = gardener.plans_applied[0].plan
+    assert plan.marks is not None
+    mark = plan.marks.high
+    assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
+    assert "priority" in why.changes[0].reason
+    assert why.changes[1].after == "full"
+    assert why.standing == "full"
+    assert why.priority == pytest.approx(sum(why.parts.values()), abs=0.2)
+    assert json.loads(json.dumps(why.as_json()))["class"] == "prose"
+
+
+def test_why_says_how_many_tokens_stand() -> None:
+    gardener = filled()
+    gardener.tend()
+    for seq, level in gardener.chat.fidelity.items():
+        why = gardener.why(id_at(gardener, seq))
+        assert why.standing == level.value
+        assert why.standing_tokens < why.tokens or why.tokens < 20
+    assert history_used(gardener) > 0
+
+
+@pytest.mark.parametrize("given_id", ["", "  ", "[]", "gzz", "zebra"])
+def test_an_unknown_id_says_what_to_do(given_id: str) -> None:
+    gardener = filled(2)
+    for step in (gardener.forget, gardener.pin, gardener.restore, gardener.why):
+        with pytest.raises(UsageError, match=r"/recall"):
+            step(given_id)
+
+
+def test_ids_may_be_given_as_they_stand_in_notes() -> None:
+    gardener = filled(2)
+    stored_id = id_at(gardener, 0)
+    for form in (stored_id, stored_id.upper(), f"[{stored_id}]", f"({stored_id}):", stored_id[:7] + "…"):
+        assert full_id(gardener.archive.store, form) == stored_id

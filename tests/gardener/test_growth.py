@@ -1,0 +1,159 @@
+"""The autopilot: growth, trend, status line, what was saved, kept across runs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_entries import make_gardener, talk, words
+
+from aider_gardener.errors import StoreError
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.growth import (
+    POINTS,
+    Autopilot,
+    Point,
+    Session,
+    bar,
+    kept_sessions,
+    outlook,
+    read_state,
+    report_line,
+    short,
+    status_line,
+    summed,
+    trend,
+)
+from aider_gardener.messages import Message
+from aider_gardener.plan.goals import Goal
+from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.usage import Call, Prices
+
+PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
+PRICES = Prices(input=1e-3, output=0.0, cache_read=1e-4, cache_write=1e-3)
+
+
+def test_the_status_line_is_short() -> None:
+    points = [Point(86_700, 200_000)]
+    assert status_line(points, 2) == "43 % 86.7k · 2 compactions"
+    assert status_line([Point(940, 0)], 1) == "940 · 1 compaction"
+    assert short(1_250_000) == "1.2M"
+
+
+def test_the_trend_is_the_slope() -> None:
+    assert trend([Point(1_000 + 250 * n, 0) for n in range(9)]) == pytest.approx(250)
+    assert trend([Point(5, 0)]) == 0.0
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=60), st.floats(-1, 2))
+def test_outlook_and_bar_hold_for_any_growth(tokens: list[int], share: float) -> None:
+    found = outlook([Point(n, 128_000) for n in tokens])
+    assert bool(found) == bool(tokens)
+    assert len(bar(share)) == 20
+
+
+def test_the_outlook_says_how_many_turns_are_left() -> None:
+    found = outlook([Point(10_000 * n, 100_000) for n in range(1, 8)])
+    assert found["level"] == "WARNING"
+    assert found["trend_tokens_a_turn"] == 10_000
+    assert found["turns_left"] == 3
+    assert found["bar"] == "█" * 14 + "░" * 6
+
+
+def chatted(gardener: Gardener, turns: int) -> None:
+    """So many turns, each with one prompt that holds the whole view."""
+    gardener.frame = Frame(window=100_000, parts={"system": 100})
+    for number in range(turns):
+        gardener.enter_turn()
+        done = [piece.message for piece in gardener.pieces[0]]
+        gardener.sync([*done, *talk((f"question {number}", f"Answer {number}. {PROSE}"))], [])
+        gardener.usage.add(Call(1_000, 10), PRICES)
+        texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
+        gardener.autopilot.sent(gardener, texts)
+        gardener.leave_turn()
+        gardener.autopilot.turn_over(gardener)
+
+
+def test_nothing_compacted_nothing_saved() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 4)
+    assert gardener.autopilot.saved_tokens == 0
+
+
+def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 6)
+    plan = gardener.tend(goal=Goal(high=500, low=300))
+    assert plan is not None
+    texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
+    gardener.autopilot.sent(gardener, texts)
+    shown = sum(words(piece.content) for piece in gardener.pieces[0])
+    whole = sum(entry.tokens for entry in gardener.chat.entries.values())
+    assert gardener.autopilot.saved_tokens == whole - shown
+    assert gardener.autopilot.saved_cost == pytest.approx((whole - shown) * 1e-3)
+    before = gardener.autopilot.saved_tokens
+    gardener.autopilot.sent(gardener, [*texts, PROSE])
+    assert gardener.autopilot.saved_tokens - before == whole - shown - words(PROSE)
+
+
+def test_a_turn_without_a_call_is_no_point() -> None:
+    gardener = make_gardener()
+    gardener.enter_turn()
+    gardener.leave_turn()
+    assert not gardener.autopilot.turn_over(gardener)
+    assert gardener.autopilot.points == []
+
+
+def test_growth_is_kept_across_runs_and_bounded() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 3)
+    store = gardener.archive.store
+    ((session, points),) = kept_sessions(store, "p")
+    assert session.turns == session.calls == 3
+    assert [point.tokens for point in points] == [point.tokens for point in gardener.autopilot.points]
+    store.open_session("s2", project="p", started_at=2_000.0)
+    gardener.archive.session = "s2"
+    gardener.autopilot = Autopilot()
+    chatted(gardener, 1)
+    assert len(gardener.autopilot.points) == 4
+    gardener.autopilot.points *= 40
+    chatted(gardener, 1)
+    assert len(gardener.autopilot.points) == POINTS
+
+
+def test_a_store_that_refuses_costs_nothing_but_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener = make_gardener()
+
+    def refuse(*_arguments: object) -> None:
+        raise StoreError("full")
+
+    monkeypatch.setattr(gardener.archive.store, "set_state", refuse)
+    chatted(gardener, 1)
+    assert len(gardener.autopilot.points) == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"session": {"turns": 1}, "points": [{}]}'])
+def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
+    assert read_state(text) is None
+
+
+def test_the_report_says_what_was_sent_and_what_not() -> None:
+    session = Session(turns=34, calls=41, prompt_tokens=600_000, saved_tokens=200_000, saved_cost=2.1)
+    line = report_line(session)
+    assert "34 turns" in line
+    assert "600.0k prompt tokens in 41 calls" in line
+    assert "200.0k fewer than with the whole history (25%, about $2.10)" in line
+    assert "more than" in report_line(Session(prompt_tokens=100, saved_tokens=-50, calls=1))
+
+
+def test_sums_over_chats() -> None:
+    rows = [Session(turns=2, prompt_tokens=75, saved_tokens=25), Session(turns=3, prompt_tokens=100)]
+    found = summed(rows)
+    assert (found["sessions"], found["turns"], found["saved_share"]) == (2, 5, 0.125)
+
+
+def test_messages_are_not_in_what_is_kept() -> None:
+    gardener = make_gardener()
+    gardener.sync([Message("user", "secret-word-77")], [])
+    chatted(gardener, 1)
+    assert "secret-word-77" not in str(gardener.archive.store.get_state("s", "autopilot"))

@@ -1,0 +1,75 @@
+"""Decisions: found in typed words and replies, listed, replaced by the last word, kept by the prose compressor."""
+
+from __future__ import annotations
+
+import pytest
+from made_entries import make_gardener, talk
+
+from aider_gardener.compress import prose
+from aider_gardener.compress.base import Context
+from aider_gardener.reading.decision_words import decides
+
+SETTLES = """
+let's go with option B
+we'll use Postgres
+We decided to drop the old endpoint.
+I will keep the lock where it is.
+agreed, no covering index
+We use a queue instead of threads.
+the cache is out of scope
+call it Turnstile
+we chose half-even
+switch to the streaming parser
+Wir nehmen Variante zwei.
+on garde la version actuelle
+usaremos la segunda opción
+我们使用第二个方案
+第二案を採用します
+""".strip().splitlines()
+
+SETTLES_NOTHING = """
+should we use Postgres or SQLite
+why did we decide that?
+if we go with B, what breaks?
+that has to be decided by the team, to be decided
+the tests pass
+add a retry to the client
+the order is random on each run
+it prints "we decided to stop"
+maybe we'll use a queue
+The parser reads one line at a time.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sentence", SETTLES)
+def test_what_settles_is_a_decision(sentence: str) -> None:
+    assert decides(sentence)
+
+
+@pytest.mark.parametrize("sentence", SETTLES_NOTHING)
+def test_what_settles_nothing_is_none(sentence: str) -> None:
+    assert not decides(sentence)
+
+
+def test_decisions_are_listed_with_turn_and_speaker() -> None:
+    gardener = make_gardener()
+    gardener.sync(
+        talk(("let's use redis for the cache", "Good. We'll use two replicas."), ("hm", "Fine.")), []
+    )
+    rows = [(one.turn, one.is_users, one.text) for one in gardener.decisions()]
+    assert rows == [(1, True, "let's use redis for the cache"), (1, False, "We'll use two replicas.")]
+
+
+def test_code_in_a_reply_decides_nothing() -> None:
+    gardener = make_gardener()
+    gardener.sync(
+        talk(("write it", "Here:\n\n```python\n# we'll use a list instead of a dict\nx = []\n```")), []
+    )
+    assert gardener.decisions() == []
+
+
+def test_the_prose_compressor_keeps_the_decision() -> None:
+    plain = [f"The part {n} of the system reads its input and hands it to the next part." for n in range(20)]
+    plain[11] = "So we decided to keep the lock."
+    text = " ".join(plain)
+    assert "we decided to keep the lock" in prose.compress(text, Context("")).text

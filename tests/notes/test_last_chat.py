@@ -1,0 +1,90 @@
+"""The account of the last chat."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_entries import talk, words
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Message
+from aider_gardener.notes.last_chat import LastTime, last_time
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE, infer_source
+from aider_gardener.settings import Settings
+
+FAILED = "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.1s\n"
+PASSED = "1 passed in 0.1s\n"
+
+
+def chat(store: Store, session: str, messages: list[Message]) -> Gardener:
+    archive = Archive(store, session=session, project="p", count=words, clock=lambda: 1_000.0)
+    archive.provider = "openai"
+    gardener = Gardener(Settings(), archive)
+    gardener.sync(messages, [])
+    return gardener
+
+
+def told(store: Store, token_limit: int = 600) -> LastTime | None:
+    return last_time(chat(store, "new", []).archive, token_limit=token_limit)
+
+
+def ran(command: str, output: str) -> tuple[str, str]:
+    return RUN_HEAD + command + RUN_MIDDLE + output, "Ok."
+
+
+def test_prompts_come_with_the_last_reply_to_each() -> None:
+    store = open_store(None)
+    chat(store, "old", talk(("do this", "First try."), ("do that", "That is done.")))
+    found = told(store)
+    assert found is not None
+    assert "asked" in found.note
+    assert "do this" in found.note
+    assert "→ That is done." in found.note
+    assert found.prompts == 2
+    assert infer_source("user", found.note).kind.value == "stub"
+
+
+def test_an_error_that_was_mended_is_not_open() -> None:
+    store = open_store(None)
+    chat(store, "old", talk(("go", "Yes."), ran("pytest", FAILED), ran("mypy .", "a.py:1: error: bad  [misc]\n"),
+                            ran("pytest", PASSED)))  # fmt: skip
+    found = told(store)
+    assert found is not None
+    assert found.open_errors == 1
+    assert "mypy" in found.note
+    assert "test_b" not in found.note
+
+
+def test_the_newest_chat_of_which_something_may_be_told() -> None:
+    store = open_store(None)
+    chat(store, "first", talk(("the first thing", "Done.")))
+    dropped = chat(store, "second", talk(("the dropped thing", "Done.")))
+    dropped.clear()
+    found = told(store)
+    assert found is not None
+    assert found.session.id == "first"
+    assert "the dropped thing" not in found.note
+
+
+def test_without_an_older_chat_there_is_nothing() -> None:
+    assert told(open_store(None)) is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    turns=st.lists(
+        st.tuples(st.text(min_size=1, max_size=300), st.text(min_size=1, max_size=300)), max_size=12
+    ),
+    limit=st.integers(0, 700),
+)
+def test_the_account_keeps_its_limit_and_cannot_be_left(turns: list[tuple[str, str]], limit: int) -> None:
+    store = open_store(None)
+    chat(store, "old", talk(*(turn for turn in turns if turn[0].strip() and turn[1].strip())))
+    found = told(store, limit)
+    if found is None:
+        return
+    assert found.tokens == words(found.note) <= min(limit, 600)
+    body = found.note.splitlines()[1:-1]
+    assert all(line.startswith("> ") for line in body)

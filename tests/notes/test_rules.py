@@ -1,0 +1,134 @@
+"""Rules in typed words: which sentences set one, which later ones replace it, and where none is looked for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from labelled_rules import OTHERS, RULES
+
+from aider_gardener.messages import ContentClass, Entry, entry_id
+from aider_gardener.notes.rules import (
+    MOST_RULES,
+    Constraint,
+    fitting,
+    is_rule,
+    line,
+    rules_in,
+    standing,
+    typed_words,
+)
+from aider_gardener.reading.segments import segment
+from aider_gardener.reading.source import infer_source
+
+
+def typed(text: str, seq: int = 0) -> Entry:
+    source = infer_source("user", text)
+    segments = segment(text, source)
+    return Entry(
+        entry_id("user", text), "s", seq + 1, seq, "user", text, source, ContentClass.PROMPT, segments, 1
+    )
+
+
+def texts(*said: str) -> list[str]:
+    return [rule.text for rule in standing(typed(text, seq) for seq, text in enumerate(said))]
+
+
+def test_precision_and_recall_on_the_labelled_sentences() -> None:
+    found = [sentence for sentence in RULES if rules_in(sentence)]
+    false = [sentence for sentence in OTHERS if rules_in(sentence)]
+    assert len(RULES) + len(OTHERS) >= 300
+    precision, recall = len(found) / (len(found) + len(false)), len(found) / len(RULES)
+    assert precision >= 0.87, false
+    assert recall >= 0.95, sorted(set(RULES) - set(found))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please fix this:\n\n```python\n# never call this twice, always lock first\nrun()\n```",
+        "the readme says\n\n```\nAlways use tabs. Never use spaces.\n```\n\nwhat do you think?",
+        "from a mail:\n\n> You must never deploy on Fridays.\n> Always ask me.\n\nwhat do they mean?",
+        "look at this page\n\nHere is the content of https://example.com/rules:\n\nAlways use tabs. Never use X.",
+        'it prints "you must never do that" twice',
+        "why does `always_use_tabs` exist, must be historical",
+    ],
+)
+def test_what_was_not_typed_sets_no_rule(text: str) -> None:
+    assert texts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I ran this command:\n\ncat rules.md\n\nAnd got this output:\n\nAlways use tabs.\nNever use spaces.\n",
+        "Here is the content of https://example.com/rules:\n\nAlways use tabs. Never use spaces.",
+        "(Quoted from earlier in this chat by aider-gardener, x)\n[1] user (g1):\n> Never use spaces.\n(End of quotes.)",
+    ],
+)
+def test_outputs_pages_and_quotes_set_no_rule(text: str) -> None:
+    assert texts(text) == []
+
+
+def test_the_items_below_an_announcement_are_rules() -> None:
+    text = (
+        "hi, some ground rules first:\n- stdlib only\n- money in cents\n- port 8080\n\nnow add a test for it"
+    )
+    assert texts(text) == ["stdlib only", "money in cents", "port 8080"]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Use tabs.\nUse tabs, not spaces.", "Use spaces, not tabs."),
+        ("Never touch the migrations folder.", "From now on always update the migrations folder too."),
+        ("Keep the timeout at 30 seconds.", "Keep the timeout at 60 seconds."),
+        ("Don't log request bodies.", "please do not log any request bodies, ever"),
+    ],
+)
+def test_a_later_rule_replaces_what_it_repeats_or_contradicts(older: str, newer: str) -> None:
+    assert texts(older, newer) == [newer]
+
+
+def test_a_rule_on_something_else_replaces_nothing() -> None:
+    rules = [
+        "Never use floats for money.",
+        "Money must be stored in cents.",
+        "Never touch the vendor folder.",
+    ]
+    assert texts(*rules) == rules
+
+
+def test_a_rule_can_be_lifted() -> None:
+    assert texts("Don't touch the migrations.", "ok, you can touch the migrations now") == []
+    assert texts("Don't touch the migrations.", "you can touch the readme now") == [
+        "Don't touch the migrations."
+    ]
+
+
+def test_rules_are_capped_and_the_newest_stay() -> None:
+    said = [f"Never edit the file part{n}.py again." for n in range(MOST_RULES + 10)]
+    assert texts(*said) == said[10:]
+
+
+@given(limit=st.integers(0, 60), sizes=st.lists(st.integers(1, 12), max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_the_fitting_rules_are_the_newest_and_fit(limit: int, sizes: list[int]) -> None:
+    rules = [Constraint(" ".join(["x"] * size), 1, "g", seq) for seq, size in enumerate(sizes)]
+    kept = fitting(rules, token_limit=limit, count=lambda text: len(text.split()))
+    assert kept == rules[len(rules) - len(kept) :]
+    assert sum(len(line(rule).split()) + 1 for rule in kept) <= limit
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=80, deadline=None)
+def test_any_text_can_be_read(text: str) -> None:
+    entry = typed(text)
+    assert all(rule and len(rule) <= 245 for rule in rules_in(typed_words(entry)))
+    assert is_rule(text) in (True, False)
+
+
+def test_a_long_paste_without_marks_is_read_at_its_edges_only() -> None:
+    middle = "\n".join(f"Line {n} of a long text that somebody pasted without a fence." for n in range(200))
+    text = f"Never rename the table.\n\n{middle}\n\nAlways drink tea.\n\n{middle}\n\nwhat is wrong here?"
+    assert texts(text) == ["Never rename the table."]

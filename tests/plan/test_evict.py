@@ -1,0 +1,113 @@
+"""The greedy: order, shields, and how far it is from the optimum on small cases."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_entries import entry
+
+from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.plan.evict import Candidate, Shield, choose, swaps, value
+
+F = Fidelity
+
+
+def candidate(seq: int, full: int, compressed: int, line: int, priority: float, floors=None) -> Candidate:  # type: ignore[no-untyped-def]
+    options = (
+        Rendition(F.FULL, "", full),
+        Rendition(F.COMPRESSED, "", compressed),
+        Rendition(F.LINE, "", line),
+        Rendition(F.HIDDEN, "", 0),
+    )
+    return Candidate(
+        entry(seq, "user", f"text {seq}"), F.FULL, options, priority, floors or {Shield.NONE: F.HIDDEN}
+    )
+
+
+def ends(rows: list[Candidate], saved: int, shield: Shield = Shield.NONE) -> dict[int, Fidelity]:
+    found = {row.entry.seq: row.current for row in rows}
+    for step in choose(rows, {}, tokens_to_save=saved, shield=shield):
+        found[step.candidate.entry.seq] = step.after
+    return found
+
+
+def test_the_least_valuable_goes_first() -> None:
+    rows = [candidate(0, 100, 50, 10, 90), candidate(1, 100, 50, 10, 20)]
+    assert ends(rows, 40) == {0: F.FULL, 1: F.COMPRESSED}
+
+
+def test_nothing_to_save_takes_nothing() -> None:
+    assert choose([candidate(0, 100, 50, 10, 20)], {}, tokens_to_save=0, shield=Shield.LAST) == []
+
+
+def test_a_higher_shield_is_touched_only_when_lower_ones_are_spent() -> None:
+    prompt = {Shield.PROMPT: F.HIDDEN}
+    rows = [candidate(0, 100, 50, 10, 1, prompt), candidate(1, 100, 50, 10, 99)]
+    assert ends(rows, 100, Shield.PROMPT) == {0: F.FULL, 1: F.HIDDEN}
+    assert ends(rows, 100, Shield.NONE) == {0: F.FULL, 1: F.HIDDEN}
+    assert ends(rows, 140, Shield.PROMPT)[0] is not F.FULL
+    assert ends(rows, 140, Shield.NONE)[0] is F.FULL
+
+
+def test_a_floor_stops_the_descent() -> None:
+    rows = [candidate(0, 100, 50, 10, 20, {Shield.NONE: F.COMPRESSED})]
+    assert ends(rows, 100) == {0: F.COMPRESSED}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data(), st.integers(2, 99), st.floats(0, 1))
+def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
+    data: st.DataObject, priority: int, share: float
+) -> None:
+    rows = [data.draw(sized(0, priority), "less"), data.draw(sized(1, priority + 1), "more")]
+    total = sum(row.tokens(F.FULL) for row in rows)
+    for order in (rows, rows[::-1]):
+        found = ends(order, int(share * total))
+        assert not (found[1] is F.HIDDEN and found[0] is not F.HIDDEN)
+
+
+@st.composite
+def sized(draw: st.DrawFn, seq: int, priority: int) -> Candidate:
+    """A candidate of any length, with forms that are shorter the less they say, as compressors make them."""
+    full = draw(st.integers(1, 5_000))
+    compressed = draw(st.integers(1, full))
+    return candidate(seq, full, compressed, draw(st.integers(1, min(compressed, 60))), priority)
+
+
+def test_swaps_say_why() -> None:
+    rows = [candidate(0, 100, 50, 10, 20)]
+    (swap,) = swaps(rows, {}, {0: F.LINE}, turn=4)
+    assert (swap.before, swap.after, swap.tokens_saved) == (F.FULL, F.LINE, 90)
+    assert swap.reason == "prose, priority 20, 3 turns ago"
+
+
+@st.composite
+def small_cases(draw: st.DrawFn) -> tuple[list[Candidate], int]:
+    rows = []
+    for seq in range(draw(st.integers(1, 5))):
+        full = draw(st.integers(4, 100))
+        compressed = draw(st.integers(2, full - 1))
+        line = draw(st.integers(1, compressed - 1))
+        rows.append(candidate(seq, full, compressed, line, draw(st.integers(1, 100))))
+    total = sum(row.tokens(F.FULL) for row in rows)
+    return rows, draw(st.integers(0, total))
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_cases())
+def test_the_greedy_meets_the_target_and_loses_at_most_one_step_more_than_the_optimum(
+    case: tuple[list[Candidate], int],
+) -> None:
+    rows, target = case
+    found = ends(rows, target)
+    total = sum(row.tokens(F.FULL) for row in rows)
+    assert total - sum(row.tokens(found[row.entry.seq]) for row in rows) >= target
+    kept = sum(value(row, found[row.entry.seq]) for row in rows)
+    best = max(
+        sum(value(row, level) for row, level in zip(rows, levels, strict=True))
+        for levels in itertools.product(list(F), repeat=len(rows))
+        if total - sum(row.tokens(level) for row, level in zip(rows, levels, strict=True)) >= target
+    )
+    assert kept >= best - max(value(row, F.FULL) for row in rows)

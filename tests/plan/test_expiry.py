@@ -1,0 +1,115 @@
+"""Expiry: entries come due by class or by themselves, and only a plan applies it."""
+
+from __future__ import annotations
+
+import pytest
+from made_entries import make_gardener, talk
+
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.expiry import parse_terms
+
+LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
+    f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n % 7} ms" for n in range(120)
+)
+PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(20))
+
+
+def grown(gardener: Gardener, turns: int, *, logs: int = 1) -> list[Message]:
+    """Turns that begin with a command's output; every turn is synced."""
+    messages: list[Message] = []
+    for number in range(turns):
+        gardener.enter_turn()
+        if number < logs:
+            messages += [Message("user", f"{LOG}\nrun {number}"), Message("assistant", "Ok.")]
+        messages += talk((f"question {number} about it", f"Answer {number}. {PROSE}"))
+        gardener.sync(messages, [])
+        gardener.leave_turn()
+    return messages
+
+
+def test_terms_are_read_and_refused_by_name() -> None:
+    assert parse_terms("log=4, all=30", "context_ttl") == {"log": 4, "all": 30}
+    for wrong in ("log", "log=x", "logs=4", "log=0"):
+        with pytest.raises(UsageError, match="context_ttl"):
+            parse_terms(wrong, "context_ttl")
+        with pytest.raises(UsageError, match="context_ttl"):
+            make_gardener(context_ttl=wrong)
+
+
+def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, context_ttl="log=3")
+    grown(gardener, 3)
+    assert gardener.tend() is None
+    gardener.chat.begin_turn()
+    plan = gardener.tend()
+    assert plan is not None
+    assert plan.reason == "expired"
+    assert {swap.after for swap in plan.swaps} == {Fidelity.LINE}
+    assert gardener.chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}  # its "Ok." goes with it
+
+
+def test_summarise_after_stops_at_the_compressed_form() -> None:
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, summarise_after="log=3")
+    grown(gardener, 5)
+    assert gardener.tend()
+    assert gardener.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
+
+
+def test_what_would_save_little_waits_for_the_next_plan() -> None:
+    gardener = make_gardener(history_tokens=8_000, recall_tokens=0, context_ttl="log=3")
+    grown(gardener, 6)
+    assert gardener.tend() is None
+    assert gardener.chat.fidelity == {}
+    assert gardener.plan() is not None
+    assert gardener.plan().swaps[0].after is Fidelity.LINE  # type: ignore[union-attr]  # reason: asserted above
+
+
+def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never() -> None:
+    gardener = make_gardener(history_tokens=4_000, recall_tokens=0, context_ttl="all=1")
+    messages = grown(gardener, 5)
+    assert gardener.tend()
+    levels = gardener.chat.fidelity
+    typed = [seq for seq, entry in gardener.chat.entries.items() if entry.content.startswith("question")]
+    assert not set(typed) & set(levels)
+    assert max(gardener.chat.entries) not in levels
+    assert [piece.message for piece in gardener.pieces[0]][-2:] == messages[-2:]
+
+
+def test_one_entry_has_its_own_term() -> None:
+    gardener = make_gardener(history_tokens=3_500, recall_tokens=0, context_ttl="log=2")
+    grown(gardener, 2, logs=2)
+    first, second = (e for e in gardener.chat.entries.values() if e.content.startswith("I ran"))
+    gardener.expire(first.id, context_ttl=0)
+    gardener.chat.turn += 4
+    assert gardener.tend()
+    assert first.seq not in gardener.chat.fidelity
+    assert gardener.chat.fidelity[second.seq] is Fidelity.LINE
+
+
+def test_the_last_turns_that_are_kept_stay_whole_when_the_budget_is_passed() -> None:
+    gardener = make_gardener(history_tokens=1_500, recall_tokens=0, keep_turns=3)
+    messages = grown(gardener, 9)
+    assert gardener.tend()
+    assert [piece.message for piece in gardener.pieces[0]][-8:] == messages[-8:]
+
+
+def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_rest() -> None:
+    gardener = make_gardener(preset="aggressive")
+    turns = 0
+    while gardener.tend() is None:
+        turns += 1
+        gardener.chat.begin_turn()
+        done = [p.message for p in gardener.pieces[0]]
+        gardener.sync([*done, *talk((f"question {turns} {PROSE}", f"Answer {turns}. {PROSE}"))], [])
+        assert turns < 200
+    plan = gardener.plans_applied[-1]
+    assert plan.tokens_before > 20_000
+    recent = [e for e in gardener.chat.entries.values() if e.turn >= gardener.chat.turn - 4]
+    assert not {e.seq for e in recent} & set(gardener.chat.fidelity)
+    older = [e for e in gardener.chat.entries.values() if e.turn < gardener.chat.turn - 4]
+    assert {gardener.chat.fidelity[e.seq] for e in older} <= {Fidelity.LINE, Fidelity.HIDDEN}
+    line = gardener.archive.text(older[0], Fidelity.LINE)
+    assert len(line.rpartition(" [")[0]) <= 80
+    assert older[0].id in line

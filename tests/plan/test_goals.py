@@ -1,0 +1,67 @@
+"""The marks: the host's limit, or more where breaking the cached prefix more rarely is cheaper."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Limit, best_batch, marks
+from aider_gardener.plan.netprice import Market
+from aider_gardener.plan.pressure import Frame
+
+WARM, COLD, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 1.0, warm=0.0), Market(warm=1.0)
+LIMIT = Limit(8_000, 0.25, growth=1_000)
+ROOMY = Frame(window=1_000_000)
+
+
+def turn_cost(batch: float, market: Market, growth: float, broken: int) -> float:
+    """What a turn costs beside the low mark, with plans every `batch` tokens."""
+    return market.token * batch / 2 + market.lost * broken * growth / batch
+
+
+def test_without_a_cache_the_high_mark_is_the_limit() -> None:
+    for market in (COLD, UNCACHED):
+        assert marks(ROOMY, LIMIT, market, compacted=False).high == 8_000
+
+
+def test_where_cached_tokens_are_cheap_the_prefix_rests_longer() -> None:
+    assert marks(ROOMY, LIMIT, WARM, compacted=False).high >= 2_000 + REST_TURNS * 1_000
+    slow = Limit(8_000, 0.25, growth=100)
+    assert marks(ROOMY, slow, WARM, compacted=False).high == 8_000
+
+
+def test_what_stands_behind_the_history_makes_plans_rarer() -> None:
+    little = Limit(8_000, 0.25, growth=600)
+    files = Frame(window=1_000_000, parts={"files": 20_000})
+    assert marks(files, little, WARM, compacted=False).high > marks(ROOMY, little, WARM, compacted=False).high
+
+
+def test_a_limit_that_the_user_set_is_the_high_mark() -> None:
+    fixed = Limit(8_000, 0.25, fixed=True, growth=1_000)
+    assert marks(ROOMY, fixed, WARM, compacted=False).high == 8_000
+
+
+@given(st.floats(1, 5_000), st.integers(1, 50_000), st.floats(0.05, 0.95), st.floats(0.1, 1))
+def test_no_other_batch_costs_less(growth: float, broken: int, cached: float, warm: float) -> None:
+    market = Market(1.0, cached, warm)
+    best = best_batch(market, growth, broken)
+    if best < 10:
+        return  # whole tokens are too coarse there
+    least = turn_cost(best, market, growth, broken)
+    for other in (best / 2, best * 0.9, best * 1.1, best * 2):
+        assert least <= turn_cost(other, market, growth, broken) * 1.02
+    assert math.isclose(least, turn_cost(best + 1, market, growth, broken), rel_tol=0.05)
+
+
+@given(st.integers(100, 40_000), st.floats(0, 20_000), st.floats(0, 1), st.booleans())
+def test_nothing_is_done_within_the_limit(tokens: int, growth: float, warm: float, cold: bool) -> None:
+    goal = marks(ROOMY, Limit(tokens, 0.2, growth=growth), Market(1.0, 0.1, warm), compacted=False, cold=cold)
+    assert tokens <= goal.high <= max(tokens, MOST_HIGH)
+    assert goal.low <= tokens
+
+
+def test_the_window_is_the_tighter_mark_where_it_leaves_less() -> None:
+    goal = marks(Frame(window=10_000, parts={"files": 3_000}), LIMIT, WARM, compacted=False)
+    assert (goal.high, goal.hard, goal.reason) == (4_000, 6_500, "window above 70%")

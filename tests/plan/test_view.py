@@ -1,0 +1,137 @@
+"""Rendering: legal, honest, exact when full."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_entries import entry
+
+from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.plan.legality import problems
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, Levels, align, members, render
+
+LEVELS = st.sampled_from(list(Fidelity))
+
+
+def text_of(entry: Entry, level: Fidelity) -> str:
+    return entry.content if level is Fidelity.FULL else f"<{level.value} {entry.seq}>"
+
+
+def chat(*roles_and_texts: tuple[str, str]) -> list[Entry]:
+    return [entry(seq, role, text) for seq, (role, text) in enumerate(roles_and_texts)]
+
+
+TALK = chat(
+    ("user", "u0"),
+    ("assistant", "a1"),
+    ("user", "ran ls"),
+    ("assistant", "Ok."),
+    ("user", "u4"),
+    ("assistant", "a5"),
+)
+
+
+def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
+    return [
+        (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
+        for piece in render(entries, Levels(levels), text_of)
+    ]
+
+
+def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given_up() -> None:
+    cut = frozenset({2})
+    whole = render(TALK, Levels({2: Fidelity.COMPRESSED}, throttled=cut), text_of)
+    assert [piece.content for piece in whole] == ["u0", "a1", "<compressed 2>", "Ok.", "u4", "a5"]
+    assert whole[2].members == (2,)
+    lower = render(TALK, Levels({2: Fidelity.LINE}, throttled=cut), text_of)
+    assert lower[2].content.startswith(NOTE_HEAD)
+
+
+def test_in_full_it_is_the_hosts_own_list() -> None:
+    assert shown({}) == [(e.role, e.content) for e in TALK]
+
+
+def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
+    assert shown({0: Fidelity.LINE, 1: Fidelity.LINE})[:2] == [
+        ("user", "NOTE\n[1] user: <line 0>\n[1] reply: <line 1>"),
+        ("assistant", FILLER),
+    ]
+
+
+def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_own() -> None:
+    cur = TALK[1:]
+    assert render(cur, Levels({}), text_of)[0].role == "assistant"
+    behind = render(cur, Levels({}), text_of, answers=False)
+    assert [piece.role for piece in behind] == ["user", "assistant", "user", "assistant", "user", "assistant"]
+    assert "a1" in behind[0].content and behind[0].members == (1,)
+
+
+def test_notes_that_follow_each_other_are_one_message() -> None:
+    levels = {0: Fidelity.LINE, 1: Fidelity.HIDDEN, 2: Fidelity.LINE, 3: Fidelity.HIDDEN}
+    assert shown(levels) == [
+        ("user", "NOTE\n[1] user: <line 0>\n[1] user: <line 2>"),
+        ("assistant", FILLER),
+        ("user", "u4"),
+        ("assistant", "a5"),
+    ]
+
+
+def test_a_reply_in_full_keeps_its_own_message_behind_the_note() -> None:
+    assert shown({4: Fidelity.COMPRESSED})[-2:] == [
+        ("user", "NOTE\n[1] user: <compressed 4>"),
+        ("assistant", "a5"),
+    ]
+
+
+def test_hidden_exchanges_leave_no_message() -> None:
+    levels = dict.fromkeys(range(4), Fidelity.HIDDEN)
+    assert shown(levels) == [("user", "u4"), ("assistant", "a5")]
+
+
+def test_everything_hidden_is_an_empty_list() -> None:
+    assert shown(dict.fromkeys(range(6), Fidelity.HIDDEN)) == []
+
+
+@st.composite
+def legal_chats(draw: st.DrawFn) -> list[Entry]:
+    found: list[tuple[str, str]] = []
+    for number in range(draw(st.integers(0, 8))):
+        found.append(("user", f"u{number}"))
+        found.append(("assistant", draw(st.sampled_from(["Ok.", f"a{number}"]))))
+    if draw(st.booleans()):
+        found.append(("user", "open question"))
+    return chat(*found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(entries=legal_chats(), data=st.data())
+def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataObject) -> None:
+    finished = entries[:-1] if entries and entries[-1].role == "user" else entries
+    levels = {e.seq: data.draw(LEVELS) for e in finished}
+    pieces = render(entries, Levels(levels), text_of)
+    assert problems([piece.message for piece in pieces]) == []
+    visible = {
+        seq for seq, level in levels.items() if level is not Fidelity.HIDDEN and entries[seq].content != "Ok."
+    }
+    assert visible <= set(members(pieces))
+    for piece in pieces:
+        swapped = [s for s in piece.members if levels.get(s, Fidelity.FULL) is not Fidelity.FULL]
+        assert piece.role == "user" or not swapped
+
+
+def test_align_finds_messages_that_moved() -> None:
+    pieces = render(TALK, Levels({}), text_of)
+    messages = [piece.message for piece in pieces]
+    found = align(pieces, messages[2:])
+    assert [piece.members for piece in found if piece] == [(2,), (3,), (4,), (5,)]
+
+
+def test_a_note_says_that_an_edit_was_not_applied() -> None:
+    entries = chat(
+        ("user", "u0"),
+        ("assistant", "a block"),
+        ("user", "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: ..."),
+        ("assistant", "better"),
+    )
+    texts = shown({1: Fidelity.LINE}, entries)
+    assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")

@@ -1,0 +1,288 @@
+"""The backlog: vectors come between turns, a turn waits for nothing, and trouble costs one notice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_vectors import LetterCounts
+
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+from aider_gardener.recall.backlog import FETCH, STORE_FAILURES, WRITE, Backlog
+from aider_gardener.recall.embed import Embedder
+
+
+def put(store: Store, content: str, *, seq: int, session: str = "s1") -> Entry:
+    new = Entry(
+        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
+    )  # fmt: skip
+    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen within 10 seconds"
+        time.sleep(0.002)
+
+
+def loading(embedder: LetterCounts) -> Callable[[], tuple[Embedder | None, str]]:
+    def load() -> tuple[Embedder | None, str]:
+        embedder.load()
+        return embedder, ""
+
+    return load
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    found = open_store(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def embedder() -> LetterCounts:
+    return LetterCounts()
+
+
+@pytest.fixture
+def backlog(store: Store, embedder: LetterCounts) -> Iterator[Backlog]:
+    found = Backlog(store, session="s1", load=loading(embedder))
+    yield found
+    embedder.gate.set()
+    found.stop()
+
+
+def test_nothing_happens_before_the_first_resume(
+    backlog: Backlog, store: Store, embedder: LetterCounts
+) -> None:
+    put(store, "a text", seq=0)
+    assert threading.active_count() == len(threading.enumerate()) and embedder.loads == 0
+    assert backlog.embedder_name == ""
+    backlog.resume()
+    until(lambda: store.stats().vectors == 1)
+    assert backlog.embedder_name == "letters" and embedder.loads == 1
+
+
+def test_it_rests_during_a_turn_and_goes_on_after_it(
+    backlog: Backlog, store: Store, embedder: LetterCounts
+) -> None:
+    for n in range(3 * WRITE):
+        put(store, f"text {n}", seq=n)
+    embedder.gate.clear()
+    backlog.resume()
+    until(lambda: embedder.loads == 1)
+    backlog.pause()
+    embedder.gate.set()
+    put(store, "said during the turn", seq=500)
+    until(lambda: len(embedder.embedded) <= 1 and store.stats().vectors == len(embedder.embedded))
+    time.sleep(0.05)
+    assert len(embedder.embedded) <= 1, "at most the passage that was under way"
+    backlog.resume()
+    until(lambda: store.stats().vectors == 3 * WRITE + 1)
+    assert store.vectors_pending(9, "letters") == []
+
+
+def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
+    put(store, "a text", seq=0)
+    backlog.pause()
+    backlog.resume()
+    time.sleep(0.05)
+    assert store.stats().vectors == 0
+    backlog.resume()
+    until(lambda: store.stats().vectors == 1)
+    backlog.resume()
+    backlog.pause()
+    put(store, "another", seq=1)
+    time.sleep(0.05)
+    assert store.stats().vectors == 1
+
+
+def test_every_turn_is_caught_up_with(backlog: Backlog, store: Store) -> None:
+    backlog.resume()
+    for n in range(20):
+        backlog.pause()
+        put(store, f"turn {n}", seq=n)
+        backlog.resume()
+    until(lambda: store.stats().vectors == 20)
+
+
+def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:
+    runs = []
+    for name in ("one", "two"):
+        store, embedder = open_store(tmp_path / name), LetterCounts()
+        for n in range(FETCH + 40):
+            put(store, f"text {n % 290}", seq=n)
+        backlog = Backlog(store, load=loading(embedder), background=False)
+        backlog.resume()
+        assert backlog.query_vector("text", None) is None, "no model yet, and no thread to load it"
+        assert backlog.drain(limit=7) == 7
+        assert backlog.drain() == 283 and backlog.drain() == 0
+        vector = backlog.query_vector("text 5", None)
+        assert vector is not None
+        runs.append((embedder.embedded, store.search_vectors(vector, embedder="letters", limit=20)))
+        backlog.stop()
+        store.close()
+    assert runs[0] == runs[1]
+    assert not [each for each in threading.enumerate() if each.name == "gardener-backlog"]
+
+
+def test_a_question_never_waits_for_the_model(backlog: Backlog, embedder: LetterCounts) -> None:
+    backlog.pause()
+    assert backlog.query_vector("a question") is None
+    until(lambda: embedder.loads == 1 and backlog.embedder_name == "letters")
+    found = backlog.query_vector("a question", 10)
+    assert found is not None and np.array_equal(found, LetterCounts().embed(["a question"])[0])
+
+
+def test_a_question_waits_no_longer_than_it_says(backlog: Backlog, embedder: LetterCounts) -> None:
+    backlog.resume()
+    until(lambda: backlog.embedder_name == "letters")
+    embedder.gate.clear()
+    assert backlog.query_vector("slow", 0.02) is None
+    embedder.gate.set()
+    assert backlog.query_vector("fast", 10) is not None
+
+
+def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: LetterCounts) -> None:
+    backlog = Backlog(store, load=loading(embedder), idle_seconds=0.05)
+    put(store, "one", seq=0)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 1 and not embedder.loaded)
+    assert backlog.query_vector("a question") is None
+    until(lambda: embedder.loads == 2)
+    put(store, "two", seq=1)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 2)
+    backlog.stop()
+
+
+def test_without_an_embedder_it_says_so_once(store: Store) -> None:
+    backlog = Backlog(store, load=lambda: (None, "the package x is not installed"))
+    put(store, "one", seq=0)
+    assert backlog.take_notice() == ""
+    backlog.resume()
+    until(lambda: backlog.off)
+    notice = backlog.take_notice()
+    assert "full text alone" in notice and "package x" in notice and "\n" not in notice
+    backlog.pause()
+    backlog.resume()
+    assert backlog.drain() == 0 and backlog.query_vector("q") is None and backlog.take_notice() == ""
+    backlog.stop()
+
+
+def test_a_broken_model_ends_it_with_one_notice(store: Store) -> None:
+    embedder = LetterCounts(fail_on="poison")
+    backlog = Backlog(store, load=loading(embedder))
+    put(store, "poison", seq=0)
+    backlog.resume()
+    until(lambda: backlog.off)
+    assert "the model broke" in backlog.take_notice() and backlog.take_notice() == ""
+    backlog.resume()
+    assert backlog.query_vector("q") is None
+    backlog.stop()
+    assert store.search_text("poison")
+
+
+def test_a_question_that_breaks_the_model_is_no_trouble(store: Store) -> None:
+    backlog = Backlog(store, load=loading(LetterCounts(fail_on="poison")), background=False)
+    backlog.drain()
+    assert backlog.query_vector("poison", 10) is None
+    assert backlog.off and "the model broke" in backlog.take_notice()
+
+
+class Refusing:
+    """A store in front of another that refuses vectors as often as it is told."""
+
+    def __init__(self, store: Store, times: int) -> None:
+        self.store, self.times = store, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def put_vectors(self, items: Any, embedder: str) -> int:
+        self.times -= 1
+        if self.times >= 0:
+            raise StoreError("the archive is locked")
+        return self.store.put_vectors(items, embedder)
+
+
+@pytest.mark.parametrize("times", [STORE_FAILURES - 1, STORE_FAILURES])
+def test_a_locked_archive_is_tried_again_after_the_next_turns(
+    store: Store, embedder: LetterCounts, times: int
+) -> None:
+    refusing: Any = Refusing(store, times)
+    backlog = Backlog(refusing, load=loading(embedder))
+    put(store, "one", seq=0)
+    for turn in range(times):
+        backlog.resume()
+        until(lambda turn=turn: refusing.times <= times - turn - 1)  # type: ignore[misc]  # reason: bound at once
+        until(lambda turn=turn: backlog._store_failures > turn)  # type: ignore[misc]  # reason: bound at once
+        backlog.pause()
+    backlog.resume()
+    if times < STORE_FAILURES:
+        until(lambda: store.stats().vectors == 1)
+        assert not backlog.off
+    else:
+        until(lambda: backlog.off)
+        assert "locked" in backlog.take_notice()
+    backlog.stop()
+
+
+def test_stopping_is_quick_even_in_the_middle(store: Store, embedder: LetterCounts) -> None:
+    backlog = Backlog(store, load=loading(embedder))
+    put(store, "one", seq=0)
+    embedder.gate.clear()
+    backlog.resume()
+    until(lambda: embedder.loads == 1)
+    began = time.monotonic()
+    backlog.stop()
+    backlog.stop()
+    assert time.monotonic() - began < 5 and backlog.take_notice() == ""
+    embedder.gate.set()
+
+
+def test_a_closed_archive_is_no_trouble(tmp_path: Path, embedder: LetterCounts) -> None:
+    store = open_store(tmp_path)
+    backlog = Backlog(store, load=loading(embedder))
+    backlog.resume()
+    until(lambda: backlog.embedder_name == "letters")
+    store.close()
+    for _ in range(STORE_FAILURES + 1):
+        backlog.resume()
+    backlog.stop()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.15, 0.4, 1.5])
+def test_the_process_ends_cleanly_whatever_the_thread_is_doing(root: Path, seconds: float) -> None:
+    """With the real model where it is installed, else with its absence."""
+    code = (
+        "import sys, time\n"
+        f"sys.path[:0] = [{str(root)!r}, {str(root / 'tests')!r}, {str(root / 'tests' / 'core')!r}]\n"
+        "from aider_gardener.recall.backlog import Backlog\n"
+        "from aider_gardener.messages import *\n"
+        "from aider_gardener.archive.store import Chunk, open_store\n"
+        "store = open_store(None)\n"
+        "for n in range(300):\n"
+        "    text = f'{n} some words of a passage to embed ' * 9\n"
+        "    entry = Entry(entry_id('user', text), 's', 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
+        "    store.add(entry, chunks=[Chunk(entry.id, 0, len(text))])\n"
+        "backlog = Backlog(store)\n"
+        "backlog.resume()\n"
+        f"time.sleep({seconds})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

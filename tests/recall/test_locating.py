@@ -1,0 +1,63 @@
+"""The turn that fits a question lends its score to the passages in it and behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aider_gardener.messages import Entry
+from aider_gardener.recall.locating import COMPANY_PASSAGES, company, in_order
+from aider_gardener.recall.ranking import Passage
+from tests.made_entries import entry
+
+
+def passage(entry_of: Entry, start: int = 0) -> Passage:
+    return Passage(entry_of, start, start + 10, entry_of.content[start : start + 10])
+
+
+def test_a_passage_without_a_word_of_the_question_comes_with_its_turn() -> None:
+    asked = entry(1, "user", "how is the limit of problems called", turn=2)
+    answer = entry(2, "assistant", "MAX_PROBLEMS = 20", turn=2)
+    far = entry(3, "assistant", "nothing to do with it", turn=9)
+    passages = [passage(far), passage(answer), passage(asked)]
+    assert [at for at, _likely in in_order(passages, [0.1, 0.0, 0.6])] == [2, 1, 0]
+
+
+def test_what_follows_the_turn_that_fits_comes_before_what_stands_alone() -> None:
+    fits = entry(1, "user", "please run the benchmark", turn=4)
+    output = entry(2, "user", "p99 61.3 ms", turn=5)
+    other = entry(3, "user", "an older remark", turn=1)
+    passages = [passage(other), passage(output), passage(fits)]
+    assert [at for at, _likely in in_order(passages, [0.05, 0.0, 0.6])] == [2, 1, 0]
+
+
+def test_of_two_alike_the_newer_comes_first() -> None:
+    passages = [passage(entry(n, "user", f"the same words {n}", turn=n * 3)) for n in (1, 2)]
+    assert [at for at, _likely in in_order(passages, [0.5, 0.5])] == [1, 0]
+
+
+def test_a_turn_of_another_session_lends_nothing() -> None:
+    fits = entry(1, "user", "the benchmark of today", turn=3)
+    here = entry(2, "user", "its figures", turn=3)
+    elsewhere = replace(entry(3, "user", "other figures", turn=3), session="older")
+    passages = [passage(elsewhere), passage(here), passage(fits)]
+    assert [at for at, _likely in in_order(passages, [0.0, 0.0, 0.6])] == [2, 1, 0]
+
+
+def test_company_is_what_no_search_found_of_the_best_turns() -> None:
+    found = entry(1, "user", "what is the name of the constant for the limit?", turn=2)
+    text = "\n\n".join(
+        f"Paragraph {n} has enough words to stand as a passage of its own here." for n in range(4)
+    )
+    reply = entry(2, "assistant", text, turn=2)
+    more = company([passage(found)], [0.7], [found, reply], 0.1)
+    assert {one.entry.id for one in more} == {found.id, reply.id}
+    assert "".join(one.text for one in more if one.entry is reply).count("Paragraph") == 4
+    assert all(one.similarity == 0.1 for one in more)
+
+
+def test_company_is_bounded() -> None:
+    found = entry(1, "user", "which line was it?", turn=2)
+    log = entry(
+        2, "user", "\n".join(f"line {n} of a long output that nobody reads" for n in range(9_000)), turn=2
+    )
+    assert len(company([passage(found)], [0.7], [found, log], 0.0)) == COMPANY_PASSAGES
