@@ -2,6 +2,8 @@
 
 A field `name` is the flag `--gardener-name` of `aider-gardener` and the variable `AIDER_GARDENER_NAME`;
 `enabled` is `--gardener` / `--no-gardener` and `AIDER_GARDENER`.
+
+Presets: settings that belong together, under one name. A setting that is given wins over its preset.
 """
 
 from __future__ import annotations
@@ -14,10 +16,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.presets import PRESETS
 
 if TYPE_CHECKING:
     from aider_gardener.plan.expiry import Terms
+
+DEFAULT = "default"
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "gentle": {
+        "history_tokens": 16_000,
+        "low_mark": 0.7,
+        "keep_turns": 3,
+        "throttle_tokens": 8_000,
+    },
+    DEFAULT: {},
+    # Starts at 20,000 tokens, then keeps the last four turns
+    # whole and at most 80 characters of each older text.
+    "aggressive": {
+        "history_tokens": 20_000,
+        "low_mark": 0.05,
+        "keep_turns": 4,
+        "older_chars": 80,
+    },
+}
+"""What each preset sets; every other setting keeps its default."""
 
 ENV_PREFIX = "AIDER_GARDENER_"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})

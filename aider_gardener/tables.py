@@ -1,19 +1,24 @@
-"""Tables for people: pressure, plan, status, recalled passages, drawn with rich and printed as text."""
+"""Tables for people: pressure, plan, status, recalled passages, drawn with rich and printed as text.
+
+What `gardener store` prints for people.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import Any
 
+from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
-from aider_gardener.plan.pressure import Pressure
+from aider_gardener.plan.goals import Pressure
 from aider_gardener.recall.recall import Recalled
 
 BAR_CELLS = 30
@@ -183,4 +188,20 @@ def checkup_table(checks: Sequence[tuple[str, bool, str]]) -> Table:
     table = Table(show_header=False, pad_edge=False, show_edge=False)
     for name, ok, found in checks:
         table.add_row("ok" if ok else "NOT OK", name, Text(found))
+    return table
+
+
+def pruning_table(entries: Sequence[Mapping[str, Any]], done: str) -> Table:
+    """What may go, by class and reason, with what was done about it underneath."""
+    groups: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        groups[entry["class"], entry["reason"].partition(",")[0]].append(entry)
+    table = Table(box=box.SIMPLE, caption=done, caption_justify="left", caption_style="")
+    table.add_column("class")
+    table.add_column("why")
+    for name in ("entries", "tokens", "bytes"):
+        table.add_column(name, justify="right")
+    for (cls, reason), found in sorted(groups.items()):
+        sums = (len(found), sum(each["tokens"] for each in found), sum(each["bytes"] for each in found))
+        table.add_row(cls, reason, *(f"{number:,}" for number in sums))
     return table

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.play.results_run import find_paths
+from aider_gardener.replay.play.jobs import find_paths
 from aider_gardener.replay.session.session import Session, load_session
 from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves
 from bench.grid import run

@@ -14,16 +14,16 @@ import pytest
 
 PACKAGE = "aider_gardener"
 FOLDER = Path(__file__).resolve().parent.parent / PACKAGE
-ROOMS, FILES = 12, 8
+ROOMS, FILES = 12, 6
 """How many folders and modules stand at the top of the package at most."""
 
 FLOORS = (
-    ("messages", "errors", "tokens", "settings", "presets"),
+    ("messages", "errors", "tokens", "settings"),
     ("reading",),
     ("compress", "plan"),
     ("archive",),
     ("recall",),
-    ("notes", "tables", "tables_store"),
+    ("notes", "tables"),
     ("gardener",),
     ("adapters",),
     ("",),  # aider_gardener/__init__.py: install() and uninstall(), which fetch the adapter when called
@@ -43,15 +43,14 @@ UPWARD: set[tuple[str, str]] = {
     ("reading.classify", "compress.listings"),
     ("reading.classify", "compress.logs"),
     ("reading.classify", "compress.logs.templates"),
+    ("reading.classify", "compress.structured.yaml_text"),
     ("reading.classify", "compress.testruns"),
-    ("reading.dataformats", "compress.structured.yaml_text"),
     ("reading.facts", "compress.frame"),
     ("settings", "plan.expiry"),
 }
 """Imports that point up or sideways and are known to, as (module, what it imports)."""
 
 CIRCLES: set[frozenset[str]] = {
-    frozenset({"adapters.aider.coder_host", "adapters.aider.link"}),
     frozenset(
         {
             "gardener.asks",

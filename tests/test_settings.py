@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.presets import PRESETS
-from aider_gardener.settings import Settings
+from aider_gardener.settings import PRESETS, Settings
 
 
 @pytest.mark.parametrize("name", list(PRESETS))

@@ -88,8 +88,7 @@ def store_gc(
     as_json: bool,
 ) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it."""
-    from aider_gardener.archive.pruning import proposal, prune
-    from aider_gardener.archive.retention import MEGABYTE, Policy
+    from aider_gardener.archive.retention import MEGABYTE, Policy, proposal, prune
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
@@ -119,7 +118,7 @@ def store_gc(
 @directory_option
 def store_encrypt(source: str | None, directory: Path | None) -> None:
     """Encrypt the archive, index and vectors included."""
-    from aider_gardener.archive.store.rekey import encrypt
+    from aider_gardener.archive.store.encryption import encrypt
     from aider_gardener.errors import UsageError
     from aider_gardener.settings import Settings
 
@@ -138,7 +137,7 @@ def store_encrypt(source: str | None, directory: Path | None) -> None:
 @directory_option
 def store_decrypt(directory: Path | None) -> None:
     """Take the encryption off the archive."""
-    from aider_gardener.archive.store.rekey import decrypt
+    from aider_gardener.archive.store.encryption import decrypt
     from aider_gardener.settings import Settings
 
     found = archive_directory(directory)
@@ -149,7 +148,7 @@ def store_decrypt(directory: Path | None) -> None:
 def gc_report(value: dict[str, Any], policy: Policy) -> Any:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
     from aider_gardener.archive.retention import MEGABYTE
-    from aider_gardener.tables_store import pruning_table
+    from aider_gardener.tables import pruning_table
 
     size, left = (f"{value[name] / MEGABYTE:.1f} MB" for name in ("bytes_before", "bytes_after"))
     if not value["entries"]:

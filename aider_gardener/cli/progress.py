@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.replay.play.results_run import Watcher
+from aider_gardener.replay.play.jobs import Watcher
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -48,7 +48,7 @@ def fail(message: str, code: int) -> None:
 def run(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> int:
     """Record one run of the program; its exit status."""
     from aider_gardener.cli.root import repository_root
-    from aider_gardener.replay.session.record_folder import SessionFolder, listed
+    from aider_gardener.replay.session.record import SessionFolder, listed
 
     program = Path(command[0]).name.removesuffix(".exe") if command else ""
     if program not in PROGRAMS:
@@ -88,8 +88,7 @@ def asked(files: int) -> bool:
 
 def recorded(session: object, program: str, arguments: tuple[str, ...]) -> int:
     """Run the program in this process with the recorder's hooks in it."""
-    from aider_gardener.replay.session.record import Recorder
-    from aider_gardener.replay.session.record_folder import SessionFolder
+    from aider_gardener.replay.session.record import Recorder, SessionFolder
 
     assert isinstance(session, SessionFolder)
     main = main_of(program)

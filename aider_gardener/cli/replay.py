@@ -184,8 +184,14 @@ def check_model(name: str) -> None:
 def run(options: Options) -> None:
     """Read the sessions, replay them, show what came of it."""
     from aider_gardener.cli.progress import watching
-    from aider_gardener.replay.play.history_jobs import lightened, long_notes
-    from aider_gardener.replay.play.results_run import find_paths, jobs_for, read_sources, run_jobs
+    from aider_gardener.replay.play.jobs import (
+        find_paths,
+        jobs_for,
+        lightened,
+        long_notes,
+        read_sources,
+        run_jobs,
+    )
     from aider_gardener.replay.session.session import load_probes, load_summaries
 
     paths = find_paths(options.paths)
@@ -230,11 +236,11 @@ def wanted_details(options: Options) -> Details | None:
 def show(report: Report, options: Options) -> None:
     """Write the files that were asked for; the table goes to standard output unless JSON does."""
     if options.json == "-":
-        from aider_gardener.replay.measure.results_json import report_json
+        from aider_gardener.replay.measure.summary import report_json
 
         click.echo(json.dumps(report_json(report)))
     if options.json_file is not None:
-        from aider_gardener.replay.measure.results_json import write_report
+        from aider_gardener.replay.measure.summary import write_report
 
         write_report(report, options.json_file)
     if options.plot is not None:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass, Focus
-from aider_gardener.reading.decision_words import decides
 from aider_gardener.reading.sentences import BLOCK_CHARS, Unit, content_words, units, worth
+from aider_gardener.reading.speech import decides
 
 KEEP_SHARE = 0.46
 """Share of the tokens of running prose that stays, the marker not counted."""

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.gardener import asks as model_asks
+from aider_gardener.gardener import asks
 from aider_gardener.gardener.care import Host
 from aider_gardener.gardener.compactions import Compactions, history_used
 from aider_gardener.gardener.growth import Autopilot
@@ -21,16 +21,13 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Sourc
 from aider_gardener.notes.chatmap import ChatMap
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
-from aider_gardener.plan.goals import Goal
+from aider_gardener.plan.goals import HARD_AT, Frame, Goal, Level, Pressure, level
 from aider_gardener.plan.planner import Applied, Draft, has_edit, open_exchange
-from aider_gardener.plan.pressure import HARD_AT, Frame, Level, Pressure, level
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import Piece, failed_edits
-from aider_gardener.recall.candidates import Request
-from aider_gardener.recall.questions import recall_part
-from aider_gardener.recall.recall import EDIT_UNDONE, Recalled
-from aider_gardener.recall.recollect import MARGIN_TOKENS, Recollection
+from aider_gardener.recall.candidates import Request, recall_part
+from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, Recalled, Recollection
 from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
@@ -56,8 +53,8 @@ class Gardener(SingleEntries, Settled):
         self.timings: dict[int, float] = {}
         self.compactions = Compactions()
         self.recollection = Recollection(self.archive)
-        self.asks = model_asks.Asks()
-        self.chat.hint = model_asks.HINT if settings.ask_for_originals else ""
+        self.asks = asks.Asks()
+        self.chat.hint = asks.HINT if settings.ask_for_originals else ""
         self.usage = Usage(archive.clock)
         self.autopilot = Autopilot()
         self.scores: dict[int, float] = {}

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import StoreError
+from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
-from aider_gardener.plan.pressure import level
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.planner import history_tokens, open_exchange, piece_tokens
-from aider_gardener.plan.pressure import (
+from aider_gardener.plan.goals import (
     LARGEST_SHOWN,
     Frame,
     Level,
@@ -17,6 +16,7 @@ from aider_gardener.plan.pressure import (
     message_row,
     recommendation,
 )
+from aider_gardener.plan.planner import history_tokens, open_exchange, piece_tokens
 from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from aider_gardener.archive.entries import Why
-from aider_gardener.gardener import asks as model_asks
-from aider_gardener.gardener import care
+from aider_gardener.gardener import asks, care
 from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.messages import Entry
 from aider_gardener.notes.last_chat import LastTime, last_time
@@ -49,7 +48,7 @@ class SingleEntries:
         """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
         gardener = cast("Gardener", self)
         with gardener.timed():
-            return model_asks.answer(gardener, reply)
+            return asks.answer(gardener, reply)
 
     def last_time(self) -> LastTime | None:
         """A short account of the last chat in this project, within the recall budget; None without one.

@@ -12,7 +12,7 @@ from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter

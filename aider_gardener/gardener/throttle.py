@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
+from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
-from aider_gardener.plan.pressure import WARNING_AT
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener

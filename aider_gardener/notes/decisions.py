@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.notes.rules import cut, is_spoken, replaces, squeeze, typed_words
-from aider_gardener.reading.decision_words import ASKS, CHOICE, decides
 from aider_gardener.reading.sentences import units
+from aider_gardener.reading.speech import ASKS, CHOICE, decides
 
 MOST_DECISIONS = 60
 

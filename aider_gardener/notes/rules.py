@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
-from aider_gardener.reading.fences import find_blocks
+from aider_gardener.reading.segments import find_blocks
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
 from aider_gardener.reading.speech import (

@@ -4,14 +4,18 @@ The host holds a list of messages. The gardener keeps, for each list, a layout: 
 naming the entries (by their sequence number) that it shows. A piece with one member in full is the
 host's own message; a piece with other members is a note: an abridged transcript in the user's role;
 a piece with no members is a filler that keeps the roles alternating.
+
+What makes a message sequence legal for aider and for strict providers: one small class a rule.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import Protocol
 
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
 from aider_gardener.reading.source import is_failed_edit
@@ -185,3 +189,51 @@ def align(known: Sequence[Piece], messages: Sequence[Message]) -> list[Piece | N
 def members(pieces: Iterable[Piece]) -> list[int]:
     """The sequence numbers of the entries shown, in the order of the chat."""
     return [seq for piece in pieces for seq in piece.members]
+
+
+class Rule(Protocol):
+    """A rule finds what is wrong with a history, in words; "" when it is kept."""
+
+    def broken(self, messages: Sequence[Message]) -> str: ...
+
+
+class KnownRoles:
+    """A history holds user and assistant messages only; a system message there is hoisted by some
+    providers, which breaks the whole cache."""
+
+    def broken(self, messages: Sequence[Message]) -> str:
+        strange = sorted({m.role for m in messages} - {"user", "assistant"})
+        return f"roles {', '.join(strange)} in a history" if strange else ""
+
+
+class UserFirst:
+    """A history begins with the user: some providers refuse another beginning."""
+
+    def broken(self, messages: Sequence[Message]) -> str:
+        return "begins with the assistant" if messages and messages[0].role == "assistant" else ""
+
+
+class RolesAlternate:
+    """User and assistant take turns: aider checks it, some providers demand it."""
+
+    def broken(self, messages: Sequence[Message]) -> str:
+        for at, (first, second) in enumerate(itertools.pairwise(messages)):
+            if first.role == second.role:
+                return f"messages {at + 1} and {at + 2} are both the {first.role}'s"
+        return ""
+
+
+class NothingEmpty:
+    """Every message has content: some providers refuse an empty one."""
+
+    def broken(self, messages: Sequence[Message]) -> str:
+        empty = next((at for at, m in enumerate(messages) if not m.content.strip()), None)
+        return f"message {empty + 1} is empty" if empty is not None else ""
+
+
+RULES: tuple[Rule, ...] = (KnownRoles(), UserFirst(), RolesAlternate(), NothingEmpty())
+
+
+def problems(messages: Sequence[Message]) -> list[str]:
+    """Everything that is wrong with a history; [] when it is legal."""
+    return [found for rule in RULES if (found := rule.broken(messages))]

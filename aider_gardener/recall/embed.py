@@ -2,27 +2,39 @@
 
 The model is all-MiniLM-L6-v2 with int8 weights, from files on this machine; nothing is ever downloaded.
 Importing this module loads nothing heavy: the model and its libraries come with `MiniLM.load`.
+
+Care for the libraries that run the model: silent, gone from memory when unloaded, safe at exit.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
-import importlib
 import importlib.util
+import os
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.recall.model_libraries import native, return_memory, silenced
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+
+TELEMETRY_OFF = ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED")
+EXIT_SECONDS = 5.0
+"""An exit waits no longer for a call into the libraries; they take a fraction of a second."""
+
+_exit = threading.Condition()
+_running = 0
+_ending = False
 
 MODEL_NAME = "all-MiniLM-L6-v2-int8"
 """Stands beside every vector in the archive: vectors of different models do not compare."""
@@ -39,6 +51,65 @@ MAX_CHARS = 2_000
 """The model reads 256 tokens; what stands behind this many characters could not be among them."""
 REMEMBERED_TEXTS = 2_048
 """So many vectors are kept in memory (3 MB): questions and common passages come again."""
+
+
+class ProcessEnding(GardenerError):
+    """The interpreter is ending: no call into the libraries may begin."""
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """The environment in which onnxruntime starts: since 1.29 it would otherwise send usage data over
+    the network and leave a device id in the home directory. It reads this once, when it is loaded."""
+    before = {name: os.environ.get(name) for name in TELEMETRY_OFF}
+    os.environ.update(dict.fromkeys(TELEMETRY_OFF, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def native() -> Iterator[None]:
+    """Around every call into the model's libraries. A daemon thread that were still in one when the
+    interpreter ends would abort the process: the exit waits for it, and no other is let in."""
+    global _running
+    with _exit:
+        if _ending:
+            raise ProcessEnding("the process is ending")
+        _running += 1
+    try:
+        yield
+    finally:
+        with _exit:
+            _running -= 1
+            _exit.notify_all()
+
+
+def wait_for_native() -> None:
+    """Let no call into the libraries begin any more, and wait for those under way."""
+    global _ending
+    with _exit:
+        _ending = True
+        _exit.wait_for(lambda: not _running, timeout=EXIT_SECONDS)
+
+
+def return_memory() -> None:
+    """Hand freed memory back to the system where the C library keeps it otherwise (glibc: 160 MB)."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+atexit.register(wait_for_native)
 
 
 class EmbedderError(GardenerError):

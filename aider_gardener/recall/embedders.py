@@ -23,10 +23,12 @@ from aider_gardener.recall.embed import (
     Embedder,
     EmbedderError,
     load_embedder,
+    native,
     one_line,
     readable,
+    return_memory,
+    silenced,
 )
-from aider_gardener.recall.model_libraries import native, return_memory, silenced
 
 if TYPE_CHECKING:
     import numpy as np

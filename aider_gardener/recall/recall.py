@@ -2,6 +2,8 @@
 
 Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
 best that fit are taken, no text twice and nothing that stands in the prompt anyway.
+
+Recall as one chat uses it: asked for by the user, or unasked before a prompt is sent.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import LABELS, UNDONE_LABEL
 from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
-from aider_gardener.recall.locating import company, in_order
-from aider_gardener.recall.ranking import Passage, rank, shared, terms
+from aider_gardener.recall.ranking import Passage, company, in_order, rank, shared, terms
 
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
@@ -51,6 +52,9 @@ ITEM_TOKENS = 14
 """What the label of a quoted passage costs, at most."""
 
 """A passage as stores name it: entry, start, end."""
+
+MARGIN_TOKENS = 16
+"""Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
 
 
 @dataclass(frozen=True)
@@ -223,3 +227,39 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
         last = (item.entry_id, item.turn, item.is_code)
         lines += [f"> {line}" for line in item.text.splitlines()]
     return "\n".join([*lines, NOTE_TAIL])
+
+
+class Recollection:
+    """Finds passages in an archive and counts each hit as an access; remembers the open question's note."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self._open: tuple[object, str] | None = None
+
+    def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
+        """The passages that fit the request, best first; a hit counts as an access."""
+        found = recall(self.archive, chat, request, count=count)
+        self.archive.touch(item.entry_id for item in found)
+        return found
+
+    def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:
+        """What is recalled for a prompt, as one note; "" when nothing fits.
+
+        As long as question, view and files are the same it stays the same, so that a retry sends the
+        same prompt.
+        """
+        key = (request, tuple(chat.fidelity.items()), len(chat.entries))
+        if self._open is None or self._open[0] != key:
+            found = self.find(chat, request, count)
+            self._open = (key, recall_note(found, session=self.archive.session))
+        return self._open[1]
+
+    def reset(self) -> None:
+        """Look anew for the open question: what was found may be gone."""
+        self._open = None
+
+    def twin(self) -> Recollection:
+        """A copy for a trial."""
+        other = Recollection(self.archive)
+        other._open = self._open
+        return other

@@ -22,8 +22,7 @@ from typing import Any
 from aider_gardener.errors import GardenerError
 from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.filtering import COMMAND_VARIABLE
-from aider_gardener.replay.play.jobs import Job
-from aider_gardener.replay.play.results_run import Source, find_paths, one_job
+from aider_gardener.replay.play.jobs import Job, Source, find_paths, one_job
 from aider_gardener.replay.session.session import load_session
 from bench.grid import plots
 from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets

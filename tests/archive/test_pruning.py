@@ -14,9 +14,16 @@ import apsw
 import pytest
 from click.testing import CliRunner, Result
 
-from aider_gardener.archive.pruning import keep_to_policy, proposal, prune
-from aider_gardener.archive.retention import CONFIDENCE_GAIN, DAY, HOUR, Policy
-from aider_gardener.archive.store import Chunk, Store, liveness, open_store
+from aider_gardener.archive.retention import (
+    CONFIDENCE_GAIN,
+    DAY,
+    HOUR,
+    Policy,
+    keep_to_policy,
+    proposal,
+    prune,
+)
+from aider_gardener.archive.store import Chunk, Store, open_store, sessions
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.settings import Settings
@@ -163,10 +170,10 @@ def test_another_machines_process_and_a_reused_number(
     assert "old" in store.live_sessions()
     db.execute("UPDATE holders SET at = ?", (time.time() - 40 * DAY,))
     assert "old" not in store.live_sessions()
-    started = liveness.start_of(os.getpid())
-    assert liveness.is_running(os.getpid(), started) and not liveness.is_running(-1, "")
+    started = sessions.start_of(os.getpid())
+    assert sessions.is_running(os.getpid(), started) and not sessions.is_running(-1, "")
     if started:
-        assert not liveness.is_running(os.getpid(), started + "1")
+        assert not sessions.is_running(os.getpid(), started + "1")
     db.close()
     store.close()
 

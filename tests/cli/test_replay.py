@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aider_gardener.cli.replay import replay
-from aider_gardener.replay.measure.results_json import read_results
+from aider_gardener.replay.measure.summary import read_results
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
 HISTORY = str(HISTORIES / "current.md")

@@ -18,8 +18,7 @@ from aider_gardener.gardener.compactions import history_used
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.legality import problems
-from aider_gardener.plan.view import FILLER
+from aider_gardener.plan.view import FILLER, problems
 from aider_gardener.settings import Settings
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))

@@ -10,9 +10,8 @@ from made_entries import make_gardener, talk
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener, history_used
 from aider_gardener.messages import Fidelity, Message
-from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.legality import problems
-from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.plan.view import problems
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))
 

@@ -25,8 +25,7 @@ from aider_gardener.gardener.growth import (
     trend,
 )
 from aider_gardener.messages import Message
-from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))

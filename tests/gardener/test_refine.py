@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_entries import entry, words
 
-from aider_gardener.gardener.refine import CALLS_A_CHAT, FAILURES, Refiner, facts, is_better, stands
+from aider_gardener.gardener.upkeep import CALLS_A_CHAT, FAILURES, Refiner, facts, is_better, stands
 from aider_gardener.messages import Fidelity, Rendition
 
 FORM = (

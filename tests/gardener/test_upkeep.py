@@ -9,8 +9,7 @@ from made_entries import make_gardener, talk, words
 
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.refine import Refiner
-from aider_gardener.gardener.upkeep import Upkeep, upkeep_for
+from aider_gardener.gardener.upkeep import Refiner, Upkeep, upkeep_for
 from aider_gardener.messages import Fidelity, Message
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))

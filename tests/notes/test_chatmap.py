@@ -11,7 +11,7 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.notes.chatmap import MAP_HEAD, RULES_HEAD, ChatMap, Room, name_lines
 from aider_gardener.notes.names import faults_in, gather, is_name, mine
-from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.goals import Frame
 
 RULE = "Never touch the table ledger_lines."
 FILL = " ".join(f"Sentence {n} explains the part {n} at some length and in passing." for n in range(25))

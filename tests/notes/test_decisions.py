@@ -7,7 +7,7 @@ from made_entries import make_gardener, talk
 
 from aider_gardener.compress import prose
 from aider_gardener.compress.base import Context
-from aider_gardener.reading.decision_words import decides
+from aider_gardener.reading.speech import decides
 
 SETTLES = """
 let's go with option B

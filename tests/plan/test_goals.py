@@ -7,9 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Limit, best_batch, marks
-from aider_gardener.plan.netprice import Market
-from aider_gardener.plan.pressure import Frame
+from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Limit, best_batch, marks
+from aider_gardener.plan.usage import Market
 
 WARM, COLD, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 1.0, warm=0.0), Market(warm=1.0)
 LIMIT = Limit(8_000, 0.25, growth=1_000)

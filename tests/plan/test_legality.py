@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.messages import Message
-from aider_gardener.plan.legality import KnownRoles, NothingEmpty, RolesAlternate, Rule, UserFirst, problems
+from aider_gardener.plan.view import KnownRoles, NothingEmpty, RolesAlternate, Rule, UserFirst, problems
 
 U, A = Message("user", "u"), Message("assistant", "a")
 

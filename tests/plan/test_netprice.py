@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.netprice import Market
+from aider_gardener.plan.usage import Market
 
 
 def test_a_token_costs_the_cached_price_where_the_cache_is_warm_and_the_full_one_where_it_is_cold() -> None:

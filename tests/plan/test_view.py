@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from made_entries import entry
 
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.legality import problems
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, Levels, align, members, render
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, Levels, align, members, problems, render
 
 LEVELS = st.sampled_from(list(Fidelity))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.messages import ContentClass, Source, SourceKind
-from aider_gardener.reading.fences import find_blocks
-from aider_gardener.reading.segments import segment
+from aider_gardener.reading.segments import find_blocks, segment
 from aider_gardener.reading.source import command_parts, infer_source, is_failed_edit
 
 TYPED, REPLY = Source(SourceKind.TYPED), Source(SourceKind.REPLY)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from aider_gardener.messages import Entry
-from aider_gardener.recall.locating import COMPANY_PASSAGES, company, in_order
-from aider_gardener.recall.ranking import Passage
+from aider_gardener.recall.ranking import COMPANY_PASSAGES, Passage, company, in_order
 from tests.made_entries import entry
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.recall.questions import ORDINARY_SHARE, asks, recall_part
+from aider_gardener.recall.candidates import ORDINARY_SHARE, asks, recall_part
 
 ASKING = [
     "how long do we keep the keys?",

@@ -14,7 +14,7 @@ from aider_gardener.replay.measure.result import (
     Provenance,
     ReplayResult,
 )
-from aider_gardener.replay.play.prompts import short_hash
+from aider_gardener.replay.play.calls import short_hash
 from aider_gardener.replay.session.session import Event, Session
 
 PROVENANCE = Provenance(

@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 
 from aider_gardener.cli.replay import replay
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.results_json import read_results
-from aider_gardener.replay.play.cassette import Asker, Cassette, client_variables
+from aider_gardener.replay.measure.summary import read_results
+from aider_gardener.replay.play.model import Asker, Cassette, client_variables
 from aider_gardener.replay.server import ReplayServer, Script
 
 MINI = Path(__file__).parent.parent / "data" / "sessions" / "mini"

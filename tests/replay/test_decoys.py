@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.replay.measure.decoys import CROSSED, NEVER_SAID, Decoys, altered, tally
-from aider_gardener.replay.measure.probes import key_pattern
+from aider_gardener.replay.measure.probes import CROSSED, NEVER_SAID, Decoys, altered, key_pattern, tally
 from aider_gardener.replay.measure.result import DecoyResult
 from aider_gardener.replay.session.session import Event, Probe, Session, load_session
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay.play import history_jobs
-from aider_gardener.replay.play.history_jobs import lightened, long_notes
-from aider_gardener.replay.play.jobs import Job
-from aider_gardener.replay.play.results_run import Watcher, jobs_for, read_sources
+from aider_gardener.replay.play import jobs as history_jobs
+from aider_gardener.replay.play.jobs import Job, Watcher, jobs_for, lightened, long_notes, read_sources
 
 from .made import made_session
 

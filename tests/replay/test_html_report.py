@@ -17,7 +17,7 @@ import pytest
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.replay.measure.result import Compaction, Measured, Swapped
 from aider_gardener.replay.measure.summary import Report, make_report, summarize
-from aider_gardener.replay.play.results_run import Source
+from aider_gardener.replay.play.jobs import Source
 from aider_gardener.replay.show.html_compactions import PAGE_CHARS, SHORT_CHARS, SWAPS_SHOWN, TextAllowance
 from aider_gardener.replay.show.html_detail import LAYERS, Detail, detail_of
 from aider_gardener.replay.show.html_page import BASELINES, HISTORY_LIMIT, LIMITS

@@ -18,8 +18,7 @@ from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_session
 from aider_gardener.replay.server import ReplayServer, Script
 from aider_gardener.replay.session.check import check_folder
-from aider_gardener.replay.session.record import Recorder
-from aider_gardener.replay.session.record_folder import SessionFolder
+from aider_gardener.replay.session.record import Recorder, SessionFolder
 from aider_gardener.replay.session.session import load_folder
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA2cD4"

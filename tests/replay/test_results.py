@@ -11,8 +11,16 @@ import pytest
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import Compaction, Measured
-from aider_gardener.replay.measure.results_json import read_results, report_json, write_report
-from aider_gardener.replay.measure.summary import Recall, fell_back, make_report, percentile, summarize
+from aider_gardener.replay.measure.summary import (
+    Recall,
+    fell_back,
+    make_report,
+    percentile,
+    read_results,
+    report_json,
+    summarize,
+    write_report,
+)
 
 from .made import made_call, made_probe, made_result, made_session
 

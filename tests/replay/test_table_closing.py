@@ -9,7 +9,7 @@ import pytest
 from aider_gardener.replay.measure.carryover import CarryOver
 from aider_gardener.replay.measure.cost import Bill, Cost
 from aider_gardener.replay.measure.summary import Recall, Report, Summary, summarize
-from aider_gardener.replay.show.table_closing import closing, closing_of, short
+from aider_gardener.replay.show.table import closing, closing_of, short
 
 from .made import made_result, made_session
 

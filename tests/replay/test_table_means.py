@@ -7,8 +7,7 @@ from typing import Any
 
 from aider_gardener.replay.measure.cost import Bill
 from aider_gardener.replay.measure.summary import Recall, Report, Summary, make_report, summarize
-from aider_gardener.replay.show.table import rendered
-from aider_gardener.replay.show.table_means import by_variant, mean_columns
+from aider_gardener.replay.show.table import by_variant, mean_columns, rendered
 
 from .made import made_call, made_probe, made_result, made_session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from aider_gardener.replay.play.tokencount import CachedTokenCount
+from aider_gardener.replay.play.clock import CachedTokenCount
 
 
 def test_each_text_is_counted_once_and_sums_are_exact() -> None:

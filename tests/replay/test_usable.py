@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.replay.measure.usable import UsableLength, recall_by_turn, usable_length
+from aider_gardener.replay.measure.summary import UsableLength, recall_by_turn, usable_length
 
 from .made import made_call, made_probe, made_result
 

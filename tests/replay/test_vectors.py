@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from aider_gardener.replay.play import vectors
-from aider_gardener.replay.play.vectors import KeptVectors, keeping
+from aider_gardener.replay.play import gardened
+from aider_gardener.replay.play.gardened import KeptVectors, keeping
 
 if TYPE_CHECKING:
     from aider_gardener.recall.embed import Embedder
@@ -65,7 +65,7 @@ def test_vectors_of_another_model_are_not_taken(tmp_path: Path) -> None:
 
 def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert keeping(tmp_path / "vectors.sqlite", "none") is None
-    monkeypatch.setattr(vectors, "loading", lambda _choice: lambda: (None, "not installed"))
+    monkeypatch.setattr(gardened, "loading", lambda _choice: lambda: (None, "not installed"))
     load = keeping(tmp_path / "vectors.sqlite", "minilm")
     assert load is not None
     assert load() == (None, "not installed")

@@ -12,8 +12,7 @@ import readme_table
 
 from aider_gardener.replay.measure.carryover import CarryOver
 from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Cost
-from aider_gardener.replay.measure.results_json import FORMAT, report_json
-from aider_gardener.replay.measure.summary import Recall, Report, Summary
+from aider_gardener.replay.measure.summary import FORMAT, Recall, Report, Summary, report_json
 
 HEAD, TAIL = "# Title\n\n<!-- measured -->\n", "<!-- /measured -->\n\nThe end.\n"
 

@@ -1,4 +1,7 @@
-"""What joins a coder and its gardener: finding or making it, lists to messages and back."""
+"""What joins a coder and its gardener: finding or making it, lists to messages and back.
+
+The chat of a gardener as a coder holds it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,7 +65,7 @@ class State:
 
     def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
-        from aider_gardener.archive.pruning import keep_to_policy
+        from aider_gardener.archive.retention import keep_to_policy
         from aider_gardener.recall.backlog import Backlog
         from aider_gardener.recall.embedders import loading
 
@@ -100,7 +103,6 @@ state = State()
 def hold(gardener: Gardener, coder: Any) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more."""
-    from aider_gardener.adapters.aider.coder_host import CoderHost
 
     gardener.holder = weakref.ref(coder)
     gardener.host = CoderHost(gardener)
@@ -274,3 +276,31 @@ def guarded(coder: Any) -> Iterator[None]:
         )
         frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
         log.error("%s\n%s", type(error).__name__, frames)
+
+
+@dataclass(frozen=True)
+class CoderHost:
+    """The coder whose lists are the gardener's chat now; nothing happens when it is gone."""
+
+    gardener: Gardener
+
+    @property
+    def coder(self) -> Any:
+        return self.gardener.holder() if self.gardener.holder else None
+
+    def take_in(self) -> None:
+        if (coder := self.coder) is not None:
+            refresh(self.gardener, coder)
+            take_in(coder, self.gardener)
+
+    def show(self) -> None:
+        if (coder := self.coder) is not None:
+            show(coder, self.gardener)
+
+    def append(self, messages: Sequence[Message]) -> None:
+        if (coder := self.coder) is not None:
+            coder.cur_messages = [
+                *coder.cur_messages,
+                *({"role": message.role, "content": message.content} for message in messages),
+            ]
+            take_in(coder, self.gardener)

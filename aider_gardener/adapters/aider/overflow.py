@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.plan.pressure import HARD_AT
+from aider_gardener.plan.goals import HARD_AT
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener

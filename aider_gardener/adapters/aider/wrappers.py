@@ -2,26 +2,37 @@
 
 The rule of every stand-in: the original's signature, the original's path when the gardener is off, and
 no exception of ours reaches the host.
+
+A chat that begins with what was done in the last one, if the user wants that.
+
+What stands in the seams of /clear and /reset: nothing older comes back, and the user is told so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import after_turn as upkeep
-from aider_gardener.adapters.aider import asks, commands, commands_entries, link, overflow, prompt, resume
-from aider_gardener.adapters.aider.clearing import clear_history, then_tell_cleared
+from aider_gardener.adapters.aider import after_turn, commands, link, overflow, prompt, sending
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
+from aider_gardener.errors import UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
 
 __all__ = ["clear_history", "send", "send_message", "show_cost", "then_tell_cleared"]
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
     " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
+)
+
+CLEARED = (
+    "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
+    " finds it, /forget session deletes it for good."
 )
 
 
@@ -47,7 +58,7 @@ def create(original: Any) -> Any:
         if gardener is None:
             coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
             if from_coder is None:
-                resume.begin(coder)
+                begin(coder)
             else:  # off or stopped in this chat: the next coder does not begin anew
                 coder.__dict__[link.ATTRIBUTE] = None
             return coder
@@ -80,7 +91,7 @@ def format_chat_chunks(original: Any) -> Any:
         if (gardener := link.gardener_of(self)) is not None:
             with link.guarded(self):
                 chunks = prompt.after(self, chunks)
-                resume.tell_if_left(self, gardener)
+                tell_if_left(self, gardener)
         return chunks
 
     return format_chat_chunks
@@ -104,7 +115,7 @@ def reply_completed(original: Any) -> Any:
     def reply_completed(self: Any) -> Any:
         answered = False
         with link.guarded(self):
-            answered = asks.answer(self)
+            answered = sending.answer(self)
         return True if answered else original(self)
 
     return reply_completed
@@ -148,7 +159,7 @@ def end_turn(coder: Any) -> None:
     link.sync(coder)
     if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
         with link.guarded(coder):
-            upkeep.turn_over(coder, gardener)
+            after_turn.turn_over(coder, gardener)
 
 
 def run_one(original: Any) -> Any:
@@ -224,14 +235,14 @@ def cmd_context_pressure(original: Any) -> Any:
 
 cmd_gardener = added(commands.cmd_gardener)
 cmd_recall = added(commands.cmd_recall)
-cmd_forget = added(commands_entries.cmd_forget)
-cmd_pin = added(commands_entries.cmd_pin)
-cmd_unpin = added(commands_entries.cmd_unpin)
-cmd_restore = added(commands_entries.cmd_restore)
-cmd_why = added(commands_entries.cmd_why)
-completions_of_ids = added(commands_entries.completions_of_ids)
-completions_forget = added(commands_entries.completions_forget)
-completions_unpin = added(commands_entries.completions_unpin)
+cmd_forget = added(commands.cmd_forget)
+cmd_pin = added(commands.cmd_pin)
+cmd_unpin = added(commands.cmd_unpin)
+cmd_restore = added(commands.cmd_restore)
+cmd_why = added(commands.cmd_why)
+completions_of_ids = added(commands.completions_of_ids)
+completions_forget = added(commands.completions_forget)
+completions_unpin = added(commands.completions_unpin)
 
 
 def get_parser(original: Any) -> Any:
@@ -252,3 +263,81 @@ def install_upgrade(original: Any) -> Any:
         io.tool_output(UPGRADE_HINT.format(version=__version__))
 
     return install_upgrade
+
+
+def begin(coder: Any) -> None:
+    """Put the account of the last chat into a new one, and tell the user in one line.
+
+    Nothing happens when the chat has messages already (aider restored its history) or there is nothing to
+    tell. The chat's gardener is made here only if it is wanted.
+    """
+    try:
+        settings = link.settings_of(coder)
+    except UsageError:  # said when the gardener is made
+        return
+    if not (settings.enabled and settings.resume) or coder.done_messages or coder.cur_messages:
+        return
+    gardener = link.active(coder)
+    if gardener is None:
+        return
+    with link.guarded(coder):
+        link.refresh(gardener, coder)
+        found = gardener.last_time()
+        if found is None:
+            return
+        from aider_gardener.plan.view import FILLER
+
+        coder.done_messages = [
+            {"role": "user", "content": found.note},
+            {"role": "assistant", "content": FILLER},
+        ]
+        link.take_in(coder, gardener)
+        gardener.chat.watched |= {seq for piece in gardener.chat.done[:1] for seq in piece.members}
+        coder.io.tool_output(f"aider-gardener: {found.line()}")
+
+
+def tell_if_left(coder: Any, gardener: Gardener) -> None:
+    """Tell the user once, in one line, when the account of the last chat no longer stands whole.
+
+    What the user dropped (/clear, /forget) leaves without a word.
+    """
+    chat = gardener.chat
+    chat.watched -= chat.forgotten
+    for seq in chat.watched & chat.fidelity.keys():
+        chat.watched.discard(seq)
+        coder.io.tool_output(
+            "aider-gardener: the note on the last chat had to make room and no longer stands whole in the"
+            f" prompt; /restore {chat.entries[seq].id} brings it back."
+        )
+
+
+def clear_history(original: Any) -> Any:
+    @wraps(original)
+    def clear_history(self: Any) -> Any:
+        link.sync(self.coder)
+        result = original(self)
+        gardener = link.gardener_of(self.coder)
+        if gardener is not None:
+            with link.guarded(self.coder):
+                gardener.clear()
+        return result
+
+    return clear_history
+
+
+def then_tell_cleared(original: Any) -> Any:
+    """After the host has said that the history is gone: that it is kept, and how to reach it."""
+
+    @wraps(original)
+    def then_tell_cleared(self: Any, args: Any) -> Any:
+        held = False
+        link.sync(self.coder)
+        if (gardener := link.gardener_of(self.coder)) is not None:
+            with link.guarded(self.coder):
+                held = bool(gardener.chat.all_entries())
+        result = original(self, args)
+        if held and link.gardener_of(self.coder) is not None:
+            self.io.tool_output(CLEARED.format(command=original.__name__.removeprefix("cmd_")))
+        return result
+
+    return then_tell_cleared

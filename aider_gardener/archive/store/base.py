@@ -1,22 +1,16 @@
-"""The archive's contract: what every store promises."""
+"""The archive's contract: what every store promises.
+
+What goes into a store and comes out of it, beside entries and renditions: frozen data.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from aider_gardener.archive.store.values import (
-    Chunk,
-    Event,
-    Holding,
-    PendingPassage,
-    SessionInfo,
-    StoreStats,
-    TextHit,
-    VectorHit,
-)
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
@@ -37,6 +31,128 @@ __all__ = [
     "VectorHit",
     "text_hash",
 ]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A span `content[start:end]` of an original that full text finds as one unit."""
+
+    entry_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TextHit:
+    """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
+
+    `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
+    with each other, not with those of another query. `provider` is the one that the entry was first sent to.
+    """
+
+    entry_id: str
+    start: int
+    end: int
+    score: float
+    provider: str = ""
+
+
+@dataclass(frozen=True)
+class VectorHit:
+    """A chunk near a vector. `similarity` is the scalar product of the two, 1 for the same direction.
+
+    `start` and `end` are a span of the text that `original()` returns; `provider` is the one that the
+    entry was first sent to.
+    """
+
+    entry_id: str
+    start: int
+    end: int
+    similarity: float
+    provider: str = ""
+
+
+@dataclass(frozen=True)
+class PendingPassage:
+    """A chunk that has no vector yet, with its text. `number` is its row, a hint for `put_vectors`."""
+
+    entry_id: str
+    start: int
+    end: int
+    text: str
+    number: int
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """One session of a project; times are seconds since the epoch, `turns` is the highest turn seen."""
+
+    id: str
+    project: str
+    started_at: float
+    provider: str = ""
+    model: str = ""
+    entries: int = 0
+    turns: int = 0
+    last_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that was done to the chat, when and why: what undo, `why` and reports read."""
+
+    number: int
+    session: str
+    turn: int
+    kind: str
+    data: Mapping[str, object]
+    at: float
+
+
+@dataclass(frozen=True)
+class StoreStats:
+    """Counts of what the archive holds. Tokens are those the entries were stored with.
+
+    `rendition_tokens` counts for each original its compressed rendition where there is one.
+    `by_class` maps the class's word to (entries, original tokens, rendition tokens). `bytes` is the
+    size on disk of all files of the archive, 0 in memory.
+    """
+
+    entries: int = 0
+    occurrences: int = 0
+    sessions: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    events: int = 0
+    redacted: int = 0
+    pinned: int = 0
+    original_tokens: int = 0
+    rendition_tokens: int = 0
+    bytes: int = 0
+    by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    path: str = ""
+    schema: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What retention needs to know of an original: size in bytes and tokens, use, and where it stands.
+
+    `used_at` is the last access, or the last time it was said where it was never looked up; `uses` counts
+    the accesses. `confidence` is that of the last access, before it decays. Times are seconds since the
+    epoch.
+    """
+
+    entry_id: str
+    cls: str
+    tokens: int
+    bytes: int
+    said_at: float
+    used_at: float
+    uses: int
+    confidence: float
+    pinned: bool
+    sessions: tuple[str, ...]
 
 
 @runtime_checkable

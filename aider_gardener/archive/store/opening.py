@@ -9,8 +9,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import location
-from aider_gardener.archive.store.database import BUSY_MILLISECONDS, Database
-from aider_gardener.archive.store.faults import explain, is_damage
+from aider_gardener.archive.store.database import BUSY_MILLISECONDS, Database, explain, is_damage
 from aider_gardener.archive.store.repair import begin_anew
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError

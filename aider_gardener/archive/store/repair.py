@@ -11,8 +11,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import encryption, search
-from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.faults import explain
+from aider_gardener.archive.store.database import Database, explain
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
 

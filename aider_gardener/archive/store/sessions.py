@@ -1,9 +1,19 @@
-"""Sessions, events, state and marks in SQLite: everything beside the originals."""
+"""Sessions, events, state and marks in SQLite: everything beside the originals.
+
+What retention reads and leaves behind: how entries were used, which sessions live, room given back.
+
+Which process holds a session open, told in a way that is safe on every system.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
+import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +21,19 @@ import apsw
 
 from aider_gardener.archive.retention import CONFIDENCE_FLOOR, CONFIDENCE_GAIN, CONFIDENCE_LOSS_PER_HOUR
 from aider_gardener.archive.store import schema, search
-from aider_gardener.archive.store.base import Event, SessionInfo, StoreStats
+from aider_gardener.archive.store.base import Event, Holding, SessionInfo, StoreStats
+
+QUIET_SECONDS = 24 * 3_600.0
+"""A session in which something was said within this time counts as live, whatever its process does."""
+FOREIGN_SECONDS = 30 * 24 * 3_600.0
+"""So long a process of another machine (the archive lies on a shared disk) is believed to go on."""
+VACUUM_SHARE = 0.05
+"""Free pages below this share of the file stay for reuse."""
+INCREMENTAL = 2
+
+STILL_ACTIVE = 259
+QUERY_LIMITED_INFORMATION = 0x1000
+INVALID_PARAMETER = 87
 
 
 def open_session(
@@ -142,3 +164,126 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
 def _bytes(path: Path | None) -> int:
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return sum(file.stat().st_size for file in files if file.exists())
+
+
+def hold(db: apsw.Connection, session: str, at: float) -> None:
+    """Note that this process holds a session open."""
+    pid = os.getpid()
+    db.execute(
+        "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
+        (session, this_host(), pid, start_of(pid), at),
+    )
+
+
+def let_go(db: apsw.Connection) -> None:
+    """Note that this process holds no session open any more, and clear away those that died."""
+    host = this_host()
+    rows: list[Any] = db.execute(
+        "SELECT DISTINCT pid, started FROM holders WHERE host = ?", (host,)
+    ).fetchall()
+    gone = [pid for pid, started in rows if pid == os.getpid() or not is_running(pid, started)]
+    db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(host, pid) for pid in gone])
+
+
+def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
+    """The sessions that a process holds open, or in which something was said in the last 24 hours."""
+    recent = db.execute(
+        """SELECT s.id FROM sessions s WHERE s.started_at > ?1 OR EXISTS (
+               SELECT 1 FROM occurrences n WHERE n.session = s.number AND n.at > ?1)""",
+        (now - QUIET_SECONDS,),
+    )
+    found = {str(row[0]) for row in recent}
+    host = this_host()
+    rows: list[Any] = db.execute("SELECT session, host, pid, started, at FROM holders").fetchall()
+    for session, own, pid, started, at in rows:
+        if own == host:
+            if is_running(pid, started):
+                found.add(session)
+        elif at > now - FOREIGN_SECONDS:
+            found.add(session)
+    return frozenset(found)
+
+
+def holdings(db: apsw.Connection) -> list[Holding]:
+    """Every original as retention sees it, oldest first."""
+    sql = """
+        SELECT o.id, o.cls, o.tokens, length(b.body), max(n.at), max(o.accessed_at, max(n.at)),
+               o.access_count, o.confidence, o.pinned, json_group_array(DISTINCT s.id)
+        FROM originals o JOIN bodies b ON b.original = o.number
+        LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session
+        GROUP BY o.number ORDER BY o.number"""
+    rows: list[Any] = db.execute(sql).fetchall()
+    names = [field.name for field in fields(Holding)]
+    found = []
+    for row in rows:
+        values = dict(zip(names, row, strict=True))
+        sessions = tuple(each for each in json.loads(row[-1]) if each)
+        found.append(Holding(**values | {"pinned": bool(values["pinned"]), "sessions": sessions}))
+    return found
+
+
+def size_bytes(db: apsw.Connection) -> int:
+    """What the archive takes, its free pages left out."""
+    used = int(db.pragma("page_count")) - int(db.pragma("freelist_count"))
+    return used * int(db.pragma("page_size"))
+
+
+def compact(db: apsw.Connection) -> None:
+    """Give the file's free pages back to the disk. Needs no other process; a busy file keeps them."""
+    pages, free = int(db.pragma("page_count")), int(db.pragma("freelist_count"))
+    if free <= pages * VACUUM_SHARE:
+        return
+    if db.pragma("auto_vacuum") == INCREMENTAL:
+        db.execute("PRAGMA incremental_vacuum").fetchall()
+        return
+    db.pragma("auto_vacuum", INCREMENTAL)
+    db.execute("VACUUM")
+
+
+@lru_cache(maxsize=1)
+def this_host() -> str:
+    """Names this machine; inside a container that is the container."""
+    return platform.node()
+
+
+def start_of(pid: int) -> str:
+    """When a process was started, as this system writes it; "" where it does not say (other than Linux)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+        return text.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_running(pid: int, started: str) -> bool:
+    """Whether the process still runs; where nothing can be learnt the answer is yes.
+
+    `started` is what `start_of` said of it then: another process may have its number by now.
+    """
+    if pid <= 0:
+        return False
+    if sys.platform == "win32":
+        return _is_running_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    now = start_of(pid)
+    return not (started and now) or started == now
+
+
+def _is_running_on_windows(pid: int) -> bool:
+    """`os.kill` would end the process there: its handle is asked instead."""
+    import ctypes
+
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009  # reason: mypy knows no windll elsewhere
+    handle = kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, pid)
+    if not handle:
+        return bool(kernel.GetLastError() != INVALID_PARAMETER)
+    try:
+        code = ctypes.c_ulong()
+        return not kernel.GetExitCodeProcess(handle, ctypes.byref(code)) or code.value == STILL_ACTIVE
+    finally:
+        kernel.CloseHandle(handle)

@@ -1,38 +1,153 @@
-"""The archive in SQLite: `Store` over one `Database`, redaction in front of every write."""
+"""The archive in SQLite: `Store` over one `Database`, redaction in front of every write.
+
+What every part of the SQLite store needs: redaction, writes that wait for better times, repair.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
+from aider_gardener.archive.store import entries, repair, search, sessions, transfer, vectors
 from aider_gardener.archive.store import entries as sqlite_entries
-from aider_gardener.archive.store import forget as sqlite_forget
-from aider_gardener.archive.store import search
-from aider_gardener.archive.store import sessions as sqlite_events
-from aider_gardener.archive.store import transfer as sqlite_transfer
-from aider_gardener.archive.store import usage as sqlite_retention
-from aider_gardener.archive.store import vectors as sqlite_vectors
-from aider_gardener.archive.store.base import Chunk, Event, PendingPassage, SessionInfo, StoreStats, TextHit
+from aider_gardener.archive.store.base import (
+    Chunk,
+    Event,
+    Holding,
+    PendingPassage,
+    SessionInfo,
+    StoreStats,
+    TextHit,
+    VectorHit,
+)
+from aider_gardener.archive.store.database import Database, Result, Step, Unavailable, is_index_damage
 from aider_gardener.archive.store.entries import Draft
-from aider_gardener.archive.store.faults import Unavailable
-from aider_gardener.archive.store.sqlite_base import SqliteBase
-from aider_gardener.archive.store.values import Holding, VectorHit
-from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later
+from aider_gardener.archive.store.redact import Redacted, is_telling, redact
+from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
+KNOWN_SECRETS = 500
+MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
+
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 500
 FORGOTTEN_AT_ONCE = 200
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
+
+
+class SqliteBase:
+    """One database, the secrets and the writes that wait; see `SqliteStore` for the rest."""
+
+    def __init__(
+        self, database: Database, *, clock: Callable[[], float] = time.time, notice: str = ""
+    ) -> None:
+        self.notice = notice
+        self.generation = 0
+        self._db = database
+        self._clock = clock
+        self._secrets: dict[str, None] = {}
+        self._waiting = Waiting()
+        self._holds = False
+        self._vectors = vectors.VectorCache()
+        database.repair = self._repair
+
+    def _write_or_wait(self, new: Later) -> None:
+        """Write something small now; if the file cannot be written, with the next write that can be."""
+
+        def step(db: apsw.Connection) -> list[Draft | Later]:
+            written = self._waiting.write(db)
+            new.step(db)
+            return written
+
+        try:
+            written = self._db.write(step)
+        except Unavailable as error:
+            if self._db.in_trial:
+                raise
+            self._wait(new, error)
+        else:
+            self._caught_up(written)
+
+    def _read_or(self, instead: Result, step: Step[Result]) -> Result:
+        """Read, or give something instead while the file cannot be read, with a notice."""
+        try:
+            return self._db.read(step)
+        except Unavailable as error:
+            self.notice = str(error)
+            return instead
+
+    def _wait(self, new: Draft | Later, error: StoreError) -> None:
+        """Keep something in memory until the file can be written again."""
+        self._waiting.items.append(new)
+        self._db.set_patience(PATIENCE_MILLISECONDS)
+        self.notice = f"{error}; until then messages wait in memory"
+
+    def _caught_up(self, written: list[Draft | Later]) -> None:
+        if written:
+            self._waiting.settle(written)
+            self._db.set_patience()
+            entries = sum(isinstance(each, Draft) for each in written)
+            self.notice = f"{self._db.path} can be written again; stored what waited: {entries}"
+
+    def _redact(self, text: str) -> Redacted:
+        """Redact a text; secrets seen in this process are known, wherever they stand later."""
+        found = redact(text, self._secrets)
+        for span in found.spans:
+            secret = text[span.start : span.end]
+            if is_telling(secret) and len(self._secrets) < KNOWN_SECRETS:
+                self._secrets[secret] = None
+        return found
+
+    def _redacted_renditions(
+        self, renditions: Iterable[Rendition]
+    ) -> tuple[tuple[Rendition, str | None], ...]:
+        return tuple(sqlite_entries.hashed(each, self._redact(each.text).text) for each in renditions)
+
+    def _clean(self, value: object) -> object:
+        if isinstance(value, str):
+            return self._redact(value).text
+        if isinstance(value, Mapping):
+            return {str(key): self._clean(each) for key, each in value.items()}
+        return [self._clean(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    def _dated(self, entry: Entry) -> Entry:
+        return entry if entry.created_at else replace(entry, created_at=self._clock())
+
+    def _repair(self, error: apsw.Error) -> bool:
+        """Make a damaged archive usable: a new index, or a new file with what can still be read.
+
+        Where even that is impossible the session goes on in memory.
+        """
+        path = self._db.path
+        self._vectors.clear()
+        if is_index_damage(error):
+            self._db.write(search.rebuild)
+            self.notice = f"the index of {path or 'the archive'} was damaged; it was built anew"
+            return True
+        if path is None:
+            return False
+        self._db.close()
+        self.generation += 1
+        try:
+            if self._db.is_replaced():
+                self._db.connect()
+            else:
+                self.notice = repair.begin_anew(self._db, path, self._clock())
+        except (StoreError, apsw.Error, OSError) as fault:
+            self._db.go_on_in_memory()
+            self.notice = MEMORY_ONLY.format(error=fault)
+        return True
 
 
 class SqliteStore(SqliteBase):
@@ -46,8 +161,8 @@ class SqliteStore(SqliteBase):
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:
         def step(db: apsw.Connection) -> None:
-            sqlite_events.open_session(db, session_id, project, started_at, provider, model)
-            sqlite_retention.hold(db, session_id, self._clock())
+            sessions.open_session(db, session_id, project, started_at, provider, model)
+            sessions.hold(db, session_id, self._clock())
 
         self._write_or_wait(Later(step))
         self._holds = True
@@ -55,13 +170,13 @@ class SqliteStore(SqliteBase):
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
         entry = self._dated(entry)
         body = self._redact(entry.content)
-        draft = sqlite_entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
-        draft = sqlite_entries.with_renditions(draft, self._redacted_renditions(renditions))
+        draft = entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
+        draft = entries.with_renditions(draft, self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
             written = self._waiting.write(db)
             search.work_off(db, BACKLOG_PER_ADD)
-            return sqlite_entries.add(db, draft), written
+            return entries.add(db, draft), written
 
         try:
             stored, written = self._db.write(step)
@@ -74,44 +189,44 @@ class SqliteStore(SqliteBase):
         return stored
 
     def get(self, entry_id: str) -> Entry | None:
-        return self._waiting.get(entry_id) or self._db.read(lambda db: sqlite_entries.get(db, entry_id))
+        return self._waiting.get(entry_id) or self._db.read(lambda db: entries.get(db, entry_id))
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         wanted, nothing = list(ids), dict[str, Entry]()
-        stored = self._read_or(nothing, lambda db: sqlite_entries.get_many(db, wanted))
+        stored = self._read_or(nothing, lambda db: entries.get_many(db, wanted))
         return stored | {each: entry for each in wanted if (entry := self._waiting.get(each))}
 
     def original(self, entry_id: str) -> str | None:
         waiting = self._waiting.get(entry_id)
-        return waiting.content if waiting else self._db.read(lambda db: sqlite_entries.original(db, entry_id))
+        return waiting.content if waiting else self._db.read(lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
-        return self._db.read(lambda db: sqlite_entries.resolve(db, prefix))
+        return self._db.read(lambda db: entries.resolve(db, prefix))
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
         kept = self._redacted_renditions(renditions)
 
         def step(db: apsw.Connection) -> None:
-            number = sqlite_entries.number_of(db, entry_id)
+            number = entries.number_of(db, entry_id)
             if number is None:
                 raise StoreError(f"there is no entry {entry_id}")
-            sqlite_entries.put_renditions(db, number, kept)
+            entries.put_renditions(db, number, kept)
 
         self._write_or_wait(Later(step))
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
-        stored = self._db.read(lambda db: sqlite_entries.renditions(db, entry_id))
+        stored = self._db.read(lambda db: entries.renditions(db, entry_id))
         return stored | self._waiting.renditions(entry_id)
 
     def by_rendition(self, text_hash: str) -> str | None:
-        return self._db.read(lambda db: sqlite_entries.by_rendition(db, text_hash))
+        return self._db.read(lambda db: entries.by_rendition(db, text_hash))
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
-        stored = self._db.read(lambda db: sqlite_entries.session_entries(db, session_id, after_seq))
+        stored = self._db.read(lambda db: entries.session_entries(db, session_id, after_seq))
         return stored + self._waiting.session_entries(session_id, after_seq)
 
     def sessions(self, project: str) -> list[SessionInfo]:
-        return self._db.read(lambda db: sqlite_events.sessions(db, project))
+        return self._db.read(lambda db: sessions.sessions(db, project))
 
     def search_text(
         self,
@@ -136,10 +251,10 @@ class SqliteStore(SqliteBase):
     def vectors_pending(
         self, limit: int, embedder: str, *, session: str | None = None
     ) -> list[PendingPassage]:
-        return self._db.read(lambda db: sqlite_vectors.pending(db, limit, embedder, session))
+        return self._db.read(lambda db: vectors.pending(db, limit, embedder, session))
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
-        return self._db.write(lambda db: sqlite_vectors.put(db, items, embedder)) if items else 0
+        return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
 
     def search_vectors(
         self,
@@ -157,32 +272,32 @@ class SqliteStore(SqliteBase):
         return self._read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:
-        while self._db.read(lambda db: self._vectors.grow(db, embedder, sqlite_vectors.SLICE_ROWS)):
+        while self._db.read(lambda db: self._vectors.grow(db, embedder, vectors.SLICE_ROWS)):
             pass
         return self._vectors.count
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
-        self._write_or_wait(Later(lambda db: sqlite_events.touch(db, wanted, at)))
+        self._write_or_wait(Later(lambda db: sessions.touch(db, wanted, at)))
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        self._write_or_wait(Later(lambda db: sqlite_events.pin(db, entry_id, pinned)))
+        self._write_or_wait(Later(lambda db: sessions.pin(db, entry_id, pinned)))
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
         wanted = list(ids)
-        self._write_or_wait(Later(lambda db: sqlite_events.set_active(db, wanted, active)))
+        self._write_or_wait(Later(lambda db: sessions.set_active(db, wanted, active)))
 
     def forget(self, ids: Sequence[str]) -> int:
         wanted = list(ids)
         count = self._waiting.forget(wanted)
         for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
-            count += self._forget(partial(sqlite_forget.forget, ids=some))
+            count += self._forget(partial(entries.forget, ids=some))
         self._scrub()
         return count
 
     def forget_session(self, session_id: str) -> int:
-        count = self._forget(lambda db: sqlite_forget.forget_session(db, session_id))
+        count = self._forget(lambda db: entries.forget_session(db, session_id))
         self._scrub()
         return count
 
@@ -192,7 +307,7 @@ class SqliteStore(SqliteBase):
         clean = {str(key): self._clean(value) for key, value in data.items()}
         self._write_or_wait(
             Later(
-                lambda db: sqlite_events.record_event(db, session_id, turn, kind, clean, at),
+                lambda db: sessions.record_event(db, session_id, turn, kind, clean, at),
                 event=Event(0, session_id, turn, kind, clean, at),
             )
         )
@@ -200,14 +315,14 @@ class SqliteStore(SqliteBase):
     def events(
         self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
     ) -> list[Event]:
-        stored = self._db.read(lambda db: sqlite_events.events(db, session_id, kind, entry_id))
+        stored = self._db.read(lambda db: sessions.events(db, session_id, kind, entry_id))
         return stored + self._waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
         clean = self._redact(value).text
         self._write_or_wait(
             Later(
-                lambda db: sqlite_events.set_state(db, session_id, key, clean),
+                lambda db: sessions.set_state(db, session_id, key, clean),
                 state=(session_id, key, clean),
             )
         )
@@ -216,20 +331,20 @@ class SqliteStore(SqliteBase):
         waiting = self._waiting.state(session_id, key)
         if waiting is not None:
             return waiting
-        return self._db.read(lambda db: sqlite_events.get_state(db, session_id, key))
+        return self._db.read(lambda db: sessions.get_state(db, session_id, key))
 
     def holdings(self) -> list[Holding]:
-        return self._db.read(sqlite_retention.holdings)
+        return self._db.read(sessions.holdings)
 
     def size_bytes(self) -> int:
-        return self._db.read(sqlite_retention.size_bytes)
+        return self._db.read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
-        return self._db.read(lambda db: sqlite_retention.live_sessions(db, self._clock()))
+        return self._db.read(lambda db: sessions.live_sessions(db, self._clock()))
 
     def compact(self) -> None:
-        self._db.outside(sqlite_retention.compact)
-        if not self._db.outside(sqlite_forget.empty_log):
+        self._db.outside(sessions.compact)
+        if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
 
     @contextlib.contextmanager
@@ -243,20 +358,20 @@ class SqliteStore(SqliteBase):
                 self._secrets, self._vectors.held = secrets, held
 
     def stats(self) -> StoreStats:
-        return self._db.read(lambda db: sqlite_events.stats(db, self._db.path))
+        return self._db.read(lambda db: sessions.stats(db, self._db.path))
 
     def verify(self) -> list[str]:
-        return self._db.write(sqlite_transfer.problems)
+        return self._db.write(transfer.problems)
 
     def export(self, path: Path) -> int:
         try:
-            return self._db.read(lambda db: sqlite_transfer.write_export(db, Path(path)))
+            return self._db.read(lambda db: transfer.write_export(db, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be written ({error.strerror})") from error
 
     def import_(self, path: Path) -> int:
         try:
-            return self._db.write(lambda db: sqlite_transfer.read_import(db, Path(path)))
+            return self._db.write(lambda db: transfer.read_import(db, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
@@ -271,7 +386,7 @@ class SqliteStore(SqliteBase):
     def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
         """The last write: what waits, and that this process holds no session open any more."""
         written = self._waiting.write(db)
-        sqlite_retention.let_go(db)
+        sessions.let_go(db)
         return written
 
     def _forget(self, step: Callable[[apsw.Connection], int]) -> int:
@@ -284,5 +399,5 @@ class SqliteStore(SqliteBase):
         self._secrets.clear()
         while self._db.write(search.scrub):
             pass
-        if not self._db.outside(sqlite_forget.empty_log):
+        if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE

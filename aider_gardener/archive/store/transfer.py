@@ -10,9 +10,7 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import entries as sqlite_entries
-from aider_gardener.archive.store import location, schema, search
-from aider_gardener.archive.store import sessions as sqlite_events
+from aider_gardener.archive.store import entries, location, schema, search, sessions
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import StoreError
@@ -117,7 +115,7 @@ def read_import(db: apsw.Connection, path: Path) -> int:
 def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
     kind = line["kind"]
     if kind == "session":
-        sqlite_events.open_session(
+        sessions.open_session(
             db, line["id"], line["project"], line["started_at"], line["provider"], line["model"]
         )
     elif kind == "entry":
@@ -127,8 +125,8 @@ def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
     elif kind == "event":
         _import_event(db, line, ids)
     elif kind == "state":
-        if sqlite_events.get_state(db, line["session"], line["key"]) is None:
-            sqlite_events.set_state(db, line["session"], line["key"], line["value"])
+        if sessions.get_state(db, line["session"], line["key"]) is None:
+            sessions.set_state(db, line["session"], line["key"], line["value"])
     elif kind != "meta":
         raise ValueError(kind)
 
@@ -142,12 +140,10 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         tokens=line["tokens"], pinned=bool(line["pinned"]), created_at=line["accessed_at"],
     )  # fmt: skip
     body = redact(entry.content)
-    draft = sqlite_entries.draft(
-        entry, body, "", [Chunk(entry.id, start, end) for start, end in line["chunks"]]
-    )
+    draft = entries.draft(entry, body, "", [Chunk(entry.id, start, end) for start, end in line["chunks"]])
     stored_hash = content_hash(entry.role, body.text)
     before = db.total_changes()
-    number, stored_id = sqlite_entries.write_original(db, draft, entry.id + stored_hash[len(entry.id) - 1 :])
+    number, stored_id = entries.write_original(db, draft, entry.id + stored_hash[len(entry.id) - 1 :])
     if db.total_changes() == before:
         return stored_id
     redactions = [*line["redactions"], *([span.start, span.end, span.kind] for span in body.spans)]
@@ -157,7 +153,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
     )
     known = [entry.content[span.start : span.end] for span in body.spans]
     kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
-    sqlite_entries.put_renditions(db, number, [(each, None) for each in kept])
+    entries.put_renditions(db, number, [(each, None) for each in kept])
     db.executemany(
         "INSERT INTO rendition_hashes (hash, original) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
         [(bytes.fromhex(word), number) for word in line["hashes"]],
@@ -166,8 +162,8 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
 
 
 def _import_occurrence(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
-    session = sqlite_entries.session_number(db, line["session"])
-    number = sqlite_entries.number_of(db, ids[line["entry"]])
+    session = entries.session_number(db, line["session"])
+    number = entries.number_of(db, ids[line["entry"]])
     held = db.execute(
         "SELECT 1 FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?",
         (session, number, line["turn"], line["at"]),
@@ -191,9 +187,9 @@ def _import_event(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
         data["entry_id"] = ids.get(data["entry_id"], data["entry_id"])
     if isinstance(data.get("entry_ids"), list):
         data["entry_ids"] = [ids.get(each, each) for each in data["entry_ids"]]
-    known = sqlite_events.events(db, line["session"], line["event"], None)
+    known = sessions.events(db, line["session"], line["event"], None)
     if not any(e.at == line["at"] and e.turn == line["turn"] and e.data == data for e in known):
-        sqlite_events.record_event(db, line["session"], line["turn"], line["event"], data, line["at"])
+        sessions.record_event(db, line["session"], line["turn"], line["event"], data, line["at"])
 
 
 def problems(db: apsw.Connection) -> list[str]:

@@ -1,4 +1,12 @@
-"""Vectors of chunks in their table: half-precision blobs, and one bit a number beside them."""
+"""Vectors of chunks in their table: half-precision blobs, and one bit a number beside them.
+
+The nearest vectors: from a copy in memory, or by SQL with sqlite-vec as long as there is none.
+
+Up to `MATRIX_ROWS` vectors the copy is a matrix and the search exact. Above, it is one bit a number: the
+codes that differ in the fewest bits are compared exactly (recall@10 against exact search: at least .95).
+A process that has read no vectors yet answers from the file, by sqlite-vec's Hamming distance over the
+stored codes, where that extension can be loaded; docs/store.md has the measurements.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.store import codes, search
-from aider_gardener.archive.store.base import PendingPassage
-from aider_gardener.archive.store.vector_search import VectorCache
+from aider_gardener.archive.store import codes, search, sqlite_vec_library
+from aider_gardener.archive.store.base import PendingPassage, VectorHit
+from aider_gardener.archive.store.search import Filter
+from aider_gardener.archive.store.vector_memory import Codes, Held, Matrix, restarted
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
@@ -17,6 +26,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
+    Scored = list[tuple[float, int]]
+
+MATRIX_ROWS = 150_000
+"""So many vectors of 384 numbers take 230 MB as a matrix; above that 48 bytes each are kept."""
+UNREAD_ROWS = 20_000
+"""A search reads so many vectors itself, in a tenth of a second; where more are unread, sqlite-vec answers
+from the file."""
+PORTION = 4
+"""So many times the wanted hits are looked up one by one before a filter is applied to everything."""
+OVERSAMPLE, FEWEST_COMPARED = 10, 400
+"""So many times the wanted hits, and at least so many, are compared exactly after the codes."""
+WIDEN = 8
+LOWEST = -(2**62)
+DIGITS = 5
+"""Half precision holds no more of a similarity; rounding makes equal texts equal wherever they stand."""
 
 __all__ = ["SLICE_ROWS", "VectorCache", "pending", "put", "remove"]
 
@@ -26,6 +51,212 @@ SLICE_ROWS = 2_000
 """Rows read into memory while the archive is locked once."""
 REMOVALS_KEPT = 20_000
 """So many deletions are remembered one by one; a process that missed more reads its vectors anew."""
+
+
+class VectorCache:
+    """The vectors of the embedder asked for last, in memory. The caller holds the archive's lock."""
+
+    def __init__(self) -> None:
+        self.held: Held | None = None
+
+    @property
+    def count(self) -> int:
+        return self.held.alive if self.held else 0
+
+    def clear(self) -> None:
+        self.held = None
+
+    def grow(self, db: apsw.Connection, embedder: str, limit: int = -1) -> int:
+        """Read at most `limit` new rows (-1: all), also those of other processes; returns how many."""
+        found = _known_embedder(db, embedder)
+        if found is None:
+            self.held = None
+            return 0
+        number, dim = found
+        held = self._without_removed(db, embedder, number, dim)
+        if isinstance(held, Matrix) and held.count > MATRIX_ROWS:
+            held = held.as_codes()
+        rows = held.unread(db, number, limit)
+        self.held = held.with_rows(rows) if rows else held
+        return len(rows)
+
+    def _without_removed(self, db: apsw.Connection, embedder: str, number: int, dim: int) -> Held:
+        """What is held, without what was deleted since; begun anew where that cannot be told."""
+        last = int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'removed_vectors'").get or 0)
+        held = self.held
+        if held is not None and held.embedder == embedder and held.seen < last:
+            gone: list[Any] = db.execute(
+                "SELECT seq, embedder, number FROM removed_vectors WHERE seq > ? ORDER BY seq", (held.seen,)
+            ).fetchall()
+            if gone and gone[0][0] == held.seen + 1:
+                held = held.without([row[2] for row in gone if row[1] == number], seen=last)
+        if held is None or (held.embedder, held.seen) != (embedder, last) or held.is_wasteful:
+            highest = db.execute("SELECT max(number) FROM vectors").get or 0
+            held = restarted(embedder, last, dim, as_codes=highest > MATRIX_ROWS)
+        return held
+
+    def find(
+        self, db: apsw.Connection, vector: Floats, embedder: str, limit: int, wanted: Filter
+    ) -> list[VectorHit]:
+        """The nearest chunks, nearest first; see `Store.search_vectors`."""
+        found = _known_embedder(db, embedder)
+        if found is None or limit <= 0:
+            return []
+        number, dim = found
+        if vector.shape != (dim,):
+            raise StoreError(f"{embedder} makes vectors of length {dim}, not {vector.shape}")
+        if self._many_unread(db, embedder, number) and sqlite_vec_library.loaded(db):
+            return _by_sql(db, number, vector, limit, wanted)
+        self.grow(db, embedder)
+        held = self.held
+        assert held is not None
+        if isinstance(held, Codes) and wanted.session is not None and sqlite_vec_library.loaded(db):
+            return _by_sql(db, number, vector, limit, wanted)  # one session of many: a few rows of the file
+        places = _of_session(db, held, wanted)
+        if isinstance(held, Matrix):
+            return _by_matrix(db, held, places, vector, limit, wanted)
+        return _by_codes(db, held, places, vector, limit, wanted)
+
+    def _many_unread(self, db: apsw.Connection, embedder: str, number: int) -> bool:
+        last = self.held.last if self.held and self.held.embedder == embedder else 0
+        sql = "SELECT count(*) FROM (SELECT 1 FROM codes WHERE number > ? AND embedder = ? LIMIT ?)"
+        return int(db.execute(sql, (last, number, UNREAD_ROWS + 1)).get) > UNREAD_ROWS
+
+
+def _known_embedder(db: apsw.Connection, name: str) -> tuple[int, int] | None:
+    rows: list[Any] = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchall()
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _by_matrix(
+    db: apsw.Connection, held: Matrix, places: Numbers, vector: Floats, limit: int, wanted: Filter
+) -> list[VectorHit]:
+    similarity = held.similarity(vector).round(DIGITS)
+    near = _nearest(similarity, held, places, PORTION * limit)
+    hits = _hits(db, _pairs(similarity, held, near), limit, wanted)
+    if len(hits) < limit and len(near) < len(places):
+        # A filter that lets little through: apply it to everything, so that it starves nothing.
+        near = _nearest(similarity, held, _filtered(db, held, places, wanted), limit)
+        hits = _hits(db, _pairs(similarity, held, near), limit, wanted)
+    return hits
+
+
+def _by_codes(
+    db: apsw.Connection, held: Held, places: Numbers, vector: Floats, limit: int, wanted: Filter
+) -> list[VectorHit]:
+    import numpy as np
+
+    distance = codes.distances(held.rows[: held.count], codes.code(vector))
+    compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
+    for narrowed in (False, True):
+        if narrowed:
+            places = _filtered(db, held, places, wanted)
+        near = places
+        if len(places) > compared:
+            near = places[np.argpartition(distance[places], compared - 1)[:compared]]
+        hits = _hits(db, _compared(db, held.numbers[near].tolist(), vector), limit, wanted)
+        if len(hits) == limit or len(near) == len(places):
+            break
+    return hits
+
+
+def _by_sql(
+    db: apsw.Connection, embedder: int, vector: Floats, limit: int, wanted: Filter
+) -> list[VectorHit]:
+    """The same from the file, read once: sqlite-vec counts the bits in which the codes differ."""
+    condition, values = "", []
+    if wanted.session is not None:
+        condition = f"AND k.number IN ({OF_SESSION})"
+        values = [wanted.session, LOWEST if wanted.min_seq is None else wanted.min_seq]
+    sql = f"""SELECT k.number FROM codes k WHERE k.embedder = ? {condition}
+              ORDER BY vec_distance_hamming(vec_bit(k.code), vec_bit(?)) LIMIT ?"""
+    compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
+    while True:
+        arguments = (embedder, *values, codes.code(vector), compared)
+        numbers = [row[0] for row in db.execute(sql, arguments)]
+        hits = _hits(db, _compared(db, numbers, vector), limit, wanted)
+        if len(hits) == limit or len(numbers) < compared:
+            return hits
+        compared *= WIDEN
+
+
+OF_SESSION = """SELECT v.number FROM sessions s JOIN occurrences n ON n.session = s.number
+                JOIN chunks c ON c.original = n.original JOIN vectors v ON v.chunk = c.number
+                WHERE s.id = ? AND n.seq >= ?"""
+
+
+def _compared(db: apsw.Connection, numbers: list[int], vector: Floats) -> Scored:
+    """The exact similarity of each of the vectors, with its chunk; nearest first, of equals the newer."""
+    import numpy as np
+
+    rows: list[Any] = []
+    for number in sorted(numbers):
+        rows += db.execute("SELECT chunk, vector FROM vectors WHERE number = ?", (number,)).fetchall()
+    if not rows:
+        return []
+    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1)
+    similarity = (matrix.astype("f4") @ vector.astype("f4")).round(DIGITS)
+    scored = zip(similarity.tolist(), (row[0] for row in rows), strict=True)
+    return sorted(scored, key=lambda each: (-each[0], -each[1]))
+
+
+def _of_session(db: apsw.Connection, held: Held, wanted: Filter) -> Numbers:
+    """The places held whose originals occur in the wanted session, or all of them."""
+    import numpy as np
+
+    originals = held.originals[: held.count]
+    if wanted.session is None:
+        return np.flatnonzero(originals >= 0) if held.dead else np.arange(held.count)
+    rows: list[Any] = db.execute(
+        """SELECT DISTINCT n.original FROM occurrences n JOIN sessions s ON s.number = n.session
+           WHERE s.id = ? AND n.seq >= ?""",
+        (wanted.session, LOWEST if wanted.min_seq is None else wanted.min_seq),
+    ).fetchall()
+    return np.flatnonzero(np.isin(originals, np.array([row[0] for row in rows], dtype=np.int64)))
+
+
+def _filtered(db: apsw.Connection, held: Held, places: Numbers, wanted: Filter) -> Numbers:
+    """Those of the places whose originals pass the whole filter."""
+    import numpy as np
+
+    conditions, values = search.filter_sql(wanted)
+    rows: list[Any] = db.execute(
+        f"SELECT o.number FROM originals o WHERE {' AND '.join(conditions) or '1'}", values
+    ).fetchall()
+    allowed = np.array([row[0] for row in rows], dtype=np.int64)
+    return places[np.isin(held.originals[places], allowed)]
+
+
+def _nearest(similarity: Floats, held: Held, places: Numbers, limit: int) -> Numbers:
+    """At least `limit` of the places, if there are so many, nearest first; of equals the newer chunk."""
+    import numpy as np
+
+    own = similarity if len(places) == len(similarity) else similarity[places]
+    if len(places) > 2 * limit:
+        at = len(places) - limit
+        best = own >= np.partition(own, at)[at]
+        places, own = places[best], own[best]
+    ordered: Numbers = places[np.lexsort((-held.chunks[places], -own))]
+    return ordered
+
+
+def _pairs(similarity: Floats, held: Held, places: Numbers) -> Scored:
+    return list(zip(similarity[places].tolist(), held.chunks[places].tolist(), strict=True))
+
+
+def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: Filter) -> list[VectorHit]:
+    """The first `limit` chunks whose entries pass the filter."""
+    conditions, values = search.filter_sql(wanted)
+    sql = f"""SELECT o.id, c.start, c."end", {search.FIRST_PROVIDER}
+              FROM chunks c JOIN originals o ON o.number = c.original
+              WHERE c.number = ? {"".join(f" AND {condition}" for condition in conditions)}"""
+    hits: list[VectorHit] = []
+    for similarity, chunk in scored:
+        if len(hits) == limit:
+            break
+        rows: list[Any] = db.execute(sql, (chunk, *values)).fetchall()
+        hits += [VectorHit(row[0], row[1], row[2], similarity, row[3] or "") for row in rows]
+    return hits
 
 
 def pending(db: apsw.Connection, limit: int, embedder: str, session: str | None) -> list[PendingPassage]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from aider_gardener.archive.store import entries as sqlite_entries
-from aider_gardener.archive.store import sessions as sqlite_events
+from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.base import Event
 from aider_gardener.archive.store.entries import Draft
 from aider_gardener.errors import StoreError
@@ -45,7 +44,7 @@ class Waiting:
         written = list(self.items)
         for each in written:
             if isinstance(each, Draft):
-                sqlite_entries.add(db, each)
+                entries.add(db, each)
             else:
                 _write_later(db, each)
         return written
@@ -90,14 +89,14 @@ class Waiting:
             for event in waiting
             if session in (None, event.session)
             and kind in (None, event.kind)
-            and (entry_id is None or entry_id in sqlite_events.entries_of(event.data))
+            and (entry_id is None or entry_id in sessions.entries_of(event.data))
         ]
 
 
 def _is_about(waiting: Draft | Later, ids: set[str]) -> bool:
     if isinstance(waiting, Draft):
         return waiting.entry.id in ids
-    return waiting.event is not None and not ids.isdisjoint(sqlite_events.entries_of(waiting.event.data))
+    return waiting.event is not None and not ids.isdisjoint(sessions.entries_of(waiting.event.data))
 
 
 def _write_later(db: apsw.Connection, waiting: Later) -> None:

@@ -1,24 +1,19 @@
-"""Compressing builds: every error by message with all its places, each kind of warning once."""
+"""Compressing builds: every error by message with all its places, each kind of warning once.
+
+Writing diagnostics: one by one while there is room, else those that say the same together with all
+their places.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.builds.detector import detect
-from aider_gardener.compress.builds.diagnostics import Diagnostic, Report, report
-from aider_gardener.compress.builds.sites import (
-    FEW_SITES,
-    by_code,
-    example_lines,
-    in_detail,
-    in_lines,
-    kinds_of,
-    some_sites,
-    with_places,
-    with_sites,
-)
+from aider_gardener.compress.builds.diagnostics import Diagnostic, Report, labels, report
 from aider_gardener.compress.frame import (
     allowance,
     clip,
@@ -27,11 +22,18 @@ from aider_gardener.compress.frame import (
     framed,
     lines_of,
     plural,
+    touches,
     untouched,
     unwrapped,
 )
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.messages import Compressed, ContentClass, Focus
+
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|\b\d+\b")
+VARIABLE = re.compile(QUOTED.pattern + r"|\S*\d\S*")
+PLACE = re.compile(r"^(.*?)(?::(\d+(?::\d+)?)|\((\d+(?:,\d+)*)\)|:\[(\d+,\d+)\])$")
+FEW_SITES = 24
+"""The most places told of one message where not all can be."""
 
 LARGE_SHARE, SMALL_SHARE = 0.045, 0.18
 FLOORS = ((3_000, 0.3, 20), (10_000, 0.2, 7))
@@ -42,6 +44,163 @@ ERRORS_LARGE_SHARE, ERRORS_SMALL_SHARE = 0.09, 0.24
 """The share that errors may take at 50,000 and at 3,000 tokens before places are left out."""
 
 Maker = Callable[[Sequence[Diagnostic], Focus], list[str]]
+
+WARNINGS = ((300, True), (200, True), (240, False), (160, False), (120, False), (100, False))
+"""Width of the example of a kind of warning, and whether the places of the others are told."""
+
+
+def in_detail(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
+    """Each error on its line, with up to four of its labels."""
+    lines = []
+    for one in errors:
+        lines.append(clip(one.line(), 500))
+        lines.extend("    " + clip(text, 200) for text in labels(one)[:4])
+    return lines
+
+
+def in_lines(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
+    """Each error on its line; labels only for those in focus."""
+    lines = []
+    for one in errors:
+        lines.append(clip(one.line(), 400))
+        if touches(one.line(), focus):
+            lines.extend("    " + clip(text, 200) for text in labels(one)[:2])
+    return lines
+
+
+def with_places(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
+    """Errors of one message together: the message once, then each place as the tool wrote it."""
+    lines = []
+    for group in _groups(errors, exact=True):
+        if len(group) == 1:
+            lines.append(clip(group[0].line(), 400))
+        else:
+            lines.append(_heading(group, 400))
+            lines.extend(f"  {one.place}" for one in group)
+    return lines
+
+
+def with_sites(
+    errors: Sequence[Diagnostic], focus: Focus, *, width: int, names: bool, columns: bool
+) -> list[str]:
+    """Errors of one code and shape together: `  file:line:column, …` for each file; with `names` the
+    quoted parts by which they differ, without `columns` the lines only. Those in focus stand alone."""
+    lines: list[str] = []
+    near = [one for one in errors if touches(one.line(), focus)][:12] if not columns or not names else []
+    lines.extend(clip(one.line(), 400) for one in near)
+    for group in _groups([one for one in errors if one not in near], exact=False):
+        if len(group) == 1:
+            lines.append(clip(group[0].line(), width))
+            continue
+        lines.append(_heading(group, width))
+        lines.extend(f"  {path}:{told}" for path, told in _by_file(group, names, columns).items())
+    return lines
+
+
+def by_code(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
+    """All places by code and file, lines only, below the folder that all files share; one message a code."""
+    shared = _shared_folder(one.place for one in errors)
+    lines = [f"(paths below {shared})"] if shared else []
+    lines += [clip(one.line(), 300) for one in errors if touches(one.line(), focus)][:8]
+    kinds: dict[str, list[Diagnostic]] = {}
+    for one in errors:
+        kinds.setdefault(one.code or QUOTED.sub("\0", one.message), []).append(one)
+    for group in kinds.values():
+        lines.append(_heading(group, 100))
+        files = _by_file(group, names=False, columns=False)
+        lines.append("  " + " ".join(f"{path.removeprefix(shared)}:{told}" for path, told in files.items()))
+    return lines
+
+
+def some_sites(errors: Sequence[Diagnostic], focus: Focus, *, most: int) -> list[str]:
+    """As with_sites, but of each message at most `most` places, the others counted by file."""
+    lines = []
+    for group in _groups(errors, exact=False):
+        lines.append(_heading(group, 200) if len(group) > 1 else clip(group[0].line(), 200))
+        if len(group) == 1:
+            continue
+        lines.extend(f"  {path}:{told}" for path, told in _by_file(group[:most], False, False).items())
+        if len(group) > most:
+            rest = Counter(split(one.place)[0] for one in group[most:])
+            told = ", ".join(f"{path} ×{times}" for path, times in rest.most_common(12))
+            lines.append(f"  … {len(group) - most} more in {plural(len(rest), 'file')}: {told}")
+    return lines
+
+
+def kinds_of(found: Sequence[Diagnostic]) -> list[list[Diagnostic]]:
+    """The findings by code, those without one by the shape of their message."""
+    kinds: dict[tuple[str, str], list[Diagnostic]] = {}
+    for one in found:
+        key = (one.code, "") if one.code else ("", _shape(one.message))
+        kinds.setdefault(key, []).append(one)
+    return list(kinds.values())
+
+
+def _shape(message: str) -> str:
+    """What findings of one kind have in common: for npm the first words, else all but names and numbers."""
+    if message.startswith("npm "):
+        return " ".join(message.split()[:3])
+    return VARIABLE.sub("\0", message)[:120]
+
+
+def example_lines(
+    kinds: Sequence[Sequence[Diagnostic]], focus: Focus, *, width: int, sites: bool
+) -> list[str]:
+    """One example of each kind with the count of the others; with `sites` the lines they stand on."""
+    lines = []
+    for kind in kinds:
+        one = next((one for one in kind if touches(one.line(), focus)), kind[0])
+        files = _by_file([other for other in kind if other.place], names=False, columns=False)
+        more = f" [{len(kind)} of this kind" + (f" in {len(files)} files]" if len(files) > 1 else "]")
+        lines.append(clip(one.line(), width) + (more if len(kind) > 1 else ""))
+        if sites and len(kind) > 1 and files:
+            lines.append("  " + " ".join(f"{path}:{told}" for path, told in files.items()))
+    return lines
+
+
+def _groups(errors: Sequence[Diagnostic], *, exact: bool) -> list[list[Diagnostic]]:
+    groups: dict[tuple[str, str, str], list[Diagnostic]] = {}
+    for one in errors:
+        shape = one.message if exact else QUOTED.sub("\0", one.message)
+        groups.setdefault((one.severity, one.code, shape), []).append(one)
+    return list(groups.values())
+
+
+def _heading(group: Sequence[Diagnostic], width: int) -> str:
+    first = group[0]
+    code = f" {first.code}" if first.code else ""
+    return f"{first.severity}{code} ×{len(group)}: {clip(first.message, width)}"
+
+
+def _by_file(group: Sequence[Diagnostic], names: bool, columns: bool) -> dict[str, str]:
+    """The places of a group by file: `12:3, 15:9`, or `12,15` without columns."""
+    first = QUOTED.findall(group[0].message) if group else []
+    files: dict[str, dict[str, None]] = {}
+    for one in group:
+        path, position = split(one.place)
+        position = position.replace(",", ":") if columns else re.split("[:,]", position)[0]
+        parts = QUOTED.findall(one.message) if names else []
+        own = [part for part, other in zip(parts, first, strict=False) if part != other]
+        files.setdefault(path, {})[" ".join([position, *own]).strip()] = None
+    return {path: (", " if columns else ",").join(sites) for path, sites in files.items()}
+
+
+def _shared_folder(places: Iterable[str]) -> str:
+    """The folder that all files are below, with its slash, or "" where naming it saves nothing."""
+    files = {split(place)[0] for place in places}
+    first, last = min(files, default=""), max(files, default="")
+    same = next((at for at, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), 0)
+    shared = first[:same].rpartition("/")[0]
+    return shared + "/" if len(files) > 1 and len(shared) > 8 else ""
+
+
+def split(place: str) -> tuple[str, str]:
+    """A place as (file, `line:column`); ("file", "") where it has no line."""
+    found = PLACE.match(place)
+    if not found:
+        return place, ""
+    return found.group(1), found.group(2) or found.group(3) or found.group(4)
+
 
 COMPLETE: tuple[Maker, ...] = (
     in_detail,
@@ -61,9 +220,6 @@ IN_PART: tuple[Maker, ...] = (
     lambda errors, focus: example_lines(kinds_of(errors), focus, width=160, sites=False),
 )
 """The same for a flood of errors of which not every place can be told."""
-
-WARNINGS = ((300, True), (200, True), (240, False), (160, False), (120, False), (100, False))
-"""Width of the example of a kind of warning, and whether the places of the others are told."""
 
 
 def compress(text: str, ctx: Context) -> Compressed:

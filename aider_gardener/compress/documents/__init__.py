@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from aider_gardener.compress.documents.apis import openapi
-from aider_gardener.compress.documents.deployments import kubernetes
+from aider_gardener.compress.documents.apis import npm_lock, openapi, package
+from aider_gardener.compress.documents.deployments import cloudformation, compose, kubernetes
 from aider_gardener.compress.documents.fields import Document
 from aider_gardener.compress.documents.notebooks import notebook
-from aider_gardener.compress.documents.packages import npm_lock, package
 from aider_gardener.compress.documents.pipelines import circleci, github, gitlab
-from aider_gardener.compress.documents.stacks import cloudformation, compose
 
 READERS = (
     npm_lock,

@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import allowance, cut, estimate, framed, lines_of, untouched
-from aider_gardener.compress.listings.commits import write_git_log
 from aider_gardener.compress.listings.detector import detect
-from aider_gardener.compress.listings.grep import write_grep
-from aider_gardener.compress.listings.paths import write_ls, write_paths, write_tree
-from aider_gardener.compress.listings.rows import write_dependencies, write_profile, write_table
+from aider_gardener.compress.listings.paths import write_grep, write_ls, write_paths, write_tree
+from aider_gardener.compress.listings.rows import (
+    write_dependencies,
+    write_git_log,
+    write_profile,
+    write_table,
+)
 from aider_gardener.messages import Compressed, ContentClass
 
 LARGE_SHARE, SMALL_SHARE = 0.08, 0.18

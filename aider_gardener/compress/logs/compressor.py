@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.errors.library import is_library
-from aider_gardener.compress.errors.places import frame_place
+from aider_gardener.compress.errors.places import frame_place, is_library
 from aider_gardener.compress.frame import (
     allowance,
     clip,
@@ -19,9 +18,8 @@ from aider_gardener.compress.frame import (
     untouched,
 )
 from aider_gardener.compress.logs.detector import detect
-from aider_gardener.compress.logs.families import families
 from aider_gardener.compress.logs.metrics import compress_metrics
-from aider_gardener.compress.logs.records import Record, records, rest_digest
+from aider_gardener.compress.logs.records import Record, families, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.messages import Compressed, ContentClass
 

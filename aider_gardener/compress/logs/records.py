@@ -1,15 +1,23 @@
-"""Joining the lines of one log record: a stamped line and what follows it, or a whole traceback."""
+"""Joining the lines of one log record: a stamped line and what follows it, or a whole traceback.
+
+Families of templates: kinds of lines that say the same of different things, told as one.
+
+A flood of errors whose words differ (`failed to load order 7`, `failed to save invoice 9`) has too many
+kinds to show each. Templates of one severity and length that share most of their words are a family:
+it is written once, with the words that vary and how often the commonest of them occur.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aider_gardener.compress.errors.library import is_library
-from aider_gardener.compress.errors.places import frame_place
+from aider_gardener.compress.errors.places import frame_place, is_library
 from aider_gardener.compress.frame import clip
 from aider_gardener.compress.logs.detector import LEVEL, TIME
+from aider_gardener.compress.logs.templates import Template
 
 TRACE_HEAD = re.compile(
     r"^\s*(?:Exception Group )?Traceback \(most recent call last\):|^Exception in thread "
@@ -18,6 +26,15 @@ TRACE_LINE = re.compile(r"^(?:\s+\S|$|During handling|The above exception|Traceb
 EXCEPTION = re.compile(
     r"^\s*[\w.]*(?:Error|Exception|Warning|Exit|Interrupt|Failure|Timeout)\b.*|^Caused by: .*"
 )
+
+SHARED_WORDS = 0.4
+"""Two templates are of a family when so many of their words are the same."""
+
+LEAST_KINDS = 4
+WORDS_TOLD, CHOICES = 3, 40
+TOLD_CHARS = 300
+MOST_FAMILIES = 60
+"""A template is compared with so many families at most, so that the time stays linear."""
 
 
 @dataclass
@@ -69,3 +86,65 @@ def rest_digest(record: Record, most: int) -> list[str]:
     if len(record.rest) > most:
         told.append(f"… {len(record.rest) - most} more lines")
     return told
+
+
+@dataclass
+class Family:
+    """Templates that are alike: the words they share, None where they differ, and what stood there."""
+
+    severity: str
+    words: list[str | None]
+    values: list[Counter[str]]
+    at: float
+    kinds: int = 0
+    lines: int = 0
+
+    def takes(self, words: Sequence[str]) -> bool:
+        """True when enough of the words stand where the family has the same."""
+        same = sum(1 for own, word in zip(self.words, words, strict=True) if own == word)
+        return same >= SHARED_WORDS * len(words)
+
+    def add(self, template: Template, words: Sequence[str]) -> None:
+        """Take in a template; where its word differs the family has no word of its own any more."""
+        times = len(template.at)
+        for place, word in enumerate(words):
+            if self.words[place] != word:
+                self.words[place] = None
+            if len(self.values[place]) < CHOICES or word in self.values[place]:
+                self.values[place][word] += times
+        self.kinds += 1
+        self.lines += times
+
+    def told(self) -> str:
+        """The family on one line: its shared words, with counts and the commonest of what varies."""
+        text = " ".join("<*>" if word is None else word.replace("\0", "#") for word in self.words)
+        varied = [
+            _commonest(values)
+            for word, values in zip(self.words, self.values, strict=True)
+            if word is None and len(values) < CHOICES
+        ]
+        which = f": {'; '.join(varied)}".replace("\0", "#") if varied else ""
+        return clip(f"{self.lines} lines of {self.kinds} kinds like: {text}{which}", TOLD_CHARS)
+
+
+def _commonest(values: Counter[str]) -> str:
+    told = [f"{word.strip(',:;') or word}×{number}" for word, number in values.most_common(WORDS_TOLD)]
+    return " ".join([*told, "…"] if len(values) > WORDS_TOLD else told)
+
+
+def families(templates: Sequence[Template]) -> list[Family]:
+    """The families of errors and warnings with at least LEAST_KINDS kinds, in order."""
+    found: dict[tuple[str, int], list[Family]] = {}
+    for template in templates:
+        if not template.severity:
+            continue
+        words = template.key.split()[:60]
+        group = found.setdefault((template.severity, len(words)), [])
+        family = next((one for one in group[:MOST_FAMILIES] if one.takes(words)), None)
+        if family is None:
+            family = Family(template.severity, list(words), [Counter() for _ in words], template.at[0] + 0.5)
+            group.append(family)
+        family.add(template, words)
+    return sorted(
+        (one for group in found.values() for one in group if one.kinds >= LEAST_KINDS), key=lambda one: one.at
+    )

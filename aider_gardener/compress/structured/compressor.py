@@ -1,6 +1,8 @@
 """JSON, YAML, TOML, CSV: keys, shape, outliers and the fields the user named stay, the repetition goes.
 
 The result looks like the format it came from and begins with a marker line that says it is abridged.
+
+Fields that the user named, at any depth of a document.
 """
 
 from __future__ import annotations
@@ -15,13 +17,11 @@ from aider_gardener.compress.documents import known_document
 from aider_gardener.compress.documents.fields import DETAILS
 from aider_gardener.compress.frame import estimate, touches
 from aider_gardener.compress.prose import has_marker
-from aider_gardener.compress.structured.csv_rows import abridge_table
-from aider_gardener.compress.structured.named import named_fields
 from aider_gardener.compress.structured.outline import outline, write_json
-from aider_gardener.compress.structured.rows import LEVELS, abridge_rows, read_rows
+from aider_gardener.compress.structured.rows import LEVELS, abridge_rows, abridge_table, read_rows
 from aider_gardener.compress.structured.shape import describe
 from aider_gardener.compress.structured.yaml_text import read_yaml, write_env, write_yaml
-from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.messages import Compressed, ContentClass, Focus
 
 WHOLE_TOKENS = 120
 """Data up to this size stays whole."""
@@ -41,6 +41,11 @@ PARSED_CHARS = 20_000_000
 TABLES = {"csv": ",", "tsv": "\t"}
 _COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
 _LAST_COMMA = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|,(?=\s*[\]}])")
+
+FOUND_LIMIT, VALUE_CHARS, NODE_LIMIT = 12, 160, 200_000
+LIST_ITEMS = 1_000
+PATH_CHARS = 400
+"""A value longer than this is data: it is not searched for a path."""
 
 
 def compress(text: str, ctx: Context) -> Compressed:
@@ -134,3 +139,48 @@ def _without_comments(text: str) -> str:
     """JSON with comments and last commas as strict JSON."""
     bare = _COMMENT.sub(lambda match: match[1] or "", text)
     return _LAST_COMMA.sub(lambda match: match[1] or "", bare)
+
+
+def named_fields(value: Any, focus: Focus) -> list[str]:
+    """Lines `path: value` for fields whose key is a word of the focus, and values that name one of its
+    paths; at most twelve, breadth first."""
+    words = frozenset(word.lower() for word in focus.words if len(word) > 2)
+    if not words and not focus.paths:
+        return []
+    found: list[str] = []
+    for path, key, item in _fields(value):
+        if str(key).lower() in words or _names_path(key, item, focus.paths):
+            found.append(f"{path}: {_brief(item)}")
+            if len(found) == FOUND_LIMIT:
+                break
+    return found
+
+
+def _names_path(key: Any, item: Any, paths: frozenset[str]) -> bool:
+    text = item if isinstance(item, str) else key if isinstance(key, str) else ""
+    return bool(text) and len(text) <= PATH_CHARS and any(path in text for path in paths)
+
+
+def _fields(value: Any) -> Iterator[tuple[str, Any, Any]]:
+    """(path, key, value) of every field and item, breadth first, up to NODE_LIMIT containers."""
+    queue: list[tuple[str, Any]] = [("", value)]
+    at = 0
+    while at < len(queue) and at < NODE_LIMIT:
+        path, node = queue[at]
+        at += 1
+        if isinstance(node, dict):
+            pairs = [(f"{path}.{key}" if path else str(key), key, item) for key, item in node.items()]
+        elif isinstance(node, list):
+            pairs = [(f"{path}[{index}]", index, item) for index, item in enumerate(node[:LIST_ITEMS])]
+        else:
+            continue
+        yield from pairs
+        queue.extend((here, item) for here, _, item in pairs if isinstance(item, dict | list))
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, dict | list):
+        text = " ".join(write_json(outline(value, VALUE_CHARS, Focus())).split())
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= VALUE_CHARS else text[:VALUE_CHARS] + " …"

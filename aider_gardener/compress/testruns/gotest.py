@@ -6,9 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from aider_gardener.compress.errors.library import is_library
-from aider_gardener.compress.testruns.blocks import dedent
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.errors.places import is_library
+from aider_gardener.compress.testruns.run import Failure, Run, dedent
 
 RESULT = re.compile(r"^( *)--- (FAIL|PASS|SKIP|BENCH): (\S+)(?: \(([\d.]+)s\))?$")
 STATE = re.compile(r"^=== (RUN|PAUSE|CONT|NAME|FUZZ) +(\S*)$")

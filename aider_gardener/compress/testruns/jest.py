@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run, digest
 
 TOTAL = re.compile(
     r"^ *(?:Tests?:|Test Suites:|Snapshots:|Test Files  |Tests  |Snapshots  |Errors  |"

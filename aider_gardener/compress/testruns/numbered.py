@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.blocks import PLACE, digest
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import PLACE, Failure, Run, digest
 
 NUMBER = re.compile(r"^ {0,4}(\d+)\) (.*)$")
 TOTAL = re.compile(

@@ -1,19 +1,17 @@
-"""Reading pytest: verbose, quiet, dots, xdist, all traceback styles, with or without a summary."""
+"""Reading pytest: verbose, quiet, dots, xdist, all traceback styles, with or without a summary.
+
+Reading the FAILURES and ERRORS sections of pytest: one block a test, in any traceback style.
+
+The sections of a pytest run beside its failures: header, warnings, durations, skips, coverage.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from aider_gardener.compress.testruns.pytest_blocks import block_failures
-from aider_gardener.compress.testruns.pytest_sections import (
-    coverage_notes,
-    duration_notes,
-    header_notes,
-    skip_notes,
-    warning_notes,
-)
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.errors.places import PY_FRAME, is_library
+from aider_gardener.compress.testruns.run import Failure, Run, dedent
 
 SECTION = re.compile(
     r"^={2,} (\S.*?) ={2,}$|^=+ (test session starts|FAILURES|ERRORS|short test summary info) =+$"
@@ -38,6 +36,29 @@ SUMMARY = re.compile(
 DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
 STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")
 LIVE_LOG = re.compile(r"^-{3,} live log \w+ -{3,}$")
+
+HEAD = re.compile(r"^_+ (.*[^_ ].*?) _+$")
+ERROR_HEAD = re.compile(r"^ERROR (?:at (setup|teardown) of|collecting) (.+)$")
+LOCATION = re.compile(r"^(\S[^:\n]*(?::[\\/][^:\n]*)?):(\d+): ?(.*)$")
+CAPTURED = re.compile(r"^-{2,} (?:Captured|live|generated|benchmark|Hypothesis)\b.* -{2,}$")
+NOTABLE = re.compile(r"error|exception|warn|fail|traceback|critical|falsifying|timeout", re.IGNORECASE)
+LINE_STYLE = re.compile(
+    r"^(\S+?\.py):(\d+): (\w[\w.]*(?:Error|Exception|Failed|Exit|Warning|Interrupt)\b.*)$"
+)
+CHAIN = ("During handling of the above", "The above exception was the direct cause")
+
+ROUTINE = re.compile(
+    r"^(?:platform |cachedir:|rootdir:|configfile:|plugins:|collecting |collected |testpaths:|"
+    r"timeout|asyncio:|"
+    r"metadata:|"
+    r"gw\d+ \[|bringing up|scheduling tests|created: |\d+ workers|hypothesis profile|benchmark:|django: |"
+    r"shell: |codspeed:|inifile:|run-last-failure:|asyncio_mode)"
+)
+HEADER = re.compile(r"^[\w -]{3,40}: \S|seed", re.IGNORECASE)
+WARNING = re.compile(r"^\s*(\S.*?):(\d+): (\w*Warning)(?:: (.*))?$")
+DURATION = re.compile(r"^\d+\.\d+s (?:call|setup|teardown) +\S")
+SKIP = re.compile(r"^SKIPPED \[\d+\] ")
+DURATIONS_KEPT = 5
 
 
 class _Reader:
@@ -231,3 +252,154 @@ def known_section(title: str) -> bool:
 def parse_pytest(lines: Sequence[str]) -> Run:
     """Read the output of pytest."""
     return _Reader().read(lines)
+
+
+def block_failures(body: Sequence[str]) -> Iterator[Failure]:
+    """The failures of one section, in order."""
+    title = ""
+    block: list[str] = []
+    for line in body:
+        head = HEAD.match(line) if line[:1] == "_" else None
+        if head:
+            yield from _finished(title, block)
+            title, block = head.group(1), []
+        else:
+            block.append(line)
+    yield from _finished(title, block)
+
+
+def _finished(title: str, block: Sequence[str]) -> Iterator[Failure]:
+    if title:
+        yield block_failure(title, block)
+        return
+    for line in block:
+        found = LINE_STYLE.match(line)
+        if found:
+            place = f"{found.group(1)}:{found.group(2)}"
+            yield Failure(place, "FAILED", [found.group(3)], [place])
+
+
+def block_failure(title: str, block: Sequence[str]) -> Failure:
+    """One test's block: its last exception in full, earlier ones of the chain by their first line."""
+    error = ERROR_HEAD.match(title)
+    outcome = "ERROR" if error else "FAILED"
+    name = re.sub(r"^\[gw\d+\] \w+ -- .*$", "", error.group(2) if error else title) or title
+    failure = Failure(name, outcome)
+    groups, output = _scan(block, failure)
+    messages = [dedent(group) for group in groups if any(line.strip() for line in group)]
+    if messages:
+        chain = [group[0] for group in messages[:-1]]
+        failure.message = [*messages[-1], *(f"(after: {line.strip()})" for line in chain)]
+    elif not failure.message:
+        failure.message = _native_message(block)
+    failure.output = [line for line in output if NOTABLE.search(line)]
+    return failure
+
+
+def _scan(block: Sequence[str], failure: Failure) -> tuple[list[list[str]], list[str]]:
+    groups: list[list[str]] = []
+    output: list[str] = []
+    library, captured, in_message = "", False, False
+    for line in block:
+        first = line[:1]
+        if first == "-" and CAPTURED.match(line):
+            captured = True
+            continue
+        if captured:
+            if line.strip() and len(output) < 400:
+                output.append(line)
+            continue
+        if first == "E" and (line.startswith("E  ") or line == "E"):
+            if not in_message:
+                groups.append([])
+            groups[-1].append(line[1:])
+            in_message = True
+            continue
+        in_message = False
+        if first == ">" and line.startswith(">  "):
+            failure.source = line[1:].strip()
+        place = _place(line, first)
+        if place and is_library(place):
+            library = place
+        elif place:
+            failure.where.append(place)
+            library = ""
+    if library:
+        failure.where.append(library)
+    return groups, output
+
+
+def _place(line: str, first: str) -> str:
+    if first == " " and line.lstrip()[:5] == "File ":
+        found = PY_FRAME.match(line)
+        return f"{found.group(1)}:{found.group(2)}" if found else ""
+    if first in ("", " ", "_", "E", ">", "(") or ":" not in line:
+        return ""
+    found = LOCATION.match(line)
+    if found and (found.group(3) == "" or re.match(r"in |\w[\w.]*$|\w[\w.]*: ", found.group(3))):
+        return f"{found.group(1)}:{found.group(2)}"
+    return ""
+
+
+def _native_message(block: Sequence[str]) -> list[str]:
+    """The exception's lines at the end of a native traceback."""
+    last: list[str] = []
+    for line in block:
+        if CAPTURED.match(line):
+            break
+        if re.match(r"^\w[\w.]*(?:Error|Exception|Failed|Exit|Interrupt|Warning|Timeout)\b", line):
+            last = [line]
+        elif last and line.strip() and not line.startswith(('  File "', "Traceback", *CHAIN)):
+            last.append(line)
+    return last[:40]
+
+
+def header_notes(body: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Unusual lines of the header (seeds, custom settings), and the lines that are no part of it."""
+    notes: list[str] = []
+    rest: list[str] = []
+    header = True
+    for line in body:
+        if ROUTINE.match(line) or not line.strip():
+            header = header and not line.startswith(("collected ", "collecting "))
+        elif header and HEADER.search(line) and len(notes) < 4:
+            notes.append(line.strip())
+        else:
+            rest.append(line)
+    return notes, rest
+
+
+def warning_notes(body: Sequence[str]) -> list[str]:
+    """Each distinct warning once: place, category, message, and how often it stands there."""
+    seen: dict[tuple[str, str], list[str]] = {}
+    for line in body:
+        found = WARNING.match(line)
+        if found:
+            seen.setdefault((found.group(3), found.group(4) or ""), []).append(
+                f"{found.group(1)}:{found.group(2)}"
+            )
+    notes = []
+    for (category, message), places in seen.items():
+        more = f" (and {len(places) - 1} more places)" if len(places) > 1 else ""
+        notes.append(f"warning {places[0]}: {category}: {message}{more}")
+    return notes
+
+
+def duration_notes(body: Sequence[str]) -> list[str]:
+    """The slowest tests, as many as DURATIONS_KEPT."""
+    slowest = [line.strip() for line in body if DURATION.match(line)]
+    return (
+        ["slowest: " + "; ".join(" ".join(line.split()) for line in slowest[:DURATIONS_KEPT])]
+        if slowest
+        else []
+    )
+
+
+def skip_notes(body: Sequence[str]) -> list[str]:
+    """The skip lines of the short summary, as they stand."""
+    return [line.strip() for line in body if SKIP.match(line)]
+
+
+def coverage_notes(body: Sequence[str]) -> list[str]:
+    """The coverage total and any failed threshold."""
+    return [line.strip() for line in body if line.startswith(("TOTAL", "FAIL", "Required test coverage"))]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.blocks import digest
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, Run, digest
 
 HEAD = re.compile(r"^(FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$")
 VERBOSE = re.compile(r"^(?:(.*) )?\.\.\. (ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$")

@@ -2,21 +2,26 @@
 
 Unlike runs refuse to be compared: `check_alike` holds everything but the variant, its settings and
 the history budget against each other.
+
+A report as JSON, written and read back.
+
+Usable length: how far into a session a variant both fits the window and still knows what was said.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.carryover import CarryOver, carry_over
 from aider_gardener.replay.measure.cost import Bill, Cost, HistoryMark, costs
-from aider_gardener.replay.measure.decoys import tally
+from aider_gardener.replay.measure.probes import tally
 from aider_gardener.replay.measure.result import ProbeResult, Provenance, ReplayResult
-from aider_gardener.replay.measure.usable import UsableLength, usable_length
 from aider_gardener.replay.session.session import Session
 
 FLOOR = "no-history"
@@ -33,6 +38,15 @@ ALIKE = ("gardener", "commit", "aider", "litellm", "model", "weak_model", "token
 
 ALIKE_IN_SESSION = (*ALIKE, "session_sha256", "probes_sha256")
 """What two results of one session must share."""
+
+FORMAT = 1
+"""Of the JSON that `write_report` writes."""
+
+NEEDED_SHARE = 0.8
+"""The recall over everything said so far that a usable session keeps."""
+
+LEAST_PROBES = 5
+"""Below so many probes a share says nothing, and recall does not end the usable length."""
 
 
 @dataclass(frozen=True)
@@ -277,3 +291,121 @@ def make_report(found: Sequence[tuple[ReplayResult, Summary]], notes: Sequence[s
     check_alike(results)
     summaries = tuple(summary for _, summary in found)
     return Report(results, summaries, totals(summaries), tuple(notes))
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """One JSON value; all that two runs of the same replay may differ in stands under `measured`."""
+    return {
+        "format": FORMAT,
+        "kind": "replay",
+        "rates": {
+            "read_tokens_per_second": READ_TOKENS_PER_SECOND,
+            "write_tokens_per_second": WRITE_TOKENS_PER_SECOND,
+            "call_seconds": CALL_SECONDS,
+        },
+        "summaries": [summary_json(summary) for summary in report.summaries],
+        "totals": [summary_json(summary) for summary in report.totals],
+        "notes": list(report.notes),
+        "results": [result.to_json() for result in report.results],
+    }
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    value = asdict(summary)
+    value["measured"] = {
+        "plan_seconds": value.pop("plan_seconds"),
+        "overhead_ms_p50": percentile(summary.overhead_ms, 0.5),
+        "overhead_ms_p95": percentile(summary.overhead_ms, 0.95),
+    }
+    del value["overhead_ms"]
+    return value
+
+
+def write_report(report: Report, path: Path) -> None:
+    """Write the JSON to a file; ReplayError if that fails."""
+    text = json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+
+
+def read_results(path: Path) -> tuple[ReplayResult, ...]:
+    """The results in a file that `write_report` wrote; ReplayError if it is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise ReplayError(f"{path}: cannot be read as JSON ({problem})") from problem
+    if not isinstance(value, dict) or value.get("kind") != "replay" or value.get("format") != FORMAT:
+        raise ReplayError(f"{path}: not the JSON of a replay in format {FORMAT}")
+    return tuple(ReplayResult.from_json(row) for row in value["results"])
+
+
+@dataclass(frozen=True)
+class UsableLength:
+    """`turns` of a session (or of several, one after the other) were usable.
+
+    `ended_by` is "window" (the next prompt would not have fitted), "recall" (below NEEDED_SHARE at
+    no later turn met again), or "" when the session was over first: then `turns` is a lower bound.
+    With `at_most` recall was too low as soon as it could be judged: an upper bound.
+    """
+
+    turns: int
+    ended_by: str
+    at_most: bool = False
+
+    def __str__(self) -> str:
+        mark = "≤ " if self.at_most else "" if self.ended_by else "≥ "
+        return f"{mark}{self.turns}"
+
+
+def usable_length(
+    result: ReplayResult, *, window_tokens: int | None = None, supported: bool = True
+) -> UsableLength:
+    """The usable length of one replay, by the figure "supported" or else "present"."""
+    return usable_turns(
+        [(call.turn, call.prompt_tokens) for call in result.main_calls()],
+        result.probes,
+        turns=result.turns,
+        window_tokens=window_tokens or result.provenance.window_tokens,
+        supported=supported,
+    )
+
+
+def usable_turns(
+    prompts: Sequence[tuple[int, int]],
+    probes: Sequence[ProbeResult],
+    *,
+    turns: int,
+    window_tokens: int,
+    supported: bool = True,
+) -> UsableLength:
+    """The last turn at which the prompt fits and recall over all that was said so far holds.
+
+    `prompts` are (turn, tokens) of the main model's calls; turns of chained sessions are numbered
+    through, and so are their probes. A window of 0 tokens is unknown and never ends a session.
+    """
+    overflow = min((turn for turn, tokens in prompts if 0 < window_tokens < tokens), default=None)
+    limit = turns if overflow is None else overflow - 1
+    last, ended_by, at_most = limit, "" if overflow is None else "window", False
+    recall = recall_by_turn(probes, supported=supported)
+    asked = [turn for turn in sorted(recall) if turn <= limit]
+    if asked and recall[asked[-1]] < NEEDED_SHARE:
+        good = [turn for turn in asked if recall[turn] >= NEEDED_SHARE]
+        failing = [turn for turn in asked if not good or turn > good[-1]]
+        last, ended_by, at_most = failing[0] - 1, "recall", not good
+    return UsableLength(max(0, last), ended_by, at_most)
+
+
+def recall_by_turn(probes: Sequence[ProbeResult], *, supported: bool = True) -> dict[int, float]:
+    """For each turn at which a probe was asked: the share met of all probes asked up to it.
+
+    Turns before LEAST_PROBES were asked are left out.
+    """
+    shares, met = {}, 0
+    for count, probe in enumerate(sorted(probes, key=lambda one: one.ask_at_turn), 1):
+        met += probe.supported if supported else probe.present
+        if count >= LEAST_PROBES:
+            shares[probe.ask_at_turn] = met / count
+    return shares

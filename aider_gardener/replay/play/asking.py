@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.replay.measure.probes import key_pattern, said_in, score
 from aider_gardener.replay.measure.result import ProbeResult
+from aider_gardener.replay.play.calls import tokens_by_part
 from aider_gardener.replay.play.model import text_of
-from aider_gardener.replay.play.prompts import tokens_by_part
 from aider_gardener.replay.session.session import Probe
 
 if TYPE_CHECKING:

@@ -1,18 +1,40 @@
-"""Answers the litellm calls of a replay from the recording and keeps the books of them."""
+"""Answers the litellm calls of a replay from the recording and keeps the books of them.
+
+Watches the prompts of a replay: which part each message belongs to, what it weighs, its text.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, Call
-from aider_gardener.replay.play.cassette import Asker
-from aider_gardener.replay.play.clock import SECONDS_PER_CALL, VirtualClock
-from aider_gardener.replay.play.model import Answer, RecordedModel, completion, kind_of, streamed
-from aider_gardener.replay.play.prompts import PromptLog, tokens_by_part
-from aider_gardener.replay.play.tokencount import CachedTokenCount
+from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
+from aider_gardener.replay.play.model import (
+    Answer,
+    Asker,
+    RecordedModel,
+    completion,
+    kind_of,
+    streamed,
+    text_of,
+)
+
+CHUNKS = (
+    ("system", "system"),
+    ("examples", "examples"),
+    ("readonly", "readonly_files"),
+    ("repo", "repo"),
+    ("done", "done"),
+    ("files", "chat_files"),
+    ("cur", "cur"),
+    ("reminder", "reminder"),
+)
+"""Our name of a part and its attribute in aider's ChatChunks, in prompt order."""
 
 
 class Calls:
@@ -102,3 +124,77 @@ class Calls:
         """The summary calls since the last time, for the compaction they belong to."""
         calls, self.summaries = self.summaries, []
         return calls
+
+
+def short_hash(message: Mapping[str, Any]) -> str:
+    """The first 16 hex digits of the SHA-256 over role and text."""
+    text = f"{message.get('role')}\0{text_of(message.get('content'))}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+class PromptLog:
+    """Knows the part of every message of the last prompt that aider put together."""
+
+    def __init__(self, dump_dir: Path | None = None) -> None:
+        self.dump_dir = dump_dir
+        self.part_by_identity: dict[int, str] = {}
+        self.part_by_hash: dict[str, str] = {}
+        self.held: list[Any] = []
+        self.texts: dict[str, str] = {}
+
+    def watch(self, chunks: Any) -> None:
+        """Note the parts of a ChatChunks whose messages are about to be joined."""
+        self.part_by_identity, self.part_by_hash, self.held = {}, {}, []
+        for part, attribute in CHUNKS:
+            for message in getattr(chunks, attribute):
+                self.part_by_identity[id(message)] = part
+                self.held.append(message)
+
+    def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """`ChatChunks.all_messages`, watched."""
+
+        def watched(chunks: Any) -> Any:
+            self.watch(chunks)
+            return all_messages(chunks)
+
+        return watched
+
+    def parts(self, messages: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The part of each message; copies are known by their text, others go with the one before."""
+        by_hash = {short_hash(m): self.part_by_identity[id(m)] for m in self.held}
+        found: list[str] = []
+        for message in messages:
+            part = self.part_by_identity.get(id(message)) or by_hash.get(short_hash(message))
+            found.append(part or (found[-1] if found else "system"))
+        return found
+
+    def rows(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tokens_of: Callable[[Mapping[str, Any]], int],
+        parts: Sequence[str] | None = None,
+    ) -> tuple[tuple[str, int, str], ...]:
+        """(hash, tokens, part) of each message; keeps the texts by hash."""
+        known = self.parts(messages) if parts is None else parts
+        rows = []
+        for message, part in zip(messages, known, strict=True):
+            sha = short_hash(message)
+            self.texts.setdefault(sha, text_of(message.get("content")))
+            rows.append((sha, tokens_of(message), part))
+        return tuple(rows)
+
+    def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Write a prompt as `<name>.json`, if prompts are asked for."""
+        if self.dump_dir is None:
+            return
+        self.dump_dir.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
+        (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def tokens_by_part(rows: Sequence[tuple[str, int, str]]) -> dict[str, int]:
+    """Tokens of each part that has any."""
+    sums: dict[str, int] = {}
+    for _sha, tokens, part in rows:
+        sums[part] = sums.get(part, 0) + tokens
+    return sums

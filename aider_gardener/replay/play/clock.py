@@ -1,11 +1,16 @@
-"""A virtual clock: replays read the same time of day whenever and however fast they run."""
+"""A virtual clock: replays read the same time of day whenever and however fast they run.
+
+aider's token counts, each text counted once: they are asked for thousands of times a replay.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +23,8 @@ SECONDS_PER_TURN = 60.0
 
 SECONDS_PER_CALL = 5.0
 """How long a model call is taken to last."""
+
+Key = tuple[str, ...]
 
 
 class VirtualClock:
@@ -59,3 +66,64 @@ class VirtualClock:
             yield self
         finally:
             time.time, time.time_ns = real, real_ns
+
+
+def text_key(model: str, value: Any) -> Key:
+    """What a count of a text, or of a value as JSON, is kept under."""
+    return (model, value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str))
+
+
+def message_key(model: str, message: Mapping[str, Any]) -> Key:
+    """What a message's count is kept under; plain ones cost no copy and no hash of their text."""
+    role, content = message.get("role"), message.get("content")
+    if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
+        return (model, role, content)
+    return (model, "", "", json.dumps(message, sort_keys=True, default=str))
+
+
+class CachedTokenCount:
+    """Stands in for `Model.token_count`; gives the same numbers.
+
+    A list's count is that of its messages, each counted alone, plus what the request itself costs.
+    """
+
+    def __init__(self, original: Callable[[Any, Any], Any]) -> None:
+        self.original = original
+        self.known: dict[Key, int] = {}
+        self.request_overhead: dict[str, int] = {}
+
+    def of_text(self, model: Any, text: Any) -> int:
+        key = text_key(model.name, text)
+        if key not in self.known:
+            self.known[key] = self.original(model, text) or 0
+        return self.known[key]
+
+    def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
+        """Tokens that this message adds to a request."""
+        key = message_key(model.name, message)
+        if key not in self.known:
+            alone = self.original(model, [dict(message)])
+            self.known[key] = alone - self.overhead(model)
+        return self.known[key]
+
+    def overhead(self, model: Any) -> int:
+        """Tokens of a request with no message in it."""
+        if model.name not in self.request_overhead:
+            message = {"role": "user", "content": "x"}
+            one, two = self.original(model, [message]), self.original(model, [message, message])
+            self.request_overhead[model.name] = 2 * one - two
+        return self.request_overhead[model.name]
+
+    def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
+        total = sum(self.of_message(model, message) for message in messages)
+        return int(total + self.overhead(model))
+
+    def method(self) -> Callable[[Any, Any], int]:
+        """What to put in the place of `Model.token_count`."""
+
+        def token_count(model: Any, messages: Any) -> int:
+            if type(messages) is list:
+                return self.of_messages(model, messages)
+            return self.of_text(model, messages)
+
+        return token_count

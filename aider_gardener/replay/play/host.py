@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.play.clock import VirtualClock
-from aider_gardener.replay.play.tokencount import CachedTokenCount
+from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
 from aider_gardener.replay.session.session import Event, Session
 
 LINT_WARNING = "\n# Fix any errors below"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.decoys import Decoys
+from aider_gardener.replay.measure.probes import Decoys
 from aider_gardener.replay.measure.result import (
     SUMMARY,
     Compaction,
@@ -20,13 +20,11 @@ from aider_gardener.replay.measure.result import (
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.asking import ask_probe
-from aider_gardener.replay.play.calls import Calls
-from aider_gardener.replay.play.cassette import Asker
+from aider_gardener.replay.play.calls import Calls, PromptLog
 from aider_gardener.replay.play.chain import enter_stage
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
-from aider_gardener.replay.play.model import LeftRecording, RecordedModel
-from aider_gardener.replay.play.prompts import PromptLog
+from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Variant
 from aider_gardener.replay.session.session import Event, Probe, Session

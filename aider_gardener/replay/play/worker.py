@@ -17,7 +17,7 @@ from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.session.session import Probe, load_session
 
 if TYPE_CHECKING:
-    from aider_gardener.replay.play.cassette import Asker
+    from aider_gardener.replay.play.model import Asker
 
 
 def take_stdout() -> TextIO:
@@ -72,7 +72,7 @@ def asker_of(job: dict[str, Any]) -> Asker | None:
         return None
     import litellm
 
-    from aider_gardener.replay.play.cassette import Asker, Cassette
+    from aider_gardener.replay.play.model import Asker, Cassette
 
     return Asker(job["ask_model"], Cassette(Path(job["cassette"])), litellm.completion)
 

@@ -15,15 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aider_gardener.errors import SessionError
-from aider_gardener.replay.session.grammar import Progress, Span, spans
-from aider_gardener.replay.session.notices import (
+from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
     OUTPUT_QUESTION,
+    Progress,
+    Span,
     asked_output,
     confirmation,
     edit_error_text,
     failed_test_output,
     lint_text,
+    spans,
 )
 from aider_gardener.replay.session.session import Event, Session
 

@@ -14,7 +14,7 @@ from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED_HEAD
 from aider_gardener.replay.measure.carryover import Carried, carried
 from aider_gardener.replay.measure.result import Call, Compaction, ReplayResult, Swapped
-from aider_gardener.replay.play.prompts import short_hash
+from aider_gardener.replay.play.calls import short_hash
 from aider_gardener.replay.session.session import Session
 
 SYSTEM, MAP, FILES, NOTES, RECALLED = "system", "map", "files", "notes", "recalled"

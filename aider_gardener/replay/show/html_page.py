@@ -32,8 +32,7 @@ from aider_gardener.replay.show.html_tables import (
     probe_rows,
     variant_rows,
 )
-from aider_gardener.replay.show.table import captions
-from aider_gardener.replay.show.table_closing import closing, closing_of
+from aider_gardener.replay.show.table import captions, closing, closing_of
 
 BASELINES = ("stock", "stock-fixed", "none")
 """What the gardener is held against: the first of these that was replayed."""

@@ -19,7 +19,7 @@ from typing import Any
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import Report
-from aider_gardener.replay.play.results_run import Source
+from aider_gardener.replay.play.jobs import Source
 from aider_gardener.replay.show.html_detail import LAYERS, Detail, detail_of
 from aider_gardener.replay.show.html_page import page_value
 

@@ -1,4 +1,11 @@
-"""The table of a report, in words and figures: one block per session, columns stacked to the width."""
+"""The table of a report, in words and figures: one block per session, columns stacked to the width.
+
+The last table of a report over several sessions: the mean of each figure, every session counting the same.
+
+The sums beside it weigh a long session more; a variant that is good on one session only shows here.
+
+The closing words of a report: what the gardener saved, and as plainly what its prompts no longer held.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aider_gardener.replay.measure.cost import PROVIDERS
-from aider_gardener.replay.measure.decoys import CROSSED, NEVER_SAID
+from aider_gardener.replay.measure.cost import PROVIDERS, Cost
+from aider_gardener.replay.measure.probes import CROSSED, NEVER_SAID
 from aider_gardener.replay.measure.summary import (
     CALL_SECONDS,
     DISTANCES,
+    NEEDED_SHARE,
     READ_TOKENS_PER_SECOND,
     WRITE_TOKENS_PER_SECOND,
     Recall,
@@ -18,9 +26,6 @@ from aider_gardener.replay.measure.summary import (
     Summary,
     percentile,
 )
-from aider_gardener.replay.measure.usable import NEEDED_SHARE
-from aider_gardener.replay.show.table_closing import closing
-from aider_gardener.replay.show.table_means import by_variant, mean_columns
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -28,6 +33,12 @@ if TYPE_CHECKING:
 NOTHING = "–"
 PADDING = 2
 """Columns between two cells."""
+
+Cell = Callable[[Sequence[Summary]], str]
+
+GARDENER, WHOLE = "gardener", "stock"
+BESIDE = ("stock-fixed", "stock")
+"""The variants that the gardener's losses are held against, as far as they were run."""
 
 
 @dataclass(frozen=True)
@@ -280,3 +291,137 @@ def rendered(report: Report, width: int) -> str:
     out = StringIO()
     print_report(report, Console(file=out, width=width, color_system=None, force_terminal=False))
     return out.getvalue()
+
+
+def mean_columns() -> list[tuple[str, Cell]]:
+    """Heading and what stands under it, for the summaries of one variant."""
+    return [
+        ("present", lambda rows: mean_share([row.recall for row in rows], "present")),
+        ("supported", lambda rows: mean_share([row.recall for row in rows], "supported")),
+        *((f"supported\n{name} turns", at_distance(name)) for name, _, _ in DISTANCES),
+        ("tokens\nbilled", lambda rows: f"{mean([row.tokens_billed for row in rows]):,.0f}"),
+        ("largest\nprompt", lambda rows: f"{mean([row.largest_prompt for row in rows]):,.0f}"),
+        *((f"{provider.name}\nfrom cache", from_cache(at)) for at, provider in enumerate(PROVIDERS[:2])),
+        ("plans", lambda rows: f"{mean([row.plan_compactions for row in rows]):.1f}"),
+        ("LLM time\nmodelled", lambda rows: mean_seconds([row.llm_seconds for row in rows])),
+        ("plan time\nmeasured", lambda rows: mean_seconds([row.plan_seconds for row in rows])),
+        ("overhead\np95 ms", mean_overhead),
+    ]
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def mean_share(found: Sequence[Recall], figure: str) -> str:
+    """The mean percentage over the sessions that asked any."""
+    shares = [100 * getattr(one, figure) / one.asked for one in found if one.asked]
+    return f"{mean(shares):.1f} %" if shares else NOTHING
+
+
+def at_distance(name: str) -> Cell:
+    return lambda rows: mean_share([row.recall_by_distance.get(name, Recall()) for row in rows], "supported")
+
+
+def from_cache(at: int) -> Cell:
+    """The share of the input that the provider's cache serves while it is kept."""
+    return lambda rows: f"{100 * mean([cache_share(row.costs[at]) for row in rows]):.0f} %"
+
+
+def cache_share(cost: Cost) -> float:
+    bill = cost.cached
+    total = bill.input_tokens + bill.cache_read_tokens + bill.cache_write_tokens
+    return bill.cache_read_tokens / total if total else 0.0
+
+
+def mean_seconds(values: Sequence[float]) -> str:
+    return f"{mean(values):,.2f} s" if any(values) else NOTHING
+
+
+def mean_overhead(rows: Sequence[Summary]) -> str:
+    values = [percentile(row.overhead_ms, 0.95) for row in rows if row.overhead_ms]
+    return f"{mean(values):.1f}" if values else NOTHING
+
+
+def by_variant(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
+    """The summaries of each variant that ran on every session; nothing for a single session."""
+    sessions = {summary.session for summary in summaries}
+    found: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        found.setdefault(summary.variant, []).append(summary)
+    complete = {name: rows for name, rows in found.items() if {row.session for row in rows} == sessions}
+    return complete if len(sessions) > 1 else {}
+
+
+def closing(report: Report) -> list[str]:
+    """The words about all sessions together; nothing unless aider as it is and the gardener ran on each."""
+    rows = report.totals or report.summaries
+    if len({row.session for row in rows}) > 1:
+        return []
+    return closing_of({row.variant: row for row in rows})
+
+
+def closing_of(rows: Mapping[str, Summary]) -> list[str]:
+    """The words about one session's rows by variant, or about their sums."""
+    if GARDENER not in rows or WHOLE not in rows:
+        return []
+    return [f"{saved(rows[WHOLE], rows[GARDENER])} {lost(rows)}"]
+
+
+def saved(before: Summary, after: Summary) -> str:
+    """What the gardener saves of aider as it is, in tokens and money; more is said as more."""
+    tokens, more_tokens = difference(before.tokens_billed, after.tokens_billed, short)
+    cost = before.costs[0]
+    dollars, more_dollars = difference(cost.cached.usd, after.costs[0].cached.usd, usd)
+    prices = f"{cost.model}, cache kept"
+    if more_tokens == more_dollars:
+        verb = "added" if more_tokens else "saved"
+        return f"The gardener {verb} {tokens} tokens ({dollars}; {prices})."
+    verbs = ("added", "but saved") if more_tokens else ("saved", "but added")
+    return f"The gardener {verbs[0]} {tokens} tokens {verbs[1]} {dollars} ({prices})."
+
+
+def difference(before: float, after: float, shown: Callable[[float], str]) -> tuple[str, bool]:
+    """The difference in words, and whether there is more than before."""
+    if after > before:
+        return f"{shown(after - before)} to {shown(before)}", True
+    return f"{shown(before - after)} of {shown(before)}", False
+
+
+def lost(rows: Mapping[str, Summary]) -> str:
+    """What the gardener's prompts held of what replies used, and the probes that they did not support."""
+    own = rows[GARDENER]
+    beside = {name: rows[name] for name in BESIDE if name in rows}
+    carried, probes = own.carry_over, own.recall
+    said = ["no later reply used anything old again"]
+    if carried.facts or carried.lines:
+        others = ", ".join(
+            f"{name} {row.carry_over.facts_present} and {row.carry_over.lines_present}"
+            for name, row in beside.items()
+        )
+        said = [
+            f"of what later replies used again, its prompts held {carried.facts_present} of {carried.facts} "
+            f"facts and {carried.lines_present} of {carried.lines} lines ({others})"
+        ]
+    if probes.asked:
+        others = ", ".join(f"{name} {unsupported(row)}" for name, row in beside.items())
+        said.append(f"{unsupported(own)} of {probes.asked} probes were not supported ({others})")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def unsupported(row: Summary) -> int:
+    return row.recall.asked - row.recall.supported
+
+
+def short(tokens: float) -> str:
+    """A count of tokens in three digits or so."""
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= unit:
+            return f"{tokens / unit:.1f}{letter}"
+    return f"{tokens:.0f}"
+
+
+def usd(value: float) -> str:
+    """Cents for whole dollars, a tenth of a cent below."""
+    return f"${value:,.2f}" if value >= 1 else f"${value:.3f}"

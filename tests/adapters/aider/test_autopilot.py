@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
-from aider_gardener.adapters.aider import after_turn as upkeep
+from aider_gardener.adapters.aider import after_turn
 from aider_gardener.cli.root import main
 
 from .conftest import MakeDriver
@@ -44,7 +44,7 @@ def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> No
     session = gardener.autopilot.session(gardener)
     assert session.calls == 12
     assert session.saved_tokens > 2_000
-    upkeep.report_at_exit(gardener, driver.coder.io)
+    after_turn.report_at_exit(gardener, driver.coder.io)
     assert "12 turns" in driver.said[-1]
     assert "fewer than with the whole history" in driver.said[-1]
 

@@ -10,8 +10,7 @@ import apsw
 import pytest
 
 from aider_gardener.messages import Message
-from aider_gardener.plan.legality import problems
-from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.plan.view import NOTE_HEAD, problems
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_life import FACT, chatter

@@ -12,8 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.archive.store import Chunk, Store, open_store, schema, text_hash
-from aider_gardener.archive.store import entries as sqlite_entries
+from aider_gardener.archive.store import Chunk, Store, entries, open_store, schema, text_hash
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
@@ -152,7 +151,7 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
 def test_forgetting_says_when_another_process_holds_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aider_gardener.archive.store.forget.CHECKPOINT_TRIES", 1)
+    monkeypatch.setattr("aider_gardener.archive.store.entries.CHECKPOINT_TRIES", 1)
     store = open_store(tmp_path)
     stored = put(store, "to be forgotten")
     assert isinstance(store, SqliteStore)
@@ -168,9 +167,7 @@ def test_forgetting_says_when_another_process_holds_the_log(
 
 def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path)
-    monkeypatch.setattr(
-        sqlite_entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content)
-    )
+    monkeypatch.setattr(entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
     one, two = put(store, "one"), put(store, "two", seq=1)
     assert one.id == "gababababa" and two.id.startswith(one.id) and len(two.id) > len(one.id)
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")

@@ -17,8 +17,14 @@ from click.testing import CliRunner
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
-from aider_gardener.archive.store.encryption import MARKER_NAME, VARIABLE, is_encrypted
-from aider_gardener.archive.store.rekey import PART_NAME, decrypt, encrypt
+from aider_gardener.archive.store.encryption import (
+    MARKER_NAME,
+    PART_NAME,
+    VARIABLE,
+    decrypt,
+    encrypt,
+    is_encrypted,
+)
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError, UsageError
@@ -207,7 +213,7 @@ def test_an_archive_in_use_is_not_rewritten(tmp_path: Path, key: str) -> None:
     "step",
     [
         "os.replace",
-        "aider_gardener.archive.store.rekey._synced",
+        "aider_gardener.archive.store.encryption._synced",
         "aider_gardener.archive.store.encryption.write_marker",
     ],
 )
@@ -243,7 +249,7 @@ def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(
     store.close()
     code = (
         "import sys, pathlib\n"
-        "from aider_gardener.archive.store.rekey import decrypt, encrypt\n"
+        "from aider_gardener.archive.store.encryption import decrypt, encrypt\n"
         "from aider_gardener.archive.store.encryption import is_encrypted\n"
         "place = pathlib.Path(sys.argv[1])\n"
         "print('ready', flush=True)\n"

@@ -10,15 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aider_gardener.archive.store import (
-    Chunk,
-    Store,
-    VectorHit,
-    codes,
-    open_store,
-    sqlite_vec_library,
-    vector_search,
-)
+from aider_gardener.archive.store import Chunk, Store, VectorHit, codes, open_store, sqlite_vec_library
+from aider_gardener.archive.store import vectors as vector_search
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vector_memory import Codes, Matrix
