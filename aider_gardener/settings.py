@@ -4,6 +4,7 @@ A field `name` is the flag `--gardener-name` of `aider-gardener` and the variabl
 `enabled` is `--gardener` / `--no-gardener` and `AIDER_GARDENER`.
 
 Presets: settings that belong together, under one name. A setting that is given wins over its preset.
+
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aider_gardener.errors import UsageError
-
-if TYPE_CHECKING:
-    from aider_gardener.plan.expiry import Terms
+from aider_gardener.messages import ContentClass
 
 DEFAULT = "default"
 
@@ -44,6 +43,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 ENV_PREFIX = "AIDER_GARDENER_"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
+
+ANY_CLASS = "all"
 
 
 def option(
@@ -240,8 +241,6 @@ class Settings:
 
     def terms(self) -> Terms:
         """When entries are due by their class. Raises UsageError for terms that cannot be read."""
-        from aider_gardener.plan.expiry import Terms, parse_terms
-
         return Terms(
             parse_terms(self.context_ttl, "context_ttl"),
             parse_terms(self.summarise_after, "summarise_after"),
@@ -287,3 +286,32 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
         return kind(text.strip())
     except ValueError:
         raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it") from None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """After how many turns an entry is due: by class, and for single entries by their id (these win).
+
+    `context_ttl`: then only a line of it is worth keeping. `summarise_after`: then its compressed form
+    is enough.
+    """
+
+    context_ttl: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    summarise_after: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    own_ttl: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    own_summarise: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any((self.context_ttl, self.summarise_after, self.own_ttl, self.own_summarise))
+
+
+def parse_terms(text: str, name: str) -> dict[str, int]:
+    """`log=4,structured=10,all=30` as turns by class. Raises UsageError, naming the setting."""
+    found: dict[str, int] = {}
+    classes = {cls.value for cls in ContentClass} | {ANY_CLASS}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        cls, _equals, turns = (part.strip() for part in item.partition("="))
+        if cls not in classes or not turns.isdecimal() or not 1 <= int(turns) <= 100_000:
+            raise UsageError(f"{name}: {item!r} is not CLASS=TURNS; classes are {', '.join(sorted(classes))}")
+        found[cls] = int(turns)
+    return found

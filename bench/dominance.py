@@ -22,7 +22,8 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError
 from aider_gardener.replay.play.jobs import find_paths
-from aider_gardener.replay.session.session import Session, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Session
 from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves
 from bench.grid import run
 from bench.grid.cells import Cell, chained_cells

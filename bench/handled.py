@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.ablation import ablate
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 

@@ -28,7 +28,8 @@ from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.replay.measure.probes import said_in, score
 from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.provenance import source_commit
-from aider_gardener.replay.session.session import Session, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 

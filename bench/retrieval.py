@@ -33,7 +33,8 @@ from aider_gardener.recall.recall import Recalled, recall, recall_note, take
 from aider_gardener.replay.measure.ablation import wrapped
 from aider_gardener.replay.measure.probes import said_in, score
 from aider_gardener.replay.play.gardened import keeping
-from aider_gardener.replay.session.session import Event, Probe, Session, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Event, Probe, Session
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 from bench.provenance import made_on

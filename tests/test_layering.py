@@ -34,20 +34,7 @@ FLOORS = (
 
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
-UPWARD: set[tuple[str, str]] = {
-    ("adapters.aider.cli", ""),
-    ("archive.archive", "recall.backlog"),
-    ("reading.classify", "compress.builds"),
-    ("reading.classify", "compress.diffs"),
-    ("reading.classify", "compress.errors"),
-    ("reading.classify", "compress.listings"),
-    ("reading.classify", "compress.logs"),
-    ("reading.classify", "compress.logs.templates"),
-    ("reading.classify", "compress.structured.yaml_text"),
-    ("reading.classify", "compress.testruns"),
-    ("reading.facts", "compress.frame"),
-    ("settings", "plan.expiry"),
-}
+UPWARD: set[tuple[str, str]] = set()
 """Imports that point up or sideways and are known to, as (module, what it imports)."""
 
 CIRCLES: set[frozenset[str]] = {
@@ -63,17 +50,6 @@ CIRCLES: set[frozenset[str]] = {
             "gardener.single",
         }
     ),
-    frozenset(
-        {
-            "replay.play.asking",
-            "replay.play.baselines",
-            "replay.play.filtering",
-            "replay.play.provenance",
-            "replay.play.runner",
-            "replay.play.variants",
-        }
-    ),
-    frozenset({"replay.session.history", "replay.session.session"}),
 }
 """Modules that are known to import each other in a circle."""
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import PastSessions
@@ -19,8 +20,10 @@ from aider_gardener.plan.planner import note_rendition
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
-from aider_gardener.recall.backlog import Backlog
 from aider_gardener.tokens import approximate
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.base import Vector
 
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
@@ -32,6 +35,43 @@ def cut_line(line: str, chars: int) -> str:
     if not bracket or len(text) <= chars:
         return line
     return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
+
+
+class Background(Protocol):
+    """What works on the archive between turns, and embeds a question when it is asked to."""
+
+    background: bool
+    off: bool
+
+    @property
+    def embedder_name(self) -> str:
+        """The name under which vectors are stored, "" as long as no model was loaded."""
+        ...
+
+    @property
+    def question_seconds(self) -> float:
+        """How long a turn waits for the vector of its question."""
+        ...
+
+    def query_vector(self, text: str, timeout_seconds: float | None = ...) -> Vector | None:
+        """The vector of a question, or None when there is none in time."""
+        ...
+
+    def take_notice(self) -> str:
+        """Why there are no vectors, in one line, once."""
+        ...
+
+    def pause(self) -> None:
+        """A turn begins."""
+        ...
+
+    def resume(self) -> None:
+        """A turn is over."""
+        ...
+
+    def drain(self, limit: int | None = None) -> int:
+        """Work passages off now; returns how many."""
+        ...
 
 
 class Archive:
@@ -50,7 +90,7 @@ class Archive:
         project: str,
         count: TokenCounter,
         clock: Callable[[], float],
-        backlog: Backlog | None = None,
+        backlog: Background | None = None,
     ) -> None:
         self.store = store
         self.backlog = backlog

@@ -271,7 +271,7 @@ def _evaluate(folder: str, as_json: bool) -> None:
 def _evaluate_sessions(folder: str, as_json: bool) -> None:
     from aider_gardener.errors import SessionError
     from aider_gardener.replay.measure.ablation import ablate, render
-    from aider_gardener.replay.session.session import load_session
+    from aider_gardener.replay.session.history import load_session
 
     root = Path(folder)
     found = [root] if (root / "session.jsonl").is_file() else sorted(root.glob("*/session.jsonl"))

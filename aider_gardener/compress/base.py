@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
-from aider_gardener.tokens import approximate
+from aider_gardener.tokens import approximate, pieces
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,16 @@ def never_longer(original: str, result: Compressed, count: TokenCounter) -> Comp
     if len(result.text) < len(original) and count(result.text) < count(original):
         return result
     return unchanged(original, result.cls, result.kind)
+
+
+def is_shorter(new: str, old: str, count: TokenCounter) -> bool:
+    """True when `new` has fewer characters and fewer tokens than `old`; counts no more than needed."""
+    if len(new) >= len(old):
+        return False
+    limit = count(new)
+    seen = 0
+    for piece in pieces(old):
+        seen += count(piece)
+        if seen > limit:
+            return True
+    return False

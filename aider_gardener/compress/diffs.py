@@ -10,23 +10,19 @@ from functools import cached_property, partial
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import (
     allowance,
-    clip,
     cut,
     estimate,
     fitting,
     framed,
-    lines_of,
     plural,
-    sample,
     touches,
     untouched,
 )
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.output import clip, lines_of
 
 LARGE_SHARE, SMALL_SHARE = 0.10, 0.20
 HUNK_START = re.compile(r"^@@+ -\d+(?:,\d+)? (?:-\d+(?:,\d+)? )?\+\d+(?:,\d+)? @@+ ?(.*)$")
-HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
-FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- \S.*\n\+\+\+ \S)", re.MULTILINE)
 GIT = re.compile(r"^diff --(?:git a/(.*?) b/(.*)|cc (.*)|combined (.*))$")
 META = re.compile(
     r"^(?:index [0-9a-f]|similarity index|dissimilarity|copy from|copy to|old mode|Index: |={60,})"
@@ -42,20 +38,6 @@ DEFINES = re.compile(
     r"interface|type|impl|module|namespace|record|object|protocol|extension|macro_rules!|CREATE TABLE)\s+"
     r"(?:\([^)]*\)\s*)?([\w$:.!]+)"
 )
-
-
-def detect(text: str) -> str:
-    """ "unified-diff" when the text is mainly a diff (hunks with or without file headers), else ""."""
-    seen = sample(text)
-    hunks = len(HUNK.findall(seen))
-    if hunks and (FILE.search(seen) or seen.lstrip().startswith("@@")):
-        return "unified-diff"
-    lines = [line for line in seen.split("\n") if line]
-    marked = sum(1 for line in lines if line[0] in "+-")
-    context = sum(1 for line in lines if line[0] == " ")
-    if hunks and marked + context >= 0.6 * len(lines):
-        return "unified-diff"
-    return ""
 
 
 @dataclass

@@ -10,6 +10,7 @@ from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import rank
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import units, worth
 from aider_gardener.tokens import approximate
 
@@ -45,12 +46,8 @@ def line_form(
     state most; for edits the files and symbols touched. A message that is already shorter stays
     itself, on one line.
     """
-    from aider_gardener.reading.segments import (
-        segment,
-    )  # reason: the segmenter imports the classifier, that this package
-
     tail = f" [{entry_id}]" if entry_id else ""
-    flat = squeeze(content[: 4 * LINE_CHARS])
+    flat = on_one_line(content[: 4 * LINE_CHARS])
     whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
     if (
         whole
@@ -63,7 +60,7 @@ def line_form(
     return fitted(pieces, tail, count, token_limit)
 
 
-def squeeze(text: str) -> str:
+def on_one_line(text: str) -> str:
     """The text on one line, without list marks and doubled markup."""
     return " ".join(MARKUP.sub(" ", line).strip() for line in text.splitlines() if line.strip()).strip()
 
@@ -72,7 +69,7 @@ def _pieces(
     content: str, source: Source, parts: Sequence[Segment], count: TokenCounter, chars: int
 ) -> list[str]:
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
-        command = squeeze(source.detail)
+        command = on_one_line(source.detail)
         if len(command) > COMMAND_CHARS:
             command = command[:COMMAND_CHARS].rsplit(" ", 1)[0] + " …"
         return [f"ran {command}:" if command else "ran a command:", *_outcome(content, parts, source, count)]
@@ -81,7 +78,7 @@ def _pieces(
     if source.kind is SourceKind.WEB:
         return [f"page {source.detail}:", *_said(content, parts, chars)]
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
-        return [squeeze(content[:SCAN_CHARS])]
+        return [on_one_line(content[:SCAN_CHARS])]
     pieces = []
     edits = _edited(content, parts)
     said = _said(content, parts, chars)
@@ -98,7 +95,7 @@ def _pieces(
         lines = content.count("\n", part.start, part.end) + 1
         first = _outcome(content, (part,), source, count)[:1]
         pieces.append(f"[{part.kind or part.cls.value}, {lines} lines{': ' + first[0] if first else ''}]")
-    return pieces or [squeeze(content[:SCAN_CHARS])]
+    return pieces or [on_one_line(content[:SCAN_CHARS])]
 
 
 def _edited(content: str, parts: Sequence[Segment]) -> str:
@@ -144,7 +141,7 @@ def _said(content: str, parts: Sequence[Segment], chars: int) -> list[str]:
         if used < chars:
             chosen.append(i)
             used += found[i].end - found[i].start
-    return [squeeze(text[found[i].start : found[i].end]) for i in sorted(chosen)]
+    return [on_one_line(text[found[i].start : found[i].end]) for i in sorted(chosen)]
 
 
 def _outcome(content: str, parts: Sequence[Segment], source: Source, count: TokenCounter) -> list[str]:
@@ -157,7 +154,9 @@ def _outcome(content: str, parts: Sequence[Segment], source: Source, count: Toke
             text, part.cls, Context(part.kind, part.language, command=source.detail, count=count)
         )
         lines = [
-            squeeze(line) for line in result.text[:SCAN_CHARS].splitlines() if not NOISE.match(line.strip())
+            on_one_line(line)
+            for line in result.text[:SCAN_CHARS].splitlines()
+            if not NOISE.match(line.strip())
         ]
         head = MARKED.match(lines[0]) if lines else None
         summary = [head[1]] if head else []

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aider_gardener.compress.base import Context, omitted, unchanged
+from aider_gardener.compress.base import Context, is_shorter, omitted, unchanged
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import PROMPT_WHOLE_TOKENS
-from aider_gardener.compress.registry import compress_text, is_shorter
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.reading.classify import dominant_class
+from aider_gardener.reading.segments import segment
 from aider_gardener.tokens import approximate
 
 _MARKER_LINE = re.compile(r"^[ \t]*\[… .*\][ \t]*$", re.M)
@@ -38,9 +40,6 @@ def compress_message(
     applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
     the markers that say what was left out.
     """
-    from aider_gardener.reading.classify import dominant_class  # reason: the classifier imports this package
-    from aider_gardener.reading.segments import segment
-
     parts = segment(content, source) if segments is None else tuple(segments)
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):

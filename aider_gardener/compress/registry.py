@@ -16,10 +16,10 @@ from aider_gardener.compress import (
     structured,
     testruns,
 )
-from aider_gardener.compress.base import Compressor, Context, unchanged
-from aider_gardener.messages import Compressed, ContentClass, TokenCounter
+from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
+from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.detectors import detect_build, detect_test_run
 from aider_gardener.reading.lineshape import sample_lines
-from aider_gardener.tokens import pieces
 
 BY_CLASS: dict[ContentClass, Compressor] = {
     ContentClass.PROMPT: prose.compress_prompt,
@@ -48,9 +48,9 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
         return builds.compress
     if not kind:
         sample = "\n".join(sample_lines(text))
-        if testruns.detect(sample):
+        if detect_test_run(sample):
             return testruns.compress
-        if builds.detect(sample):
+        if detect_build(sample):
             return builds.compress
     return logs.compress
 
@@ -68,16 +68,3 @@ def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
         kept = {**result.kept, **best.kept} if best.kept else result.kept
         best = replace(result, cls=cls, kind=result.kind or best.kind, kept=kept, lossless=False)
     return best
-
-
-def is_shorter(new: str, old: str, count: TokenCounter) -> bool:
-    """True when `new` has fewer characters and fewer tokens than `old`; counts no more than needed."""
-    if len(new) >= len(old):
-        return False
-    limit = count(new)
-    seen = 0
-    for piece in pieces(old):
-        seen += count(piece)
-        if seen > limit:
-            return True
-    return False

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Fidelity, Plan
-from aider_gardener.notes.summary import roll
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal, Limit, marks
 from aider_gardener.plan.planner import SAID, Applied, Draft, draft, history_tokens, open_exchange
+from aider_gardener.plan.rolling import roll
 from aider_gardener.plan.usage import CACHE_SECONDS, Market
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 

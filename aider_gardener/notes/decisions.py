@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.notes.rules import cut, is_spoken, replaces, squeeze, typed_words
+from aider_gardener.notes.rules import cut, is_spoken, replaces, typed_words, without_lead
 from aider_gardener.reading.sentences import units
 from aider_gardener.reading.speech import ASKS, CHOICE, decides
 
@@ -36,7 +36,7 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
     """The deciding sentences of a text, in order; of the user's words a bare choice too ("C.", "2 then")."""
     found: list[str] = []
     for unit in units(text):
-        sentence = squeeze(text[unit.start : unit.end])
+        sentence = without_lead(text[unit.start : unit.end])
         if unit.kind in ("heading", "code", "row") or not is_spoken(sentence):
             continue
         picks = is_users and CHOICE.match(sentence) and not ASKS.search(sentence)

@@ -82,7 +82,7 @@ def rules_in(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = False
     for unit in units(text):
-        sentence = squeeze(text[unit.start : unit.end])
+        sentence = without_lead(text[unit.start : unit.end])
         if not sentence:
             continue
         if is_rule(sentence) or (announced and is_listed(unit, sentence)):
@@ -117,7 +117,7 @@ def is_listed(unit: Unit, sentence: str) -> bool:
     return unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
 
 
-def squeeze(text: str) -> str:
+def without_lead(text: str) -> str:
     return " ".join(LEAD.sub("", text, count=1).split())
 
 
@@ -148,17 +148,19 @@ def standing(entries: Iterable[Entry]) -> list[Constraint]:
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back."""
-    sentences = (squeeze(text[unit.start : unit.end]) for unit in units(text))
+    sentences = (without_lead(text[unit.start : unit.end]) for unit in units(text))
     return tuple(sentence for sentence in sentences if LIFTS.search(sentence) and not sentence.endswith("?"))
 
 
 def subject(sentence: str) -> frozenset[str]:
     """The stems of the words that say what a rule is about; numbers are its value, not its subject."""
     words = (word.strip("`'\"").lower() for word in content_words(sentence))
-    return frozenset(stem(word) for word in words if word not in RULE_WORDS and not word[:1].isdigit())
+    return frozenset(
+        without_ending(word) for word in words if word not in RULE_WORDS and not word[:1].isdigit()
+    )
 
 
-def stem(word: str) -> str:
+def without_ending(word: str) -> str:
     for ending in ("ings", "ing", "ies", "es", "ed", "s"):
         if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]

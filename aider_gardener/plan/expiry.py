@@ -1,6 +1,7 @@
 """Expiry: which entries are due to be shown shorter, by their class's or their own term.
 
 An entry that is due is only made so here; a plan applies it, with what else is due then.
+
 """
 
 from __future__ import annotations
@@ -8,42 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Fidelity
 from aider_gardener.plan.evict import ORDER, Candidate, Shield
+from aider_gardener.settings import ANY_CLASS, Terms
 
-ANY_CLASS = "all"
 OUTSIDE = frozenset({ContentClass.PROMPT})
 """What the user typed expires only if its class is named: `all` leaves it out."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """After how many turns an entry is due: by class, and for single entries by their id (these win).
-
-    `context_ttl`: then only a line of it is worth keeping. `summarise_after`: then its compressed form
-    is enough.
-    """
-
-    context_ttl: Mapping[str, int] = field(default_factory=dict)
-    summarise_after: Mapping[str, int] = field(default_factory=dict)
-    own_ttl: Mapping[str, int] = field(default_factory=dict)
-    own_summarise: Mapping[str, int] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return any((self.context_ttl, self.summarise_after, self.own_ttl, self.own_summarise))
-
-
-def parse_terms(text: str, name: str) -> dict[str, int]:
-    """`log=4,structured=10,all=30` as turns by class. Raises UsageError, naming the setting."""
-    found: dict[str, int] = {}
-    classes = {cls.value for cls in ContentClass} | {ANY_CLASS}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        cls, _equals, turns = (part.strip() for part in item.partition("="))
-        if cls not in classes or not turns.isdecimal() or not 1 <= int(turns) <= 100_000:
-            raise UsageError(f"{name}: {item!r} is not CLASS=TURNS; classes are {', '.join(sorted(classes))}")
-        found[cls] = int(turns)
-    return found
 
 
 def term(entry: Entry, by_class: Mapping[str, int], own: Mapping[str, int]) -> int:
@@ -62,7 +33,7 @@ class Policy:
     as long as the prompt can be sent. `older`: once a plan is made, it shows everything older by a line.
     """
 
-    terms: Terms = Terms()
+    terms: Terms = field(default_factory=Terms)
     keep_turns: int = 0
     older: bool = False
 

@@ -10,12 +10,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from aider_gardener.compress import builds, diffs, errors, listings, logs, testruns
-from aider_gardener.compress.logs.templates import masked
-from aider_gardener.compress.structured.yaml_text import read_yaml
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading import languages
-from aider_gardener.reading.lineshape import guess_code_share, is_sentence, sample_lines, shape_counts
+from aider_gardener.reading.detectors import (
+    detect_build,
+    detect_diff,
+    detect_listing,
+    detect_log,
+    detect_test_run,
+    detect_traceback,
+)
+from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
+from aider_gardener.reading.yaml import read_yaml
 
 PARSE_LIMIT_CHARS = 200_000
 """Up to this size JSON is judged by parsing it, above by its lines."""
@@ -225,7 +231,7 @@ def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
     """With hunk headers by the detector; without any, when nearly all lines begin as in a hunk."""
     marked = Counter(line[0] for line in solid)
     changed = marked["+"] + marked["-"]
-    if changed >= 0.1 * len(solid) and diffs.detect(sample):
+    if changed >= 0.1 * len(solid) and detect_diff(sample):
         return True
     if DIFF_COMMAND.search(source.detail) and changed >= 0.3 * len(solid):
         return True
@@ -247,11 +253,11 @@ def _loud(counts: Counter[str], sample: str) -> bool:
 
 
 _DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
-    (testruns.detect, ContentClass.LOG),
-    (builds.detect, ContentClass.LOG),
-    (errors.detect, ContentClass.ERROR),
-    (logs.detect, ContentClass.LOG),
-    (listings.detect, ContentClass.LISTING),
+    (detect_test_run, ContentClass.LOG),
+    (detect_build, ContentClass.LOG),
+    (detect_traceback, ContentClass.ERROR),
+    (detect_log, ContentClass.LOG),
+    (detect_listing, ContentClass.LISTING),
 )
 
 
@@ -259,11 +265,11 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     for detect, cls in _DETECTORS:
         kind = detect(sample)
         if kind and cls is ContentClass.ERROR and _mostly_logged(counts):
-            return ContentClass.LOG, logs.detect(sample) or "app-log"
+            return ContentClass.LOG, detect_log(sample) or "app-log"
         if kind:
             return cls, kind
         if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
-            return ContentClass.LOG, logs.detect(sample) or "app-log"
+            return ContentClass.LOG, detect_log(sample) or "app-log"
     return None
 
 

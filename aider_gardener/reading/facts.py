@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.frame import plain
+from aider_gardener.reading.output import plain
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 The segmenter groups lines by shape; the classifier counts shapes. A shape is judged from one line
 alone, so that both stay linear in the size of the text.
+
 """
 
 from __future__ import annotations
@@ -106,6 +107,16 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MACHINE = frozenset({"trace", "diff", "log", "test", "build", "location", "gitlog", "listing", "jsonish"})
 """Shapes that a person doesn't type: several in a row in a typed message were pasted."""
 
+KEY_CHARS = 240
+"""A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
+
+VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
+STAMP = re.compile(
+    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|"
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?|"
+    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)?)"
+)
+
 
 def line_shape(line: str) -> str:
     """The shape of one line without its line end: a name of the table above, "code", "prose",
@@ -169,3 +180,28 @@ def guess_code_share(counts: Counter[str]) -> float:
     total = sum(counts.values())
     like = counts["code"] + counts["jsonish"] + counts["assign"] + counts["other"] * 0.5
     return like / total if total else 0.0
+
+
+class Masker:
+    """Masks words, remembering those it has seen: the words of a log repeat far more than its lines."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def line(self, line: str) -> str:
+        """The line with everything variable replaced, its time stamp cut off."""
+        stamp = STAMP.match(line)
+        known = self.known
+        words = line[stamp.end() if stamp else 0 : KEY_CHARS].split(" ")
+        return " ".join([known.get(word) or self.word(word) for word in words])
+
+    def word(self, word: str) -> str:
+        result = VARIABLE.sub("\0", word)
+        if len(self.known) < 50_000:
+            self.known[word] = result
+        return result
+
+
+def masked(line: str) -> str:
+    """The line with everything variable replaced, its time stamp cut off."""
+    return Masker().line(line)

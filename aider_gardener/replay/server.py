@@ -26,7 +26,8 @@ from aider_gardener.replay.play.model import (
     UNRECORDED_REPLY,
     text_of,
 )
-from aider_gardener.replay.session.session import Session, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Session
 from aider_gardener.tokens import approximate
 
 CHUNK_CHARS = 60

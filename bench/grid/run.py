@@ -23,7 +23,7 @@ from aider_gardener.errors import GardenerError
 from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.filtering import COMMAND_VARIABLE
 from aider_gardener.replay.play.jobs import Job, Source, find_paths, one_job
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from bench.grid import plots
 from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets
 from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written

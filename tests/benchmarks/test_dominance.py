@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from bench import dominance, goals, plain
 from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, figures, halves, misses, summed, with_sums
 from bench.grid import run

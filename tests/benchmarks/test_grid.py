@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from bench.grid import cells as grid_cells
 from bench.grid import plots, run
 from bench.grid.cells import BUDGETS, CHAINED_VARIANTS, Cell, cells, chained_cells, checked_budgets

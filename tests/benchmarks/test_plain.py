@@ -10,7 +10,7 @@ import pytest
 
 from aider_gardener.replay.measure.result import SUMMARY, ReplayResult
 from aider_gardener.replay.play.jobs import replay_session
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from bench import plain
 from bench.plain import fitted, plain_chat, plain_events, plain_summaries, write_plain
 

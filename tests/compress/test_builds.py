@@ -7,6 +7,7 @@ from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import builds
 from aider_gardener.compress.base import Context
+from aider_gardener.reading.detectors import detect_build
 from aider_gardener.tokens import default_counter
 
 KINDS = {
@@ -17,14 +18,14 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_tool_is_told_by_structure(name: str) -> None:
-    assert builds.detect(output(name)) == KINDS[name]
+    assert detect_build(output(name)) == KINDS[name]
 
 
 @pytest.mark.parametrize(
     "name", ["app_log", "worker_log", "diff", "py_group", "table", "git_log_stat", "grep"]
 )
 def test_other_output_is_no_build(name: str) -> None:
-    assert builds.detect(output(name)) == ""
+    assert detect_build(output(name)) == ""
 
 
 @pytest.mark.parametrize("name", ["gcc", "rustc", "javac"])
@@ -167,7 +168,7 @@ def test_the_formats_of_eslint() -> None:
         for n in range(1, 30)
     )
     for text in (unix, compact):
-        assert builds.detect(text) == "eslint"
+        assert detect_build(text) == "eslint"
         shown = compressed(builds.compress, text).text
         assert (
             "29 errors, 29 warnings" in shown

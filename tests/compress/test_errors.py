@@ -6,6 +6,7 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import errors
+from aider_gardener.reading.detectors import detect_traceback
 
 
 @pytest.mark.parametrize(
@@ -14,12 +15,12 @@ from aider_gardener.compress import errors
      ("java_stack", "stack-java"), ("js_stack", "stack-js"), ("rust_panic", "stack-rust")],
 )  # fmt: skip
 def test_the_language_is_told(name: str, kind: str) -> None:
-    assert errors.detect(output(name)) == kind
+    assert detect_traceback(output(name)) == kind
 
 
 @pytest.mark.parametrize("name", ["app_log", "pytest_q", "diff", "grep", "paths", "git_log_stat", "tsc"])
 def test_other_output_is_no_traceback(name: str) -> None:
-    assert errors.detect(output(name)) == ""
+    assert detect_traceback(output(name)) == ""
 
 
 @pytest.mark.parametrize("name", ["py_threads", "java_stack"])

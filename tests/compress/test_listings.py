@@ -6,6 +6,7 @@ import pytest
 from tool_outputs import compressed, context, output, ratio
 
 from aider_gardener.compress import listings
+from aider_gardener.reading.detectors import detect_listing
 
 KINDS = {
     "grep": "grep", "paths": "paths", "git_log_stat": "git-log", "git_log_oneline": "git-log", "table": "table",
@@ -15,12 +16,12 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_kind_of_listing_is_told(name: str) -> None:
-    assert listings.detect(output(name)) == KINDS[name]
+    assert detect_listing(output(name)) == KINDS[name]
 
 
 @pytest.mark.parametrize("name", ["app_log", "worker_log", "diff", "py_group", "gcc", "rustc"])
 def test_other_output_is_no_listing(name: str) -> None:
-    assert listings.detect(output(name)) == ""
+    assert detect_listing(output(name)) == ""
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "profile"])

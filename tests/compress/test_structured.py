@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from aider_gardener.compress import Context, compress_text
-from aider_gardener.compress.structured.yaml_text import read_yaml
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.yaml import read_yaml
 from aider_gardener.tokens import default_counter
 
 RECORDS = [

@@ -6,6 +6,7 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import testruns
+from aider_gardener.reading.detectors import detect_test_run
 
 KINDS = {
     "pytest_q": "pytest", "pytest_v": "pytest", "pytest_short": "pytest", "pytest_line": "pytest",
@@ -20,14 +21,14 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_runner_is_told_by_structure(name: str) -> None:
-    assert testruns.detect(output(name)) == KINDS[name]
+    assert detect_test_run(output(name)) == KINDS[name]
 
 
 @pytest.mark.parametrize(
     "name", ["app_log", "grep", "diff", "tsc", "py_group", "table", "git_log_stat", "pip"]
 )
 def test_other_output_is_no_test_run(name: str) -> None:
-    assert testruns.detect(output(name)) == ""
+    assert detect_test_run(output(name)) == ""
 
 
 @pytest.mark.parametrize(

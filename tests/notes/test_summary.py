@@ -9,7 +9,8 @@ from made_entries import make_gardener, talk
 from aider_gardener.gardener.compactions import history_used
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
-from aider_gardener.notes.summary import SUMMARY_SHARE, spare_turns
+from aider_gardener.notes.summary import SUMMARY_SHARE
+from aider_gardener.plan.rolling import spare_turns
 from aider_gardener.plan.view import problems
 
 ANSWER = " ".join(f"Step {n} of it is explained here in a few words." for n in range(6))

@@ -8,7 +8,7 @@ from made_entries import make_gardener, talk
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
-from aider_gardener.plan.expiry import parse_terms
+from aider_gardener.settings import parse_terms
 
 LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
     f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n % 7} ms" for n in range(120)

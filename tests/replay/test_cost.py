@@ -10,8 +10,8 @@ from aider_gardener.replay.measure.cost import (
     PROVIDERS,
     Bill,
     HistoryMark,
-    Prices,
     Provider,
+    Rates,
     Rule,
     Window,
     bill,
@@ -23,7 +23,7 @@ OPENAI = Provider("O", "big", "small", Rule.PREFIX, unit_tokens=128)
 DEEPSEEK = Provider("D", "big", "big", Rule.PREFIX, unit_tokens=64)
 PLAIN = Provider("A", "big", "small", Rule.NONE)
 MARKED = Provider("A+", "big", "small", Rule.BREAKPOINTS)
-TABLE = {"big": Prices(10.0, 40.0, 1.0, 12.5), "small": Prices(2.0, 8.0, 0.5, 2.5)}
+TABLE = {"big": Rates(10.0, 40.0, 1.0, 12.5), "small": Rates(2.0, 8.0, 0.5, 2.5)}
 
 
 REAL_PRICES = cost.prices_of

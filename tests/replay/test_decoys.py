@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from aider_gardener.replay.measure.probes import CROSSED, NEVER_SAID, Decoys, altered, key_pattern, tally
 from aider_gardener.replay.measure.result import DecoyResult
-from aider_gardener.replay.session.session import Event, Probe, Session, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Event, Probe, Session
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded_sessions"
 SAID = {

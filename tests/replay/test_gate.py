@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 from bench import gate
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aider_gardener.replay.measure.probes import around, key_pattern, said_in, score
-from aider_gardener.replay.play.asking import without_question
+from aider_gardener.replay.play.runner import without_question
 from aider_gardener.replay.session.session import Event, Probe, Session
 
 SAID = "the pool of the billing worker was raised to 47 connections after the outage on Friday night"

@@ -13,7 +13,7 @@ import pytest
 from aider_gardener.errors import ReplayError, SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import Job, replay_all, replay_session
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
 RECORDED = Path(__file__).parents[2] / "recorded_sessions"

@@ -13,7 +13,7 @@ from aider import prompts
 
 from aider_gardener.replay import server
 from aider_gardener.replay.server import ReplayServer, Reply, Script, context_length_exceeded
-from aider_gardener.replay.session.session import load_session
+from aider_gardener.replay.session.history import load_session
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import SessionError
-from aider_gardener.replay.session.session import load_probes, load_session, load_summaries
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import load_probes, load_summaries
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
 META = {"kind": "meta", "format": 1, "name": "x"}

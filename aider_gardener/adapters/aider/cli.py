@@ -7,7 +7,7 @@ import sys
 
 def main() -> int | None:
     """Install the gardener and run aider; when aider is not one that is supported, run it as it is."""
-    from aider_gardener import install
+    from aider_gardener.adapters.aider.install import install
     from aider_gardener.errors import SeamError
 
     try:

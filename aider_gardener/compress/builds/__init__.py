@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aider_gardener.compress.builds.compressor import compress
-from aider_gardener.compress.builds.detector import SIGNS, detect
+from aider_gardener.reading.detectors import BUILD_SIGNS
 
-KINDS = tuple(dict.fromkeys(kind for kind, _, _ in SIGNS))
+KINDS = tuple(dict.fromkeys(kind for kind, _, _ in BUILD_SIGNS))
 
-__all__ = ["KINDS", "compress", "detect"]
+__all__ = ["KINDS", "compress"]

@@ -12,22 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.builds.detector import detect
 from aider_gardener.compress.builds.diagnostics import Diagnostic, Report, labels, report
-from aider_gardener.compress.frame import (
-    allowance,
-    clip,
-    estimate,
-    fitting,
-    framed,
-    lines_of,
-    plural,
-    touches,
-    untouched,
-    unwrapped,
-)
+from aider_gardener.compress.frame import allowance, estimate, fitting, framed, plural, touches, untouched
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.detectors import detect_build
+from aider_gardener.reading.output import clip, lines_of, unwrapped
 
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|\b\d+\b")
 VARIABLE = re.compile(QUOTED.pattern + r"|\S*\d\S*")
@@ -224,7 +214,7 @@ IN_PART: tuple[Maker, ...] = (
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A build or linter run as totals, every error with its places, and one example a kind of warning."""
-    kind = ctx.kind or detect(text) or "build"
+    kind = ctx.kind or detect_build(text) or "build"
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole

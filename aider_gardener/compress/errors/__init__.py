@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from aider_gardener.compress.errors.compressor import compress
-from aider_gardener.compress.errors.detector import detect
 
-__all__ = ["compress", "detect"]
+__all__ = ["compress"]

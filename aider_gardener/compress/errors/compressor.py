@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aider_gardener.compress.base import Context, omitted, unchanged
-from aider_gardener.compress.errors.detector import detect
 from aider_gardener.compress.errors.places import is_library
-from aider_gardener.compress.frame import clip, estimate, framed, lines_of, plural, touches, untouched
+from aider_gardener.compress.frame import estimate, framed, plural, touches, untouched
 from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.detectors import detect_traceback
+from aider_gardener.reading.output import clip, lines_of
 
 TOP_FRAMES = 5
 """Frames next to the error that stay, the project's or not."""
@@ -57,7 +58,7 @@ NOT_CODE = re.compile(
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A traceback with type, message, chain of causes and the project's frames; library frames folded."""
-    kind = ctx.kind or detect(text) or "traceback"
+    kind = ctx.kind or detect_traceback(text) or "traceback"
     whole = untouched(text, ctx, ContentClass.ERROR, kind)
     if whole:
         return whole

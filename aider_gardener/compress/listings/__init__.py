@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from aider_gardener.compress.listings.compressor import compress
-from aider_gardener.compress.listings.detector import detect
 
-__all__ = ["compress", "detect"]
+__all__ = ["compress"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.frame import allowance, cut, estimate, framed, lines_of, untouched
-from aider_gardener.compress.listings.detector import detect
+from aider_gardener.compress.frame import allowance, cut, estimate, framed, untouched
 from aider_gardener.compress.listings.paths import write_grep, write_ls, write_paths, write_tree
 from aider_gardener.compress.listings.rows import (
     write_dependencies,
@@ -15,6 +14,8 @@ from aider_gardener.compress.listings.rows import (
     write_table,
 )
 from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.detectors import detect_listing
+from aider_gardener.reading.output import lines_of
 
 LARGE_SHARE, SMALL_SHARE = 0.08, 0.18
 
@@ -35,7 +36,7 @@ WRITERS: Mapping[str, Writer] = {
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A listing as groups with counts, the first of each, and what stands out."""
-    kind = ctx.kind if ctx.kind in WRITERS else detect(text) or "table"
+    kind = ctx.kind if ctx.kind in WRITERS else detect_listing(text) or "table"
     whole = untouched(text, ctx, ContentClass.LISTING, kind)
     if whole:
         return whole

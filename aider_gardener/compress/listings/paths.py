@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.frame import clip, fitting, plural, touches
+from aider_gardener.compress.frame import fitting, plural, touches
+from aider_gardener.reading.output import clip
 
 LS = re.compile(
     r"^([-dlbcps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+([\d.,]+[KMGTkmgt]?)\s+"

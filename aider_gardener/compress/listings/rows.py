@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.frame import clip, fitting, plural, touches
-from aider_gardener.compress.listings.detector import is_rule
+from aider_gardener.compress.frame import fitting, plural, touches
+from aider_gardener.reading.detectors import is_rule
+from aider_gardener.reading.output import clip
 
 NUMBER = re.compile(r"^[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?%?(?:ms|s|us|KB|MB|GB|B|K|M|G)?$")
 TOTAL = re.compile(

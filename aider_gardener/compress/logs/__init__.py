@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from aider_gardener.compress.logs.compressor import compress
-from aider_gardener.compress.logs.detector import detect
 
-__all__ = ["compress", "detect"]
+__all__ = ["compress"]

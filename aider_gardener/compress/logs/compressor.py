@@ -7,21 +7,13 @@ from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.errors.places import frame_place, is_library
-from aider_gardener.compress.frame import (
-    allowance,
-    clip,
-    estimate,
-    framed,
-    lines_of,
-    plural,
-    touches,
-    untouched,
-)
-from aider_gardener.compress.logs.detector import detect
+from aider_gardener.compress.frame import allowance, estimate, framed, plural, touches, untouched
 from aider_gardener.compress.logs.metrics import compress_metrics
 from aider_gardener.compress.logs.records import Record, families, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.detectors import detect_log
+from aider_gardener.reading.output import clip, lines_of
 
 LARGE_SHARE, SMALL_SHARE = 0.05, 0.095
 ASKED, ASKED_LIMIT, LINE_WIDTH = 4, 200_000, 1_000
@@ -41,7 +33,7 @@ DIGITS = str.maketrans("0123456789", "abcdefghij")
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A log as its errors, warnings, rare and outlying lines, and one example of each kind of line."""
-    kind = ctx.kind or detect(text) or "app-log"
+    kind = ctx.kind or detect_log(text) or "app-log"
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aider_gardener.compress.errors.places import frame_place, is_library
-from aider_gardener.compress.frame import clip
-from aider_gardener.compress.logs.detector import LEVEL, TIME
 from aider_gardener.compress.logs.templates import Template
+from aider_gardener.reading.detectors import LEVEL, TIME
+from aider_gardener.reading.output import clip
 
 TRACE_HEAD = re.compile(
     r"^\s*(?:Exception Group )?Traceback \(most recent call last\):|^Exception in thread "

@@ -9,23 +9,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from aider_gardener.compress.logs.detector import TIME
+from aider_gardener.reading.detectors import TIME
+from aider_gardener.reading.lineshape import KEY_CHARS, STAMP, VARIABLE, Masker, masked
 
-KEY_CHARS = 240
-"""A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
-
-VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
 NUMBER = re.compile(r"^[-+]?\d+(?:\.\d+)?")
 JSON_LEVEL = re.compile(r'"(?:level|severity|lvl)"\s*:\s*"?(\w+)')
 JSON_MESSAGE = re.compile(r'"(?:msg|message|event)"\s*:\s*"((?:[^"\\]|\\.){0,300})')
 NAME = re.compile(r"([A-Za-z_][\w.-]*)(?:=|: ?| )[\"'\[(]?$")
 SYSCALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(\w+)\(.*\) += (-?\w+)(?: (E[A-Z]+))?")
 REQUEST = re.compile(r'"(\w+) ([^" ]*)[^"]*" (\d{3}) ')
-STAMP = re.compile(
-    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|"
-    r"\d\d:\d\d:\d\d(?:[.,]\d+)?|"
-    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)?)"
-)
 ERROR = re.compile(
     r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|"
     r"exception|LOST|crashed|"
@@ -54,31 +46,6 @@ class Template:
 KeyOf = Callable[[str], str]
 
 
-class _Masker:
-    """Masks words, remembering those it has seen: the words of a log repeat far more than its lines."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, str] = {}
-
-    def line(self, line: str) -> str:
-        """The line with everything variable replaced, its time stamp cut off."""
-        stamp = STAMP.match(line)
-        known = self.known
-        words = line[stamp.end() if stamp else 0 : KEY_CHARS].split(" ")
-        return " ".join([known.get(word) or self.word(word) for word in words])
-
-    def word(self, word: str) -> str:
-        result = VARIABLE.sub("\0", word)
-        if len(self.known) < 50_000:
-            self.known[word] = result
-        return result
-
-
-def masked(line: str) -> str:
-    """The line with everything variable replaced, its time stamp cut off."""
-    return _Masker().line(line)
-
-
 def json_key(line: str) -> str:
     """The kind of a JSON log line: level and masked message."""
     level, message = JSON_LEVEL.search(line), JSON_MESSAGE.search(line)
@@ -105,7 +72,7 @@ def request_key(line: str) -> str:
 def key_function(kind: str) -> KeyOf:
     """How the kind of a line is told in this kind of log."""
     keys: dict[str, KeyOf] = {"strace": syscall_key, "access-log": request_key, "json-log": json_key}
-    return keys.get(kind) or _Masker().line
+    return keys.get(kind) or Masker().line
 
 
 def severity(line: str, kind: str) -> str:

@@ -20,8 +20,9 @@ from aider_gardener.compress.prose import has_marker
 from aider_gardener.compress.structured.outline import outline, write_json
 from aider_gardener.compress.structured.rows import LEVELS, abridge_rows, abridge_table, read_rows
 from aider_gardener.compress.structured.shape import describe
-from aider_gardener.compress.structured.yaml_text import read_yaml, write_env, write_yaml
+from aider_gardener.compress.structured.yaml_text import write_env, write_yaml
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.yaml import read_yaml
 
 WHOLE_TOKENS = 120
 """Data up to this size stays whole."""

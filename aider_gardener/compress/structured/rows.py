@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.frame import clip
 from aider_gardener.compress.structured.shape import SAMPLE_ITEMS, outliers
 from aider_gardener.messages import Focus
+from aider_gardener.reading.output import clip
 
 HEAD_ROWS, TAIL_ROWS = 3, 1
 COLUMN_LIMIT = 40

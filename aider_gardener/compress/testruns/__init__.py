@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from aider_gardener.compress.testruns.compressor import PARSERS, compress
-from aider_gardener.compress.testruns.detector import detect
 
 KINDS = tuple(PARSERS)
 
-__all__ = ["KINDS", "compress", "detect"]
+__all__ = ["KINDS", "compress"]

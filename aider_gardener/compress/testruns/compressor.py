@@ -13,21 +13,9 @@ from functools import partial
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.builds.compressor import build_lines
 from aider_gardener.compress.builds.diagnostics import report
-from aider_gardener.compress.frame import (
-    allowance,
-    clip,
-    estimate,
-    fitting,
-    framed,
-    lines_of,
-    plural,
-    touches,
-    untouched,
-    unwrapped,
-)
+from aider_gardener.compress.frame import allowance, estimate, fitting, framed, plural, touches, untouched
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.compress.testruns.cargo import parse_cargo
-from aider_gardener.compress.testruns.detector import detect
 from aider_gardener.compress.testruns.gotest import parse_go
 from aider_gardener.compress.testruns.jest import parse_jest
 from aider_gardener.compress.testruns.junit import parse_junit
@@ -37,6 +25,8 @@ from aider_gardener.compress.testruns.run import Failure, Parser, Run
 from aider_gardener.compress.testruns.tap import parse_node, parse_tap
 from aider_gardener.compress.testruns.unittest_runs import parse_unittest
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.detectors import detect_test_run
+from aider_gardener.reading.output import clip, lines_of, unwrapped
 
 PARSERS: Mapping[str, Parser] = {
     "pytest": parse_pytest,
@@ -72,7 +62,7 @@ FILLER = re.compile(
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A test run as totals, every failure with id, message and place, and what was unusual."""
-    kind = ctx.kind if ctx.kind in PARSERS else detect(text) or "pytest"
+    kind = ctx.kind if ctx.kind in PARSERS else detect_test_run(text) or "pytest"
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole

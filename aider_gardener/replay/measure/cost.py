@@ -64,7 +64,7 @@ WRITE_FACTOR = 1.25
 
 
 @dataclass(frozen=True)
-class Prices:
+class Rates:
     """US dollars per token."""
 
     input: float
@@ -94,7 +94,7 @@ class Cost:
     uncached: Bill
 
 
-def prices_of(model: str) -> Prices:
+def prices_of(model: str) -> Rates:
     """The prices of a model; ReplayError if litellm's table has none."""
     import os
 
@@ -107,7 +107,7 @@ def prices_of(model: str) -> Prices:
         raise ReplayError(f"{model}: litellm's table has no price for it; name a model that it knows")
     read = row.get("cache_read_input_token_cost", row.get("input_cost_per_token_cache_hit", paid))
     write = row.get("cache_creation_input_token_cost") or paid * WRITE_FACTOR
-    return Prices(float(paid), float(row.get("output_cost_per_token") or 0.0), float(read), float(write))
+    return Rates(float(paid), float(row.get("output_cost_per_token") or 0.0), float(read), float(write))
 
 
 class PromptCache:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.replay.play.filtering import with_filter
-from aider_gardener.replay.play.variants import Variant, register, without_summaries
+from aider_gardener.errors import UsageError
+from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Filter, Messages
+from aider_gardener.replay.play.variant import Variant, register, without_summaries
 
 if TYPE_CHECKING:
-    from aider_gardener.replay.play.runner import Runner
+    from aider_gardener.replay.play.variant import Replay
 
 Past = Sequence[dict[str, Any]]
-Rewrite = Callable[["Runner", Any, Past], list["dict[str, Any] | None"]]
+Rewrite = Callable[["Replay", Any, Past], list["dict[str, Any] | None"]]
 """(runner, coder, past messages) to what is sent for each: the message, another one, or None."""
 
 OUTPUT_BEGINNING = "I ran this command:"
@@ -22,10 +25,24 @@ OUTPUT_BEGINNING = "I ran this command:"
 MASKED = "I ran this command:\n\n{command}\n\nIts output is left out here."
 
 
-def rewriting(rewrite: Rewrite) -> Callable[[Runner], None]:
+def with_filter(runner: Replay) -> None:
+    """Send what the program makes of the messages before this turn. UsageError if none is named."""
+    command = os.environ.get(COMMAND_VARIABLE, "")
+    if not command.strip():
+        raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
+    on_windows = os.name == "nt"  # where a backslash is part of a path
+    program = Filter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
+
+    def rewrite(runner: Replay, coder: Any, past: Messages) -> list[dict[str, Any] | None]:
+        return program.rewrite(past, coder.cur_messages[-1:]) if past else []
+
+    rewriting(rewrite)(runner)
+
+
+def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
     """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
 
-    def prepare(runner: Runner) -> None:
+    def prepare(runner: Replay) -> None:
         without_summaries(runner)
         from aider.coders.base_coder import Coder
 
@@ -46,7 +63,7 @@ def rewriting(rewrite: Rewrite) -> Callable[[Runner], None]:
     return prepare
 
 
-def without_compressed_forms(runner: Runner) -> None:
+def without_compressed_forms(runner: Replay) -> None:
     """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
     from aider_gardener.archive import archive
     from aider_gardener.compress.base import unchanged
@@ -58,13 +75,13 @@ def without_compressed_forms(runner: Runner) -> None:
     vars(archive)["compress_message"] = as_it_is
 
 
-def past_length(runner: Runner, chunks: Any) -> int:
+def past_length(runner: Replay, chunks: Any) -> int:
     """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
     before = runner.messages_before_turn
     return before if before <= len(chunks.done) + len(chunks.cur) else 0
 
 
-def newest(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+def newest(runner: Replay, coder: Any, past: Past) -> list[dict[str, Any] | None]:
     """The newest messages that fit the history limit, beginning with one of the user's."""
     count, left, first = coder.main_model.token_count, coder.summarizer.max_tokens, len(past)
     for at in range(len(past) - 1, -1, -1):
@@ -93,11 +110,11 @@ def mask(content: str) -> str:
     return note if len(note) < len(content) else content
 
 
-def last_ten_outputs(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+def last_ten_outputs(runner: Replay, coder: Any, past: Past) -> list[dict[str, Any] | None]:
     return without_older_outputs(past, 10)
 
 
-def three_outputs_once_full(runner: Runner, coder: Any, past: Past) -> list[dict[str, Any] | None]:
+def three_outputs_once_full(runner: Replay, coder: Any, past: Past) -> list[dict[str, Any] | None]:
     """Outputs stay until the history passes its limit; then only the last three do."""
     if coder.main_model.token_count(list(past)) <= coder.summarizer.max_tokens:
         return list(past)
@@ -111,7 +128,7 @@ TELLING = re.compile(r"\d|_|[./:]\w|[a-z][A-Z]")
 BAG_HEAD = "Names and numbers of this chat so far:\n"
 
 
-def with_bag_for_past(runner: Runner) -> None:
+def with_bag_for_past(runner: Replay) -> None:
     """In place of the past stands a sorted list of its identifiers and numbers, the newest that fit."""
     without_summaries(runner)
     from aider.coders.base_coder import Coder

@@ -4,22 +4,18 @@ The environment variable REPLAY_FILTER names its command line. It reads a JSON v
 {"past": [messages], "current": [messages]}, and answers each with {"past": [messages]}: as many, in the
 same order, each with role and content; null leaves one out. It runs without network as long as it
 minds the environment of a replay.
+
 """
 
 from __future__ import annotations
 
 import atexit
 import json
-import os
-import shlex
 import subprocess
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aider_gardener.errors import ReplayError, UsageError
-
-if TYPE_CHECKING:
-    from aider_gardener.replay.play.runner import Runner
+from aider_gardener.errors import ReplayError
 
 COMMAND_VARIABLE = "REPLAY_FILTER"
 STOP_SECONDS = 5.0
@@ -84,19 +80,3 @@ class Filter:
             process.wait()
         if process.stdout:
             process.stdout.close()
-
-
-def with_filter(runner: Runner) -> None:
-    """Send what the program makes of the messages before this turn. UsageError if none is named."""
-    from aider_gardener.replay.play.baselines import rewriting
-
-    command = os.environ.get(COMMAND_VARIABLE, "")
-    if not command.strip():
-        raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
-    on_windows = os.name == "nt"  # where a backslash is part of a path
-    program = Filter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
-
-    def rewrite(runner: Runner, coder: Any, past: Messages) -> list[dict[str, Any] | None]:
-        return program.rewrite(past, coder.cur_messages[-1:]) if past else []
-
-    rewriting(rewrite)(runner)

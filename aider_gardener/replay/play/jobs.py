@@ -26,8 +26,8 @@ from aider_gardener.replay.play.model import client_variables
 from aider_gardener.replay.play.sandbox import environment, temporary_folder
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.grammar import Progress
-from aider_gardener.replay.session.history import load_history
-from aider_gardener.replay.session.session import Probe, Session, load_session
+from aider_gardener.replay.session.history import load_history, load_session
+from aider_gardener.replay.session.session import Probe, Session
 
 JobProgress = Callable[[str, str, int, int], None]
 """Called with session path, variant, turns done and turns in all; from any thread."""

@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import __version__
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.probes import Decoys
+from aider_gardener.replay.measure.probes import Decoys, key_pattern, said_in, score
 from aider_gardener.replay.measure.result import (
     SUMMARY,
     Compaction,
     DecoyResult,
     Measured,
     ProbeResult,
+    Provenance,
     ReplayResult,
 )
 from aider_gardener.replay.play import host
-from aider_gardener.replay.play.asking import ask_probe
-from aider_gardener.replay.play.calls import Calls, PromptLog
+from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.chain import enter_stage
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
-from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel
+from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel, text_of
+from aider_gardener.replay.play.provenance import tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
-from aider_gardener.replay.play.variants import Variant
+from aider_gardener.replay.play.variant import Variant
 from aider_gardener.replay.session.session import Event, Probe, Session
 
 RESTART = "restart"
 """Kind of the event after which the host was started anew, with an empty chat."""
 
 UNRECORDED_REFLECTION = "(the next message was not recorded)"
+
+REBOUND = (
+    "summarizer_thread",
+    "summarizing_messages",
+    "summarized_done_messages",
+    "fence",
+    "warning_given",
+)
+"""Attributes of a coder that putting a prompt together may rebind."""
+
+MAP_STATE = ("map_cache", "map_processing_time", "last_map")
+"""Attributes of aider's repository map that change when a map is made."""
 
 
 @dataclass
@@ -240,8 +258,6 @@ class Runner:
     # -- the result
 
     def result(self, seconds: float) -> ReplayResult:
-        from aider_gardener.replay.play.provenance import provenance
-
         for kind, count in sorted(self.model.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
@@ -285,3 +301,117 @@ class Runner:
                     reason="outside the summary thread",
                 )
             )
+
+
+@contextmanager
+def untouched(coder: Any) -> Iterator[None]:
+    """Within the block the coder may put a prompt together; afterwards its chat, files, repository
+    map and pending summary are what they were, the same objects with the same contents."""
+    done, cur = coder.done_messages, coder.cur_messages
+    done_before, cur_before = list(done), list(cur)
+    rebound = {name: getattr(coder, name) for name in REBOUND}
+    files = set(coder.abs_fnames), set(coder.abs_read_only_fnames)
+    repo_map = coder.repo_map
+    map_state = {name: getattr(repo_map, name, None) for name in MAP_STATE} if repo_map else {}
+    if repo_map:
+        repo_map.map_cache = dict(repo_map.map_cache)
+    try:
+        yield
+    finally:
+        done[:], cur[:] = done_before, cur_before
+        coder.done_messages, coder.cur_messages = done, cur
+        for name, value in rebound.items():
+            setattr(coder, name, value)
+        coder.abs_fnames, coder.abs_read_only_fnames = files
+        for name, value in map_state.items():
+            setattr(repo_map, name, value)
+
+
+@contextmanager
+def no_trace(runner: Runner) -> Iterator[None]:
+    """Like `untouched`, for the gardener, the terminal and the replay's own books as well."""
+    coder = runner.coder
+    compactions, summaries = list(runner.compactions), list(runner.calls.summaries)
+    said, before = list(runner.io.said), runner.messages_before_turn
+    asks = runner.io.num_user_asks
+    gardener = getattr(coder, "gardener", None)
+    with ExitStack() as stack:
+        stack.enter_context(untouched(coder))
+        if gardener is not None and hasattr(gardener, "trial"):
+            stack.enter_context(gardener.trial())
+        try:
+            yield
+        finally:
+            runner.compactions, runner.calls.summaries = compactions, summaries
+            runner.io.said, runner.messages_before_turn = said, before
+            runner.io.num_user_asks = asks
+
+
+def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
+    """Put together the prompt that this question would send now, and score what it holds."""
+    coder = runner.coder
+    with no_trace(runner):
+        runner.messages_before_turn = runner.chat_length()
+        coder.cur_messages += [{"role": "user", "content": probe.question}]
+        messages = coder.format_messages().all_messages()
+        model = coder.main_model
+        rows = runner.prompts.rows(messages, lambda m: runner.counted.of_message(model, m))
+        tokens = runner.counted.of_messages(model, messages)
+        sent = [text_of(m.get("content")) for m in without_question(messages, probe.question)]
+    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", messages)
+    answer = None if runner.asker is None else runner.asker.ask("probe", messages)
+    found = score(probe, said_in(runner.session, probe.about_turn), sent)
+    runner.decoyed += runner.decoys.results(number, probe, "\n".join(sent))
+    return ProbeResult(
+        number=number,
+        about_turn=probe.about_turn,
+        ask_at_turn=probe.ask_at_turn,
+        kind=probe.kind,
+        question=probe.question,
+        present=found.present,
+        supported=found.supported,
+        missing=found.missing,
+        unsupported=found.unsupported,
+        prompt_tokens=tokens,
+        messages=len(messages),
+        parts=tokens_by_part(rows),
+        answer=answer,
+        answered=answer is not None and all(key_pattern(key).search(answer) for key in probe.answer_keys),
+    )
+
+
+def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> list[Mapping[str, Any]]:
+    """The messages but the last one of the user's that begins with the question."""
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if message["role"] == "user" and text_of(message.get("content")).startswith(question):
+            return [*messages[:at], *messages[at + 1 :]]
+    return list(messages)
+
+
+def provenance(runner: Runner) -> Provenance:
+    """The provenance of a finished replay."""
+    model = runner.main_model  # the chat may have switched since
+    probes = json.dumps([vars(probe) for probe in runner.probes], sort_keys=True)
+    settings = {**(runner.variant.settings or {}), **(runner.settings or {})}
+    return Provenance(
+        gardener=__version__,
+        commit=runner.source_commit,
+        aider=version_of("aider-chat"),
+        litellm=version_of("litellm"),
+        model=model.name,
+        weak_model=model.weak_model.name,
+        tokenizer=tokenizer_name(model.name),
+        window_tokens=int(model.info.get("max_input_tokens") or 0),
+        history_tokens=history_budget(runner),
+        settings=settings,
+        session_sha256=runner.session.sha256,
+        probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
+        python=platform.python_version(),
+    )
+
+
+def history_budget(runner: Runner) -> int:
+    """Tokens that the variant gives the history: the gardener's budget, or the summariser's limit."""
+    gardener = getattr(runner.coder, "gardener", None)
+    return int(gardener.budget if gardener is not None else runner.coder.summarizer.max_tokens)

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction
+from aider_gardener.replay.play import baselines  # noqa: F401  # reason: registers its variants
+from aider_gardener.replay.play.variant import VARIANTS, Variant, register, without_summaries
 from aider_gardener.settings import Settings, check_field, parse
 
 if TYPE_CHECKING:
-    from aider_gardener.replay.play.runner import Runner
-
-
-def nothing(runner: Runner) -> None:
-    """Change nothing."""
-
-
-@dataclass(frozen=True)
-class Variant:
-    """`prepare` changes the process before the coder is made; `settings` are the gardener's, and
-    None means that no gardener is installed. `summaries` says that summaries.json answers."""
-
-    name: str
-    about: str
-    prepare: Callable[[Runner], None] = nothing
-    settings: Mapping[str, Any] | None = None
-    summaries: bool = False
-
-
-VARIANTS: dict[str, Variant] = {}
+    from aider_gardener.replay.play.variant import Replay
 
 DEFAULT_VARIANTS = ("none", "no-history", "stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
-
-
-def register(variant: Variant) -> Variant:
-    """Make a variant known by its name."""
-    VARIANTS[variant.name] = variant
-    return variant
 
 
 def variant_named(name: str) -> Variant:
@@ -47,8 +23,6 @@ def variant_named(name: str) -> Variant:
 
     UsageError lists the variants or settings that exist.
     """
-    from aider_gardener.replay.play import baselines  # noqa: F401  # reason: registers its variants
-
     base, *overrides = name.split("+")
     if base not in VARIANTS:
         raise UsageError(f"unknown variant {base!r}; known: {', '.join(sorted(VARIANTS))}")
@@ -73,17 +47,7 @@ def setting(text: str, name: str) -> tuple[str, Any]:
     return key, found
 
 
-def without_summaries(runner: Runner) -> None:
-    """The chat is never summarised, not at a mode switch either."""
-    from aider.coders.base_coder import Coder
-    from aider.history import ChatSummary
-
-    Coder.summarize_start = lambda self: None
-    Coder.summarize_end = lambda self: None
-    ChatSummary.summarize_all = lambda self, messages: messages
-
-
-def without_history(runner: Runner) -> None:
+def without_history(runner: Replay) -> None:
     """Of the chat only what the current turn added is sent."""
     without_summaries(runner)
     from aider.coders.base_coder import Coder
@@ -102,7 +66,7 @@ def without_history(runner: Runner) -> None:
     Coder.format_chat_chunks = current_turn_only
 
 
-def with_joined_summaries(runner: Runner) -> None:
+def with_joined_summaries(runner: Replay) -> None:
     """aider as it is; only that its summary thread is waited for, so that runs are alike."""
     from aider.coders.base_coder import Coder
 
@@ -125,7 +89,7 @@ def with_joined_summaries(runner: Runner) -> None:
     Coder.summarize_end = noted_end
 
 
-def note_summary(runner: Runner, coder: Any) -> None:
+def note_summary(runner: Replay, coder: Any) -> None:
     """Record a finished summary; it counts as thrown away until it is applied."""
     count = coder.main_model.token_count
     calls = runner.calls.take_summaries()
@@ -144,13 +108,13 @@ def note_summary(runner: Runner, coder: Any) -> None:
     )
 
 
-def note_applied(runner: Runner, coder: Any) -> None:
+def note_applied(runner: Replay, coder: Any) -> None:
     """The coder's last summary has taken the place of its history."""
     at = coder.replayed_summary
     runner.compactions[at] = replace(runner.compactions[at], applied=True)
 
 
-def with_applied_summaries(runner: Runner) -> None:
+def with_applied_summaries(runner: Replay) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
     so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
     exchange is finished with its reply."""
@@ -173,7 +137,7 @@ def with_applied_summaries(runner: Runner) -> None:
         with_exchanges_closed(runner)
 
 
-def with_exchanges_closed(runner: Runner) -> None:
+def with_exchanges_closed(runner: Replay) -> None:
     """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
     never does so, and would never summarise."""
     from aider.coders.base_coder import Coder

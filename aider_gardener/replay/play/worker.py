@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from aider_gardener.errors import GardenerError, ReplayError
-from aider_gardener.replay.session.session import Probe, load_session
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Probe
 
 if TYPE_CHECKING:
     from aider_gardener.replay.play.model import Asker

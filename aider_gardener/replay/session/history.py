@@ -4,6 +4,7 @@ The file doesn't hold the chat files, what later versions than 0.63 put out for 
 confirmation was about; so the session is marked as not recorded, such an output is a note that names
 its size, and edits needn't apply. Each start of the host within the file is a `restart` event: its
 chat began empty.
+
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from aider_gardener.replay.session.grammar import (
     lint_text,
     spans,
 )
-from aider_gardener.replay.session.session import Event, Session
+from aider_gardener.replay.session.session import Event, Session, load_folder
 
 RESTART = "restart"
 """Kind of the event where the host was started anew: chat and files are empty from here on."""
@@ -273,3 +274,15 @@ def _same(one: str, other: str) -> bool:
     return [line.rstrip() for line in one.strip().splitlines()] == [
         line.rstrip() for line in other.strip().splitlines()
     ]
+
+
+def load_session(path: str | Path) -> Session:
+    """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
+    place = Path(path)
+    if not place.exists():
+        raise SessionError(
+            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
+        )
+    if place.is_file() and place.name != "session.jsonl":
+        return load_history(place)
+    return load_folder(place if place.is_dir() else place.parent)

@@ -3,6 +3,7 @@
 A folder holds `session.jsonl` (first line the meta event, then one event a line), and, where they
 exist, `repo0/` (the tree at the start), `probes.json` and `summaries.json`. A user's own
 `.aider.chat.history.md` is read into the same dataclasses by `aider_gardener.replay.session.history`.
+
 """
 
 from __future__ import annotations
@@ -143,20 +144,6 @@ class Session:
     def of_kind(self, kind: str, turn: int | None = None) -> list[Event]:
         events = self.events if turn is None else self.turn(turn)
         return [event for event in events if event.kind == kind]
-
-
-def load_session(path: str | Path) -> Session:
-    """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
-    place = Path(path)
-    if not place.exists():
-        raise SessionError(
-            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
-        )
-    if place.is_file() and place.name != "session.jsonl":
-        from aider_gardener.replay.session.history import load_history
-
-        return load_history(place)
-    return load_folder(place if place.is_dir() else place.parent)
 
 
 def load_folder(folder: Path) -> Session:
