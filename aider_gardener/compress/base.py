@@ -42,13 +42,6 @@ def unchanged(text: str, cls: ContentClass, kind: str = "") -> Compressed:
     return Compressed(text=text, cls=cls, kind=kind, lossless=True)
 
 
-def never_longer(original: str, result: Compressed, count: TokenCounter) -> Compressed:
-    """The result, or the original when the result saves neither characters nor tokens."""
-    if len(result.text) < len(original) and count(result.text) < count(original):
-        return result
-    return unchanged(original, result.cls, result.kind)
-
-
 def is_shorter(new: str, old: str, count: TokenCounter) -> bool:
     """True when `new` has fewer characters and fewer tokens than `old`; counts no more than needed."""
     if len(new) >= len(old):

@@ -8,7 +8,6 @@ from math import log
 from aider_gardener.compress.base import MARKER, Context, is_shorter, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
 from aider_gardener.reading.output import MANY_LINES
-from aider_gardener.tokens import pieces
 
 SMALL_TOKENS = 120
 """Outputs up to this size are left whole: a marker would cost more than it saves."""
@@ -49,18 +48,6 @@ def framed(
     if not is_shorter(text, original, ctx.count):
         return unchanged(original, cls, kind)
     return Compressed(text=text, cls=cls, kind=kind, kept=dict(kept))
-
-
-def saves(original: str, shorter: str, count: TokenCounter) -> bool:
-    """True when `shorter` has fewer characters and tokens; counts no more of the original than needed."""
-    if len(shorter) >= len(original):
-        return False
-    wanted, seen = count(shorter), 0
-    for piece in pieces(original):
-        seen += count(piece)
-        if seen > wanted:
-            return True
-    return False
 
 
 def estimate(text: str, count: TokenCounter) -> int:

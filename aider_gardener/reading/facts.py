@@ -45,7 +45,6 @@ PANIC_PLACE = re.compile(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'.*', )?([^
 GO_ID = re.compile(r"^ *--- FAIL: (\S+)")
 GO_LOG = re.compile(r"^\s+(\w+_test\.go:\d+): (.+)$")
 NODE_ID = re.compile(r"^✖ (.+?) \([\d.]+ms\)$")
-TAP_ID = re.compile(r"^ *not ok \d+ - (.+?)(?: # .*)?$")
 JEST_ID = re.compile(r"^ *● (.+ › .+)$")
 BUN_ID = re.compile(r"^(?:✗|\(fail\)) (.+?)(?: \[[\d.]+m?s\])?$")
 MAVEN_ID = re.compile(r"^\[ERROR\] ([\w.]+\.\w+) (?:--|Time).*<<< (?:FAILURE|ERROR)!")

@@ -16,7 +16,6 @@ SHELL_HEAD = "Output from "
 WEB_HEAD = "Here is the content of "
 WEB_MIDDLE = ":\n\n"
 LINT_HEAD = "# Fix any errors below, if possible."
-LINT_CONTEXT = re.compile(r"## See relevant lines? below marked with █\.")
 
 NOTICE_HEADS = (
     "I committed the changes with git hash ",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 SUPPORTED = "0.86.2"
 
@@ -93,5 +91,3 @@ SEAMS = (
     Seam("aider.versioncheck", "install_upgrade", "(io, latest_version=None)", "install_upgrade",
          "aider must not be upgraded under the gardener", "none: a packaging matter"),
 )  # fmt: skip
-
-Wrapper = Callable[[Any], Any]

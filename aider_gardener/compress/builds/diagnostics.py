@@ -52,7 +52,6 @@ MAVEN = re.compile(
     r"warning: )?(?P<message>.*)$"
 )
 GO = re.compile(r"^(?:vet: )?(?P<place>\.?/?[^\s:]+\.go:\d+:\d+): (?P<message>.*)$")
-PY_BARE = re.compile(r"^(?P<place>[^\s:]+\.\w{1,4}:\d+:\d+): (?P<message>.*)$")
 CMAKE = re.compile(
     r"^CMake (?P<severity>Error|Warning)(?: \(dev\))? at (?P<place>\S+:\d+)(?: \(.*\))?:(?P<message>.*)$"
 )

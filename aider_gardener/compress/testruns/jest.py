@@ -24,7 +24,6 @@ RESULT = re.compile(
 UNHANDLED = re.compile(r"^# Unhandled error between tests$|^⎯+ Unhandled (?:Errors?|Rejection) ⎯+$")
 RULE = re.compile(r"^[⎯-]{5,}.*$")
 FILE = re.compile(r"^(\S+\.(?:test|spec|tests)\.\w+|\S*test\S*\.[jt]sx?):$")
-CONSOLE = re.compile(r"^ *console\.(?:log|warn|error|info|debug)$")
 PROGRESS = re.compile(
     r"^ *(?:RUNS|✓|❯|×) +\S+\.\w+ +(?:\(\d+ tests?|\d+/\d+)|^ RUN  v\d|^ RERUN |^bun test v|"
     r"^ +Start at |^Snapshot Summary|^Ran all test suites"

@@ -35,7 +35,6 @@ SUMMARY = re.compile(
 )
 DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
 STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")
-LIVE_LOG = re.compile(r"^-{3,} live log \w+ -{3,}$")
 
 HEAD = re.compile(r"^_+ (.*[^_ ].*?) _+$")
 ERROR_HEAD = re.compile(r"^ERROR (?:at (setup|teardown) of|collecting) (.+)$")

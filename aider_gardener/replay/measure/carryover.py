@@ -50,10 +50,6 @@ class CarryOver:
         """Share of facts present, None where there were none."""
         return self.facts_present / self.facts if self.facts else None
 
-    @property
-    def line_share(self) -> float | None:
-        return self.lines_present / self.lines if self.lines else None
-
 
 @dataclass(frozen=True)
 class Facts:

@@ -13,9 +13,6 @@ from typing import Any
 
 from aider_gardener.errors import ReplayError
 
-PARTS = ("system", "examples", "readonly", "repo", "done", "files", "cur", "reminder")
-"""The parts of aider's prompt, in the order in which they stand in it."""
-
 MAIN, COMMIT, SUMMARY, OTHER = "main", "weak-commit", "summary", "other"
 """The kinds of model calls."""
 
