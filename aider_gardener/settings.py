@@ -3,7 +3,7 @@
 A field `name` is the flag `--gardener-name` of `aider-gardener` and the variable `AIDER_GARDENER_NAME`;
 `enabled` is `--gardener` / `--no-gardener` and `AIDER_GARDENER`.
 
-Presets: settings that belong together, under one name. A setting that is given wins over its preset.
+A preset sets several that belong together; a setting that is given wins over it.
 
 """
 

@@ -1,7 +1,5 @@
-"""Tables for people: pressure, plan, status, recalled passages, drawn with rich and printed as text.
-
-What `gardener store` prints for people.
-"""
+"""Tables for people: pressure, plan, status, recalled passages, the store; drawn with rich, printed as
+text."""
 
 from __future__ import annotations
 

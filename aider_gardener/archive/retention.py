@@ -1,9 +1,7 @@
 """How long the archive keeps what it holds: confidence, importance, and what may be pruned (row F8).
 
-Pure arithmetic over `Holding`s. Nothing is deleted here, and nothing without `--yes` or a policy that the
-user set: `gardener store gc` and the backlog carry out what `plan_pruning` says.
-
-Retention carried out: what a policy lets go leaves the archive for good, and its room is given back.
+First pure arithmetic over `Holding`s; then what a policy lets go leaves the archive for good, and its room is
+given back. Nothing goes without `--yes` or a policy that the user set.
 """
 
 from __future__ import annotations

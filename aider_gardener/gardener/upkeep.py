@@ -5,10 +5,9 @@ backlog is woken if something waits, entries are scored anew and the expired one
 the user asked for it, one compressed form is refined by a model. It changes nothing in the chat: what
 is due is applied by the next plan.
 
-Optional refinement of compressed forms by a language model, believed only where it lost nothing.
-
-A proposal takes the place of the algorithm's form only if it is shorter, still holds every number,
-path, symbol and name of it, and states none that the original does not hold.
+Refinement by a model is believed only where it lost nothing. A proposal takes the place of the algorithm's
+form only if it is shorter, still holds every number, path, symbol and name of it, and states none that the
+original does not hold.
 """
 
 from __future__ import annotations

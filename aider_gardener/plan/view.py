@@ -5,7 +5,7 @@ naming the entries (by their sequence number) that it shows. A piece with one me
 host's own message; a piece with other members is a note: an abridged transcript in the user's role;
 a piece with no members is a filler that keeps the roles alternating.
 
-What makes a message sequence legal for aider and for strict providers: one small class a rule.
+Whatever a view shows must be legal for aider and for strict providers: `RULES` has a small class each.
 """
 
 from __future__ import annotations

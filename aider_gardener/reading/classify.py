@@ -1,6 +1,6 @@
 """The class of a text, decided by its structure, its source and a path where one is known; no model.
 
-Which data format a text is written in: JSON, YAML, TOML, variables, tables of values.
+Of structured text it tells the data format too: JSON, YAML, TOML, variables, tables of values.
 """
 
 from __future__ import annotations

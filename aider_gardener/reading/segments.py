@@ -1,6 +1,5 @@
-"""The cut itself: explicit blocks first, then what was pasted between a person's own words.
-
-Explicit structure in a message: fenced blocks and aider's edit blocks, with their spans.
+"""Cutting a message into spans of one class: explicit blocks (fences, edit blocks) first, then what was
+pasted between a person's own words.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The words by which a sentence sets a rule, language by language, and those by which it only seems to.
+"""The words by which a sentence sets a rule, decides something or rules it out, language by language.
 
 A pattern stands for a form of speech (an order, a ban, "from now on", …), never for a topic. It is tried
 on a lower-case sentence whose quotations and inline code are masked by `MASK`.
-
-The words by which a sentence decides something or rules it out, in several languages.
 """
 
 from __future__ import annotations

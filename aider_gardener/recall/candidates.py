@@ -1,6 +1,6 @@
 """What may answer a question: the passages that full text and vectors find and the request may reach.
 
-How much of the past a prompt asks for: a question about it wants more of it than an order to go on.
+A prompt that asks about the past wants more of it than an order to go on.
 """
 
 from __future__ import annotations

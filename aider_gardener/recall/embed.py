@@ -3,7 +3,7 @@
 The model is all-MiniLM-L6-v2 with int8 weights, from files on this machine; nothing is ever downloaded.
 Importing this module loads nothing heavy: the model and its libraries come with `MiniLM.load`.
 
-Care for the libraries that run the model: silent, gone from memory when unloaded, safe at exit.
+The libraries that run it are kept silent, leave the memory when unloaded, and are safe at exit.
 """
 
 from __future__ import annotations

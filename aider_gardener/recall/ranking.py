@@ -6,13 +6,12 @@ elsewhere in its message, or in what the message answers count for less. Meaning
 embeddings, on a fixed scale, so that a score means the same in every archive. The weight of meaning was
 chosen on one half of the recorded sessions' probes and checked on the other (docs/decisions/0004).
 
-Where a question's answer stands: first the turn, then the passage in it.
-
-What answers a question often shares no word with it: a number in an output, a name in a code block. But
-it stands in a turn that the question does fit, or in the one after it: the prompt asks, the reply says
-why, and the code or the output has the answer. So passages are put in order by their own score and, for
-less, by the best score in their turn, in the turn before, and beside them. The scores themselves, which
-say whether anything is relevant at all, stay as they are. Weights: docs/decisions/0005.
+Then where the answer stands: first the turn, then the passage in it. What answers a question often shares no
+word with it: a number in an output, a name in a code block. But it stands in a turn that the question does
+fit, or in the one after it: the prompt asks, the reply says why, and the code or the output has the answer.
+So passages are put in order by their own score and, for less, by the best score in their turn, in the turn
+before, and beside them. The scores themselves, which say whether anything is relevant at all, stay as they
+are. Weights: docs/decisions/0005.
 """
 
 from __future__ import annotations

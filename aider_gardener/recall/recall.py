@@ -3,7 +3,7 @@
 Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
 best that fit are taken, no text twice and nothing that stands in the prompt anyway.
 
-Recall as one chat uses it: asked for by the user, or unasked before a prompt is sent.
+One chat uses it when the user asks, and unasked before a prompt is sent.
 """
 
 from __future__ import annotations

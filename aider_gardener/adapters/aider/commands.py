@@ -1,8 +1,5 @@
-"""The gardener's commands in the chat: /context-pressure, /gardener, /recall.
-
-Those about single entries are in `commands_entries`.
-
-The commands about single entries: /forget, /pin, /unpin, /restore, /why, and their completions.
+"""The gardener's commands in the chat: /context-pressure, /gardener, /recall, and about single entries
+/forget, /pin, /unpin, /restore and /why, with their completions.
 """
 
 from __future__ import annotations

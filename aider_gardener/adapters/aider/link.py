@@ -1,7 +1,4 @@
-"""What joins a coder and its gardener: finding or making it, lists to messages and back.
-
-The chat of a gardener as a coder holds it.
-"""
+"""What joins a coder and its gardener: finding or making it, lists to messages and back."""
 
 from __future__ import annotations
 

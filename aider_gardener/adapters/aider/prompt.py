@@ -1,6 +1,6 @@
 """What happens around aider's making of a prompt: garden before, recall after.
 
-The last resort above 95 % of the window, only if the user allowed it: aider's own summary by an LLM.
+Above 95 % of the window, and only if the user allowed it, aider's own summary by an LLM is the last resort.
 """
 
 from __future__ import annotations

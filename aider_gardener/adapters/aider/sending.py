@@ -1,6 +1,6 @@
 """What stands in the seams around one message: before it is sent, when it is rejected, after it.
 
-A reply that asks for originals is answered by a reflection, aider's own way of answering a reply.
+A reply that asks for originals is answered by a reflection, aider's own way to do so.
 """
 
 from __future__ import annotations

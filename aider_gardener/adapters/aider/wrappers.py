@@ -3,8 +3,6 @@
 The rule of every stand-in: the original's signature, the original's path when the gardener is off, and
 no exception of ours reaches the host.
 
-A chat that begins with what was done in the last one, if the user wants that.
-
 What stands in the seams of /clear and /reset: nothing older comes back, and the user is told so.
 """
 

@@ -1,7 +1,4 @@
-"""The archive's contract: what every store promises.
-
-What goes into a store and comes out of it, beside entries and renditions: frozen data.
-"""
+"""The archive's contract: what every store promises, and the frozen data that goes in and comes out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """One SQLite file (or memory): its connection, lock, transactions, and what to do when it breaks.
 
-What an error of SQLite means: damage or not, and one line that says what to do.
+An error of SQLite is told as damage or not, with one line that says what to do.
 """
 
 from __future__ import annotations

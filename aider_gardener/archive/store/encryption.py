@@ -4,7 +4,7 @@ The whole file is encrypted, page by page, by SQLite3 Multiple Ciphers (ChaCha20
 index and vectors, the log and the journal. Beside it lies a marker, which names the source of the key and
 holds a check by which a wrong key is told from damage; neither tells anything of the key or the chats.
 
-An archive is encrypted, or decrypted: a copy is made whole, then put in its place in one step.
+To encrypt or decrypt an archive a copy is made whole, then put in its place in one step.
 
 Whenever this is interrupted, the archive is the old one or the new one, and opens. No other process may
 have it open meanwhile.

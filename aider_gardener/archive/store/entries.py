@@ -1,6 +1,6 @@
 """Entries in SQLite: how an original, its occurrences and its renditions are written and read.
 
-Deletion that leaves no bytes behind: rows, index, freed pages and the write-ahead log.
+Deletion leaves no bytes behind: rows, index, freed pages and the write-ahead log.
 """
 
 from __future__ import annotations

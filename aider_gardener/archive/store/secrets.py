@@ -5,7 +5,7 @@ Cheap literal triggers come first; only lines that hold one are looked at with e
 the format and keyword plugins of detect-secrets. Its entropy plugins are left out: on code and logs
 nearly all they report are hashes and ids.
 
-The formats of tokens, and credentials in URLs, headers and command lines: one row each.
+Each format of a token, and each place of a credential, is a row of a table.
 """
 
 from __future__ import annotations

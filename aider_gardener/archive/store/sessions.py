@@ -1,8 +1,7 @@
 """Sessions, events, state and marks in SQLite: everything beside the originals.
 
-What retention reads and leaves behind: how entries were used, which sessions live, room given back.
-
-Which process holds a session open, told in a way that is safe on every system.
+For retention: how entries were used, which sessions live (told by the process that holds one open, in a way
+that is safe on every system), and room given back.
 """
 
 from __future__ import annotations

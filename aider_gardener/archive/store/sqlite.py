@@ -1,6 +1,6 @@
 """The archive in SQLite: `Store` over one `Database`, redaction in front of every write.
 
-What every part of the SQLite store needs: redaction, writes that wait for better times, repair.
+A write that cannot be made now waits for better times; a damaged file is repaired on the way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Vectors of chunks in their table: half-precision blobs, and one bit a number beside them.
 
-The nearest vectors: from a copy in memory, or by SQL with sqlite-vec as long as there is none.
+The nearest are found in a copy in memory, or by SQL with sqlite-vec as long as there is none.
 
 Up to `MATRIX_ROWS` vectors the copy is a matrix and the search exact. Above, it is one bit a number: the
 codes that differ in the fewest bits are compared exactly (recall@10 against exact search: at least .95).

@@ -1,6 +1,6 @@
 """Compressing builds: every error by message with all its places, each kind of warning once.
 
-Writing diagnostics: one by one while there is room, else those that say the same together with all
+Diagnostics are written one by one while there is room, else those that say the same together with all
 their places.
 """
 

@@ -3,8 +3,6 @@
 The fold keeps whole rows and puts one comment in the language's own syntax for the rows it drops, so
 that the result still parses. Languages without a grammar, broken code and very long texts are folded
 by indentation.
-
-Which rows to fold where there is no grammar: by indentation and by braces at line ends.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which rows of a source text to fold, by its syntax tree.
 
-The names that grammars give to functions, containers, blocks and literals, and the parsers.
-
-Which rows of comments to fold: the first ones say what it is about, the rest goes.
+Grammars give functions, containers, blocks and literals names of their own: the tables have them. Of
+comments the first rows stay, which say what it is about.
 """
 
 from __future__ import annotations

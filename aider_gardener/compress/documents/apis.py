@@ -1,6 +1,5 @@
-"""OpenAPI and Swagger: operations with their parameters and answers, schemas with their fields.
-
-package.json and npm lock files: what is depended on, and what the scripts run.
+"""What a program offers and needs. OpenAPI and Swagger: operations with their parameters and answers, schemas
+with their fields. package.json and npm lock files: what is depended on, and what the scripts run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Kubernetes: each resource on a line with its images, ports, limits, environment, routes and state.
-
-CloudFormation templates and Compose files: each resource or service on a line.
+"""Kubernetes, CloudFormation and Compose: each resource or service on a line, with its images, ports, limits,
+environment, routes and state.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compressing a traceback: library frames folded, repeated stacks told once, messages whole.
 
-Cutting a traceback's lines into units: stack frames (with their code) and other text.
+Its lines are cut into units first: stack frames (with their code) and other text.
 """
 
 from __future__ import annotations

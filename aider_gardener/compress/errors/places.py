@@ -1,7 +1,4 @@
-"""The file:line of a stack frame, in any language.
-
-Telling a project's own frames from those of libraries, runtimes and test runners.
-"""
+"""The file:line of a stack frame, in any language, and whether it is the project's own or a library's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Lists of files: folders with counts by extension, and the first names of each.
-
-Search results grouped by file: counts, first matches, and the line numbers of the others.
+"""Lists of files: folders with counts by extension, and the first names of each; and search results grouped
+by file: counts, first matches, and the line numbers of the others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables, profiles and dependency trees: the head, the first rows, the rows that stand out, totals.
 
-Git logs: a line a commit, newest first, as many as fit; authors, tags and the span of the rest.
+Git logs become a line a commit, newest first, as many as fit; authors, tags and the span of the rest.
 """
 
 from __future__ import annotations

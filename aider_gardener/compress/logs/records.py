@@ -1,6 +1,5 @@
-"""Joining the lines of one log record: a stamped line and what follows it, or a whole traceback.
-
-Families of templates: kinds of lines that say the same of different things, told as one.
+"""Log records from their lines (a stamped line and what follows it, or a whole traceback), and families of
+their templates: kinds of lines that say the same of different things, told as one.
 
 A flood of errors whose words differ (`failed to load order 7`, `failed to save invoice 9`) has too many
 kinds to show each. Templates of one severity and length that share most of their words are a family:

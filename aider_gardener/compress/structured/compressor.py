@@ -2,7 +2,7 @@
 
 The result looks like the format it came from and begins with a marker line that says it is abridged.
 
-Fields that the user named, at any depth of a document.
+Fields that the user named stay at any depth of a document.
 """
 
 from __future__ import annotations

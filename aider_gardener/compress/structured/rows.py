@@ -1,6 +1,6 @@
 """YAML, TOML and whatever does not parse, in short: by lines, their indentation and their sections.
 
-A table of values in short: header, first and last rows, and what each column holds.
+A table of values keeps its header, first and last rows, and what each column holds.
 """
 
 from __future__ import annotations

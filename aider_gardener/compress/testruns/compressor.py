@@ -1,6 +1,6 @@
 """Compressing a test run: parse it, then write it within its allowance.
 
-Writing a parsed test run: failures grouped by cause, as much detail as the budget allows.
+Failures are grouped by cause and told in as much detail as the budget allows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reading pytest: verbose, quiet, dots, xdist, all traceback styles, with or without a summary.
 
-Reading the FAILURES and ERRORS sections of pytest: one block a test, in any traceback style.
-
-The sections of a pytest run beside its failures: header, warnings, durations, skips, coverage.
+First the run as a whole, then the FAILURES and ERRORS sections, one block a test, then the sections
+beside them: header, warnings, durations, skips, coverage.
 """
 
 from __future__ import annotations

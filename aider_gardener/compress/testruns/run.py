@@ -1,6 +1,5 @@
-"""What a test run says: its totals, its failures and what was unusual.
-
-Reading one failure's block of lines, whatever the runner: message, places, failing line.
+"""What a test run says: its totals, its failures and what was unusual; and what one failure's block of lines
+says, whatever the runner: message, places, failing line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Reading TAP: nested subtests, YAML diagnostics, comment diagnostics (prove, bats, tape).
-
-Reading node's spec reporter: the tree of results, and the list of failing tests at its end.
+"""Reading TAP (nested subtests, YAML diagnostics, comment diagnostics: prove, bats, tape), and the spec
+reporter of node, which says the same as a tree with the failing tests at its end.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ A word is a run of letters and digits. Content words have at least three charact
 the commonest English words; they are compared in lower case, each counted once. Texts are joined by
 line ends, so surroundings may reach into the message before or after.
 
-Decoys: answers that must not be found. They say how far `supported` can be trusted.
+Decoys are answers that must not be found. They say how far `supported` can be trusted.
 
 For each probe there are up to two, scored on the very prompt that the probe's question makes.
 **never said**: one answer key is replaced by a name or number of the same make that stands nowhere in

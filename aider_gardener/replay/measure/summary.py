@@ -3,9 +3,8 @@
 Unlike runs refuse to be compared: `check_alike` holds everything but the variant, its settings and
 the history budget against each other.
 
-A report as JSON, written and read back.
-
-Usable length: how far into a session a variant both fits the window and still knows what was said.
+Among them the usable length: how far into a session a variant both fits the window and still knows what was
+said. A report goes to JSON and back.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Answers the litellm calls of a replay from the recording and keeps the books of them.
 
-Watches the prompts of a replay: which part each message belongs to, what it weighs, its text.
+Prompts are watched on the way: which part each message belongs to, what it weighs, its text.
 """
 
 from __future__ import annotations

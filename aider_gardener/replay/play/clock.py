@@ -1,6 +1,5 @@
-"""A virtual clock: replays read the same time of day whenever and however fast they run.
-
-aider's token counts, each text counted once: they are asked for thousands of times a replay.
+"""What makes a replay the same at any speed: a virtual clock, which tells the same time of day whenever it
+runs, and aider's token counts, each text counted once.
 """
 
 from __future__ import annotations

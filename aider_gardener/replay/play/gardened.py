@@ -1,7 +1,7 @@
 """What a replay asks of the gardener, and what it reads from it afterwards.
 
-Vectors of passages kept from one replay to the next: embedding the same session again is most of the
-work of a series of replays under the gardener.
+Vectors of passages are kept from one replay to the next: embedding the same session again is most of the
+work of a series of replays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Replays sessions: each session and variant in a process of its own, several at a time.
 
-Makes a report: finds the sessions, replays each under each variant, puts the figures together.
-
-What is different about replaying a long chat history.
+For a report the sessions are found, each is replayed under each variant, and the figures put together. Long
+chat histories are replayed lightly.
 """
 
 from __future__ import annotations

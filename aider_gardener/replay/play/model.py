@@ -1,8 +1,7 @@
 """The model of a replay: answers each litellm call from the recording, in order.
 
-Asks a real model, once: what it answered is kept in a file, so that the next run costs nothing.
-
-Only a replay that was told to (`--ask-model`) gets here; every other one uses no network.
+A real model is asked only by a replay that was told to (`--ask-model`), and once: what it answered is kept in
+a file, so that the next run costs nothing. Every other replay uses no network.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ lines, a `#### ` line, each ending in exactly two spaces, is cut there; two repl
 between are one; line ends other than a line feed in prompts become line feeds; white space at the
 end of a prompt is gone; `<blank>` is an empty prompt.
 
-What the host's notices in a chat history say, in the wording of every version.
+Notices are read in the wording of every version of the host.
 """
 
 from __future__ import annotations

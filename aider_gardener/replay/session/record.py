@@ -4,7 +4,7 @@ A file that a command changed is noted before the next turn, so prompts within t
 `Recorder.install` puts hooks around aider's own functions; each calls the original with the very same
 arguments and gives back its result, and a fault of the recorder ends the recording, never the chat.
 
-Writes a recorded session: a folder that only its owner can read, an event a line, no secrets in it.
+What it writes is a folder that only its owner can read, an event a line, no secrets in it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The table of a report, in words and figures: one block per session, columns stacked to the width.
 
-The last table of a report over several sessions: the mean of each figure, every session counting the same.
-
-The sums beside it weigh a long session more; a variant that is good on one session only shows here.
+The last table, over several sessions, has the mean of each figure, every session counting the same. The sums
+beside it weigh a long session more; a variant that is good on one session only shows here.
 
 The closing words of a report: what the gardener saved, and as plainly what its prompts no longer held.
 """
