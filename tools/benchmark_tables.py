@@ -16,7 +16,7 @@ from typing import Any
 
 from dominance_table import dominance
 from grid_tables import grid
-from markdown_table import table
+from markdown_table import table, told
 from session_tables import handled, retrieval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,15 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
     options = parser.parse_args(argv)
     if options.check:
-        found = list(faults())
-        for fault in found:
-            print(fault, file=sys.stderr)
-        return 1 if found else 0
+        return told(faults())
     try:
         write()
     except BadResults as problem:
-        print(problem, file=sys.stderr)
-        return 1
+        return told([str(problem)])
     print(f"{PAGE.name}: the tables are those of bench/results")
     return 0
 

@@ -1,8 +1,17 @@
-"""A table in Markdown that reads as one in its source too."""
+"""What the tools share that put tables into pages: a table in Markdown, and the faults of a page told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+
+def told(faults: Iterable[str]) -> int:
+    """Print each fault on standard error; returns the exit code, 1 if there was any."""
+    found = list(faults)
+    for fault in found:
+        print(fault, file=sys.stderr)
+    return 1 if found else 0
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

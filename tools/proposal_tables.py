@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
+from markdown_table import told
 
 from aider_gardener.cli.compress import compress
 
@@ -26,10 +27,7 @@ LINES = 500
 def main() -> int:
     """Write the page's tables, or with --check only compare them."""
     if "--check" in sys.argv[1:]:
-        found = list(faults())
-        for fault in found:
-            print(fault, file=sys.stderr)
-        return 1 if found else 0
+        return told(faults())
     PAGE.write_text(wanted(PAGE.read_text("utf-8")), "utf-8", newline="\n")
     return 0
 

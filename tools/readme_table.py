@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from markdown_table import told
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "replay.json"
 DOMINANCE = RESULTS.with_name("dominance.json")
@@ -53,15 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.take:
         take(options.take)
     if options.check:
-        found = list(faults())
-        for fault in found:
-            print(fault, file=sys.stderr)
-        return 1 if found else 0
+        return told(faults())
     try:
         write()
     except BadResults as problem:
-        print(problem, file=sys.stderr)
-        return 1
+        return told([str(problem)])
     print(f"{README.name}: the measured section is that of {RESULTS.name}")
     return 0
 
