@@ -100,6 +100,19 @@ def test_the_public_names_exist() -> None:
     assert callable(package.uninstall)
 
 
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("aider_gardener.settings", "Settings"),
+        ("aider_gardener.gardener", "Gardener"),
+        ("aider_gardener.cli", "main"),
+        ("aider_gardener.replay.server", "main"),
+    ],
+)
+def test_what_users_import_is_where_it_was(module: str, name: str) -> None:
+    assert callable(getattr(importlib.import_module(module), name))
+
+
 def test_the_package_is_marked_as_typed(root: Path) -> None:
     assert (root / "aider_gardener" / "py.typed").is_file()
 
