@@ -1,4 +1,5 @@
-"""The marks between which the history is kept: by its limit and the price of the cache, or by the window.
+"""Pressure, what the chat uses of the model's window as a value, and the marks between which the history is
+kept: by its limit and the price of the cache, or by the window.
 
 A history grows from the low mark to the high mark, then one plan takes it down again. A low one costs
 less a turn, a plan costs the cached prefix that it breaks. With g tokens added a turn and D tokens
@@ -6,8 +7,6 @@ between the marks there are g/D plans a turn, each breaking B tokens, and on ave
 stand in the prompt than at the low mark. With p the price of a token that stands and b that of a token
 that falls out of the cache, a turn costs p·D/2 + b·B·g/D, which is least at D = √(2·g·B·b / p): the
 economic order quantity (F. W. Harris, How Many Parts to Make at Once, 1913), with tokens for parts.
-
-Pressure: what the chat uses of the model's window and of the history budget, as a value.
 """
 
 from __future__ import annotations
