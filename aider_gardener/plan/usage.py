@@ -3,9 +3,10 @@
 One `Usage` a chat. It counts calls of the main model, prices them, says how much of a prompt the
 provider's cache serves and how long it has been idle, and corrects the tokenizer's estimates.
 
-A `Market` is what a token of the history costs now, the cache counted in. A token that stands costs its price on every call: the full price where the cache is cold, the price of a
-cache read where it is warm. A plan breaks the cached prefix from the first message that it changes: all
-that stands behind is paid in full once more.
+A `Market` is what a token of the history costs now, the cache counted in. A token that stands costs its
+price on every call: the full price where the cache is cold, the price of a cache read where it is warm. A
+plan breaks the cached prefix from the first message that it changes: all that stands behind is paid in
+full once more.
 """
 
 from __future__ import annotations
