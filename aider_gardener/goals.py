@@ -20,7 +20,7 @@ from aider_gardener.pressure import HARD_AT, OPTIMIZE_AT, WARNING_AT, WINDOW_LOW
 OVER_LIMIT = "history above its limit"
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
-REST_TURNS = 10
+REST_TURNS = 14
 """Turns that the prefix is to rest at least: what the next replies build on was said in the last few."""
 MOST_HIGH = 32_000
 """The high mark that the prices choose is not above this: models lose things in very long histories."""
