@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dominance_table import dominance
+from family_table import family
 from grid_tables import grid
 from markdown_table import table, told
 from session_tables import handled, retrieval
@@ -180,6 +181,7 @@ def milliseconds(value: float) -> str:
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
+    "family": Section("family.json", "python -m bench.family", by_command(family, "python -m bench.family")),
     "peers": Section("peers.json", "make bench-peers", peers),
     "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
     "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
