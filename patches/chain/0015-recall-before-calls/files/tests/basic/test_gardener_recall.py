@@ -56,7 +56,7 @@ class TestGardenerRecall(unittest.TestCase):
             self.chat_with_a_fact()
             self.assertNotIn("closes on the 17th", self.sent[-1])
         with GitTemporaryDirectory():
-            coder = self.chat_with_a_fact("--gardener-recall-share", "0.4")
+            coder = self.chat_with_a_fact("--gardener-recall-tokens", "1000")
             self.assertIn("closes on the 17th", self.sent[-1])
 
             # It was in that prompt, and is not kept
