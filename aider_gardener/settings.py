@@ -74,7 +74,7 @@ class Settings:
     history_tokens: int = option(
         0,
         "Tokens of the past in a prompt above which it is compacted. 0: aider's --max-chat-history-tokens if"
-        " given, else the model's limit in aider or more, where the price of cached tokens makes it worth.",
+        " given, else the model's limit in aider, or more where the price of tokens makes it worth.",
         low=0,
         high=100_000_000,
     )

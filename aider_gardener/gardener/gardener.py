@@ -32,6 +32,9 @@ from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
+FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
+"""Share of the window that the history may have where tokens have no price (a local model), and the most:
+the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
 FOCUS_PROMPTS = 5
@@ -167,8 +170,13 @@ class Gardener(SingleEntries, Settled):
 
     @property
     def budget(self) -> int:
-        """Tokens that the history may have before anything is done to it: settings, else the host's limit."""
-        return self.settings.history_tokens or self.host_limit
+        """Tokens that the history may have before anything is done to it: settings, else the host's limit;
+        with a model whose tokens cost nothing a share of the window, where that is more."""
+        if self.settings.history_tokens:
+            return self.settings.history_tokens
+        is_free = not self.usage.prices.input and not self.host_limit_given
+        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
+        return max(self.host_limit, room)
 
     @property
     def recall_budget(self) -> int:

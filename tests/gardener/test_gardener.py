@@ -11,6 +11,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener, history_used
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.plan.usage import Prices
 from aider_gardener.plan.view import problems
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))
@@ -221,3 +222,20 @@ def test_recalled_code_is_marked_as_old() -> None:
     note = gardener.recall_note("what does port_of_staging return?", "")
     assert "48213" in note
     assert "code as it was then; the files have what holds now" in note
+
+
+def test_where_tokens_cost_nothing_the_history_may_have_a_quarter_of_the_window() -> None:
+    gardener = make_gardener()
+    assert gardener.budget == gardener.host_limit == 1_024
+    for window, tokens in ((2_048, 1_024), (16_384, 4_096), (128_000, 8_192)):
+        gardener.frame = Frame(window)
+        assert gardener.budget == tokens
+    gardener.usage.prices = Prices(input=1e-6)
+    assert gardener.budget == 1_024
+
+
+def test_a_limit_that_the_user_gave_holds_for_a_free_model_too() -> None:
+    gardener = make_gardener()
+    gardener.frame, gardener.host_limit_given = Frame(16_384), True
+    assert gardener.budget == 1_024
+    assert make_gardener(history_tokens=500).budget == 500
