@@ -31,7 +31,8 @@ class Shield(IntEnum):
     TAIL = 2
     """The last exchanges, as many as the low mark has room for."""
     FORMAT = 3
-    """The last two edit replies: they show the model the edit format."""
+    """The last edit reply, which shows the model the edit format, and the one before where it stands nowhere
+    else."""
     LAST = 4
     """The last exchange: only when the prompt could not be sent otherwise."""
 

@@ -20,7 +20,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import Candidate, Shield, choose, swaps
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.priority import priority
+from aider_gardener.plan.priority import names_any, priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
 from aider_gardener.reading.source import LAST_CHAT
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -246,17 +246,17 @@ def options_of(entry: Entry, renditions: RenditionsOf) -> tuple[Rendition, ...]:
 
 
 def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
-    """The replies whose code is of no more use: it was applied to a file that the host sends anew with
-    every prompt, or most of its lines stand again in a later reply."""
+    """The replies whose code is of no more use: edits of a file that the host sends anew with every prompt,
+    and code most of whose lines stand again in a later reply."""
     found: set[int] = set()
     later: set[str] = set()
     for entry in reversed(entries):
         if entry.role != "assistant" or is_filler(entry):
             continue
         lines = code_lines(entry)
-        applied = has_edit(entry) and any(path in entry.content for path in files)
+        sent_anew = has_edit(entry) and names_any(entry, files)
         again = len(lines) >= LEAST_CODE_LINES and len(lines & later) >= REPEATED_SHARE * len(lines)
-        if applied or again:
+        if sent_anew or again:
             found.add(entry.seq)
         later |= lines
     return frozenset(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from aider_gardener.messages import ContentClass, Entry, Focus, SourceKind
 
@@ -44,13 +45,18 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
     if entry.source.kind is SourceKind.NOTICE:
         return {"notice": NOTICE_BASE}
     age = max(0, turn - entry.turn)
-    only_here = entry.cls is ContentClass.EDIT and not any(path in entry.content for path in focus.paths)
+    only_here = entry.cls is ContentClass.EDIT and not names_any(entry, focus.paths)
     return {
         "class": BASE[ContentClass.CODE if only_here else entry.cls],
         "recency": RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS),
         "mentions": MENTION_POINTS * mentioned(entry.content, focus),
         "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),
     }
+
+
+def names_any(entry: Entry, paths: Iterable[str]) -> bool:
+    """Whether the entry names one of these files: an edit of theirs does, in the line before its block."""
+    return any(path in entry.content for path in paths)
 
 
 def mentioned(content: str, focus: Focus) -> float:

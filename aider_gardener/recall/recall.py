@@ -29,9 +29,9 @@ ASKED_SHARE = 0.45
 STANDING_SHARE = 0.5
 """Unasked, what is worth less than this share of the best passage that stands in the prompt is left out."""
 Ranked = tuple[float, float, Passage]
-"""A passage with its points (see `locating`) and its score."""
+"""A passage with its points (see `ranking.in_order`) and its score."""
 WORTH_FIRST, WORTH_LAST = 0.4, 0.7
-"""Unasked, the points (see `locating`) that a passage needs: the first, and one that uses up the limit."""
+"""Unasked, the points of `ranking.in_order` that a passage needs: the first, and one that fills the limit."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
@@ -50,8 +50,6 @@ EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
 ITEM_TOKENS = 14
 """What the label of a quoted passage costs, at most."""
-
-"""A passage as stores name it: entry, start, end."""
 
 MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
@@ -152,7 +150,7 @@ def take(
     taken: list[Recalled] = []
     seen: set[str] = set()
     left = request.token_limit
-    for points, score, passage in ranked:
+    for points, relevance, passage in ranked:
         if request.unasked and points < worth_taking(1 - left / request.token_limit):
             break
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
@@ -170,7 +168,7 @@ def take(
             continue
         seen.add(key)
         left -= cost
-        taken.append(quote(entry, text, start, end, score, undone=was_undone(archive, chat, entry)))
+        taken.append(quote(entry, text, start, end, relevance, undone=was_undone(archive, chat, entry)))
         if left < ITEM_TOKENS * 2:
             break
     return taken
