@@ -1,4 +1,4 @@
-# make demo | test | lint | typecheck | docs | test-upstream | test-patches | patches-replay
+# make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
 # make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
@@ -16,7 +16,7 @@ DEMO_SESSION ?= recorded_sessions/queue-incident
 TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint typecheck docs test-upstream test-patches patches-replay \
+.PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
 	bench bench-gate bench-micro bench-peers bench-peers-lock lock format clean
 
 demo: $(INSTALLED)
@@ -36,6 +36,11 @@ typecheck: $(INSTALLED)
 
 docs: $(INSTALLED)
 	$(BIN)/python tools/check_docs.py
+
+# The site, which needs no network to be read: build/site/index.html. Its tools need Python 3.11 or 3.12.
+docs-site: build/docs-venv/.installed
+	NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build
+	@echo "The documentation is in build/site/index.html"
 
 test-upstream: $(INSTALLED)
 	$(BIN)/python tools/upstream_tests.py
@@ -81,13 +86,16 @@ bench-peers: $(INSTALLED) build/peers/.installed
 	$(BIN)/python -m bench.peers.run --python build/peers/bin/python
 	$(BIN)/python tools/benchmark_tables.py
 
+# Environments of their own, each from its file of requirements.
 build/peers/.installed: bench/peers/requirements.txt
+build/docs-venv/.installed: requirements/docs.lock
+build/peers/.installed build/docs-venv/.installed:
 	@mkdir -p build
-	@test -x build/peers/bin/python || $(PYTHON) -m venv $(if $(UV),--without-pip) build/peers
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(if $(UV),--without-pip) $(@D)
 ifneq ($(UV),)
-	$(UV) pip sync --quiet --python build/peers/bin/python $<
+	$(UV) pip sync --quiet --python $(@D)/bin/python $<
 else
-	build/peers/bin/python -m pip install --quiet --requirement $<
+	$(@D)/bin/python -m pip install --quiet --requirement $<
 endif
 	@touch $@
 
@@ -97,13 +105,16 @@ bench-peers-lock:
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make bench-peers-lock" \
 		--quiet --output-file requirements.txt
 
-# One file for Python 3.10 to 3.12 on every system. `make lock LOCK_FLAGS=--upgrade` takes newer releases.
+# Each one file for every system: dev.lock for Python 3.10 to 3.12, docs.lock for 3.11 and 3.12.
+# `make lock LOCK_FLAGS=--upgrade` takes newer releases.
+COMPILE = $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
+
 lock:
 	@test -n "$(UV)" || { echo "make lock needs uv (see docs/contributing.md)" >&2; exit 1; }
-	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.10 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--quiet --output-file $(LOCK) $(LOCK_FLAGS)
-	@! grep -n '://' $(LOCK) || { echo "$(LOCK) names an address: it must not" >&2; exit 1; }
+	$(COMPILE) pyproject.toml --extra dev --python-version 3.10 --output-file $(LOCK)
+	$(COMPILE) requirements/docs.in --python-version 3.11 --output-file requirements/docs.lock
+	@! grep -n '://' $(LOCK) requirements/docs.lock || { echo "a lock file names an address: it must not" >&2; exit 1; }
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

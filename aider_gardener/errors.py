@@ -1,6 +1,17 @@
-"""The package's exceptions. Each message is one line and says what to do next."""
+"""The package's exceptions. Each message is one line and says what to do next.
+
+And where a fault may end that must cost no more than the one step it happened in.
+"""
 
 from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+log = logging.getLogger("aider_gardener")
+_spared: Counter[str] = Counter()
 
 
 class GardenerError(Exception):
@@ -29,3 +40,20 @@ class ReplayError(GardenerError):
 
 class PatchError(GardenerError):
     """A patch cannot be read, or a tree of aider is not one that it applies to; nothing was changed."""
+
+
+@contextmanager
+def spared(step: str) -> Iterator[list[str]]:
+    """A context in which reading or shortening one text may fail: what the caller set before stands.
+
+    Yields a list that holds the class name of the fault afterwards, if there was one. The log gets that
+    name and how often it occurred in this process, never the message, which may quote the text.
+    """
+    faults: list[str] = []
+    try:
+        yield faults
+    except Exception as error:  # reason: any text may come in, and none is worth the chat
+        name = type(error).__name__
+        faults.append(name)
+        _spared[name] += 1
+        log.warning("%s failed: %s (%d)", step, name, _spared[name])

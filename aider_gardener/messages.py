@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
+
+Record = TypeVar("Record")
 
 
 class ContentClass(str, Enum):
@@ -99,7 +104,8 @@ class Compressed:
     """What a compressor returns. `text` is never longer than its input.
 
     `kept` counts, by kind of fact ("failures", "errors", "definitions", …), what the text still
-    holds. `lossless` is true when nothing was left out.
+    holds. `lossless` is true when nothing was left out. `failed` is the class name of the fault for
+    which a part of the text stayed as it was, "" for none.
     """
 
     text: str
@@ -107,6 +113,7 @@ class Compressed:
     kind: str = ""
     kept: Mapping[str, int] = field(default_factory=dict)
     lossless: bool = False
+    failed: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,3 +209,12 @@ def content_hash(role: str, content: str) -> str:
 def entry_id(role: str, content: str) -> str:
     """The short id of an original, as it stands in stubs: "g" and 9 hex digits of its hash."""
     return "g" + content_hash(role, content)[:9]
+
+
+def twin(record: Record) -> Record:
+    """A copy that changes on its own. It has containers of its own; what they hold is shared, and frozen."""
+    other = copy(record)
+    for name, held in vars(record).items():
+        if isinstance(held, (dict, list, set, deque)):
+            setattr(other, name, copy(held))
+    return other

@@ -48,10 +48,22 @@ ANY_CLASS = "all"
 
 
 def option(
-    default: Any, help_text: str, *, choices: tuple[str, ...] = (), low: float = 0, high: float = 0
+    default: Any,
+    help_text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    low: float = 0,
+    high: float = 0,
+    reaches_out: bool = False,
 ) -> Any:
-    """A settings field with its documentation and its legal values (`low`..`high` for numbers)."""
-    metadata = {"help": help_text, "choices": choices, "low": low, "high": high}
+    """A settings field with its documentation and its legal values (`low`..`high` for numbers).
+
+    `reaches_out`: it decides what is written, sent or deleted elsewhere, so that a host takes it from a
+    repository's files only if its user agrees.
+    """
+    metadata = {
+        "help": help_text, "choices": choices, "low": low, "high": high, "reaches_out": reaches_out,
+    }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -163,6 +175,7 @@ class Settings:
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
+        reaches_out=True,
     )
     embedder: str = option(
         "minilm",
@@ -171,6 +184,7 @@ class Settings:
         " this machine, such as a multilingual one. litellm:MODEL: with a provider's model through litellm,"
         " which sends every passage (secrets taken out) and every question over the network.",
         choices=("minilm", "none", "fastembed:MODEL", "litellm:MODEL"),
+        reaches_out=True,
     )
     retention: str = option(
         "off",
@@ -178,6 +192,7 @@ class Settings:
         " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
         " session.",
         choices=("off", "prune"),
+        reaches_out=True,
     )
     store_limit: int = option(
         0,
@@ -192,6 +207,7 @@ class Settings:
         " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
         " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
         choices=("", "keyring", "env", "file:PATH"),
+        reaches_out=True,
     )
     llm_fallback: bool = option(
         False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
@@ -207,8 +223,9 @@ class Settings:
         False,
         "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"
         " only if nothing was lost. Costs tokens.",
+        reaches_out=True,
     )
-    refine_model: str = option("", "The model that refines. Empty: aider's weak model.")
+    refine_model: str = option("", "The model that refines. Empty: aider's weak model.", reaches_out=True)
 
     given: dataclasses.InitVar[frozenset[str] | None] = None
     """Names of the settings that were given; None: those that differ from their defaults."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import blake2b
 
 from aider_gardener.messages import TokenCounter
 
@@ -14,12 +15,35 @@ MESSAGE_OVERHEAD_TOKENS = 4
 PIECE_CHARS = 4_000
 """Texts are counted in pieces: byte-pair encoders are quadratic on long runs of one letter."""
 
+KEPT_CHARS = 1_000
+"""Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
+
 LONG_RUN = re.compile(r"\S{400,}")
 
 
 def approximate(text: str) -> int:
     """Estimate tokens without a tokenizer: a quarter of the UTF-8 bytes, at least 1 for any text."""
     return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
+
+
+class Digest:
+    """A long text as a key that keeps its hash alone, once the text was taken."""
+
+    __slots__ = ("digest", "text")
+
+    def __init__(self, text: str) -> None:
+        self.digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        self.text = text
+
+    def take(self) -> str:
+        text, self.text = self.text, ""
+        return text
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digest) and self.digest == other.digest
 
 
 def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenCounter:
@@ -39,12 +63,20 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
             at = match.end()
         return total + (encode(piece[at:]) if piece[at:] else 0)
 
+    def count_all(text: str) -> int:
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        return sum(count_piece(piece) for piece in pieces(clean))
+
     @lru_cache(maxsize=cache_size)
+    def count_long(key: Digest) -> int:
+        return count_all(key.take())
+
+    count_short = lru_cache(maxsize=cache_size)(count_all)
+
     def count(text: str) -> int:
         if not text:
             return 0
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        return sum(count_piece(piece) for piece in pieces(clean))
+        return count_short(text) if len(text) <= KEPT_CHARS else count_long(Digest(text))
 
     return count
 
@@ -60,16 +92,3 @@ def pieces(text: str, size: int = PIECE_CHARS) -> list[str]:
         found.append(text[at:end])
         at = end
     return found
-
-
-@lru_cache(maxsize=1)
-def default_counter() -> TokenCounter:
-    """cl100k_base as litellm ships it, without any download; `approximate` where it is missing.
-
-    Used by the `gardener` command where no model is named. Imports litellm on first use.
-    """
-    try:
-        from litellm.litellm_core_utils.default_encoding import encoding
-    except Exception:  # reason: litellm moves this module between releases; the estimate serves
-        return approximate
-    return counter(lambda text: len(encoding.encode(text, disallowed_special=())))

@@ -55,20 +55,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     parser.add_argument("--json", type=Path, help="where the results go")
     options = parser.parse_args(argv)
-    try:
-        recorded = find_paths([RECORDED])
-        paths = find_paths(options.sessions) if options.sessions else recorded
-        found = list(compared(paths, halves_of([*recorded, *paths]), options.parallel))
-        todo = [cell for one in found for cell in one.cells if run.kept(cell) is None]
-        print(f"{len(todo)} of {len(found) * len(VARIANTS)} replays to run", file=sys.stderr)
-        run.run_all(todo, options.parallel)
-        value = collected(found)
-    except GardenerError as problem:
-        print(f"bench.dominance: {problem}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
-        return 1
+    return run.ended("bench.dominance", lambda: work(options))
+
+
+def work(options: argparse.Namespace) -> int:
+    recorded = find_paths([RECORDED])
+    paths = find_paths(options.sessions) if options.sessions else recorded
+    found = list(compared(paths, halves_of([*recorded, *paths]), options.parallel))
+    todo = [cell for one in found for cell in one.cells if run.kept(cell) is None]
+    print(f"{len(todo)} of {len(found) * len(VARIANTS)} replays to run", file=sys.stderr)
+    run.run_all(todo, options.parallel)
+    value = collected(found)
     target = options.json or (None if options.sessions else RESULTS)
     if target and value["rows"]:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -47,18 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     options = parser.parse_args(argv)
-    try:
-        paths = find_paths([RECORDED])
-        half = halves_of(paths)
-        cells = [(half[session], cell) for session, cell in cells_of(paths)]
-        run.run_all([cell for _, cell in cells if run.kept(cell) is None], options.parallel)
-        value = collected(cells)
-    except GardenerError as problem:
-        print(f"bench.family: {problem}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
-        return 1
+    return run.ended("bench.family", lambda: work(options.parallel))
+
+
+def work(parallel: int) -> int:
+    paths = find_paths([RECORDED])
+    half = halves_of(paths)
+    cells = [(half[session], cell) for session, cell in cells_of(paths)]
+    run.run_all([cell for _, cell in cells if run.kept(cell) is None], parallel)
+    value = collected(cells)
     RESULTS.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{len(value['rows'])} variants in {RESULTS.name}")
     return 0

@@ -19,19 +19,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from aider_gardener import __version__
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.gardener.compactions import history_used
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.replay.measure.probes import said_in, score
-from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.provenance import source_commit
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Session
+from aider_gardener.replay.session.session import Session, chained
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import default_counter
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("checkout-ts", "ledger-api", "queue-incident")
@@ -83,7 +81,7 @@ class Chain:
         )
         settings = Settings(embedder="none", **options)  # type: ignore[arg-type]  # reason: from a table
         self.gardener = Gardener(settings, archive)
-        self.gardener.host_limit = 5_000
+        self.gardener.state.host_limit = 5_000
         self.history: list[Message] = []
         self.asked: list[tuple[bool, bool]] = []
 
@@ -104,7 +102,7 @@ class Chain:
             self.history = [*self.shown(), question, *rest]
             self.gardener.sync(self.history, [])
             self.gardener.leave_turn()
-            yield sum(self.gardener.count(text) for text in sent)
+            yield sum(self.gardener.state.count(text) for text in sent)
 
     def shown(self) -> list[Message]:
         return [piece.message for piece in self.gardener.pieces[0]]
@@ -117,7 +115,7 @@ class Chain:
         note = gardener.map_note(lambda: "")
         recalled = gardener.recall_note(question, note)
         view = [piece.content for piece in gardener.pieces[0]]
-        assert sum(gardener.count(text) for text in view) <= history_used(gardener)
+        assert sum(gardener.state.count(text) for text in view) <= gardener.state.history_used
         self.history = self.shown()
         return [*view, note, recalled]
 
@@ -167,7 +165,7 @@ def measure(session: Session, mode: str, turns: int) -> dict[str, object]:
     row = growth(list(chain.run(turns)), session.turn_count)
     return {
         **row,
-        "compactions": len(chain.gardener.plans_applied),
+        "compactions": len(chain.gardener.state.compactions.applied),
         "probes": len(chain.asked),
         "probes_present": sum(present for present, _ in chain.asked),
         "probes_supported": sum(supported for _, supported in chain.asked),

@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from aider_gardener.adapters.aider.embedding import loading  # noqa: E402  # reason: the path is set above
 from aider_gardener.archive.archive import Archive  # noqa: E402  # reason: the path is set above
 from aider_gardener.archive.store import Chunk, Store, open_store  # noqa: E402  # reason: the path is set above
 from aider_gardener.messages import (  # noqa: E402  # reason: the path is set above
@@ -26,8 +27,7 @@ from aider_gardener.messages import (  # noqa: E402  # reason: the path is set a
 )
 from aider_gardener.plan.chat import Chat  # noqa: E402  # reason: the path is set above
 from aider_gardener.recall.backlog import Backlog  # noqa: E402  # reason: the path is set above
-from aider_gardener.recall.candidates import Request  # noqa: E402  # reason: the path is set above
-from aider_gardener.recall.embedders import loading  # noqa: E402  # reason: the path is set above
+from aider_gardener.recall.candidates import Request, near_in_meaning  # noqa: E402  # reason: the path is set above
 from aider_gardener.recall.recall import recall  # noqa: E402  # reason: the path is set above
 from aider_gardener.tokens import approximate  # noqa: E402  # reason: the path is set above
 from bench.language_questions import LANGUAGES, PASSAGES  # noqa: E402  # reason: the path is set above
@@ -83,7 +83,7 @@ def measure(embedder: str) -> list[Row]:
         questions = [versions[at] for _, versions in PASSAGES]
         by_words = [[hit.entry_id for hit in store.search_text(q, limit=5)] for q in questions]
         archive.backlog = backlog
-        near = [archive.near(q, limit=5, session=None, min_seq=None) for q in questions]
+        near = [near_in_meaning(archive, q, limit=5, session=None, min_seq=None) for q in questions]
         by_meaning = [[hit.entry_id for hit in found] for found in near]
         asked = [Request(question, token_limit=100_000) for question in questions]
         both = [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store import open_store
@@ -27,16 +28,15 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.candidates import Request, near_in_meaning
 from aider_gardener.recall.ranking import Passage
 from aider_gardener.recall.recall import Recalled, recall, recall_note, take
-from aider_gardener.replay.measure.ablation import wrapped
 from aider_gardener.replay.measure.probes import said_in, score
 from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Event, Probe, Session
+from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import default_counter
+from bench.handled import wrapped
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,7 +83,9 @@ def measured(session: Session, vectors: Path, embedder: str = "minilm") -> dict[
     for probe, gardener in asked(session, vectors, embedder):
         said = said_in(session, probe.about_turn)
         for (name, way), (at, tokens) in ((w, t) for w in WAYS.items() for t in enumerate(LIMITS)):
-            passages = way(gardener.archive, gardener.chat, Request(probe.question, token_limit=tokens))
+            passages = way(
+                gardener.state.archive, gardener.state.chat, Request(probe.question, token_limit=tokens)
+            )
             scored = score(probe, said, [recall_note(passages)])
             found[name][at][0] += scored.present
             found[name][at][1] += scored.supported
@@ -104,9 +106,9 @@ def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Prob
         due = [probe for probe in session.probes if probe.ask_at_turn == turn]
         if due:
             gardener.idle()
-            standing, gardener.chat.cur = gardener.chat.cur, []
+            standing, gardener.state.chat.cur = gardener.state.chat.cur, []
             yield from ((probe, gardener) for probe in due)
-            gardener.chat.cur = standing
+            gardener.state.chat.cur = standing
         gardener.enter_turn()
         gardener.leave_turn()
         said += [message for event in session.turn(turn) for message in messages_of(event)]
@@ -114,7 +116,7 @@ def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Prob
     store.close()
 
 
-def messages_of(event: Event) -> Iterator[Message]:
+def messages_of(event: SessionEvent) -> Iterator[Message]:
     """What an event leaves in the chat."""
     text = event.text
     for command in ASKING:
@@ -143,7 +145,7 @@ def by_words(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
 
 def by_meaning(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The passages whose vectors are nearest to the question's."""
-    hits = archive.near(request.query, limit=NEAREST, session=archive.session, min_seq=None)
+    hits = near_in_meaning(archive, request.query, limit=NEAREST, session=archive.session, min_seq=None)
     entries = {entry.id: entry for entry in chat.entries.values()}
     ranked = [
         (hit.similarity, hit.similarity, passage(entries[hit.entry_id], hit.start, hit.end))

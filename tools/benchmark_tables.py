@@ -7,7 +7,6 @@ section says which command makes it.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +16,13 @@ from typing import Any
 from dominance_table import dominance
 from family_table import family
 from grid_tables import grid
-from markdown_table import table, told
+from pages import NOTHING, BadResults, parts, results, table, write_or_check
 from session_tables import handled, retrieval
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmark.md"
 FORMAT = 1
-NOTHING = "–"
 
 Value = Mapping[str, Any]
 
@@ -38,23 +36,11 @@ class Section:
     show: Callable[[Value], Iterator[str]]
 
 
-class BadResults(Exception):
-    """Results that cannot be shown; the message says why and what to do."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite the sections, or only compare them; exit 1 when one differs or cannot be made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
-    options = parser.parse_args(argv)
-    if options.check:
-        return told(faults())
-    try:
-        write()
-    except BadResults as problem:
-        return told([str(problem)])
-    print(f"{PAGE.name}: the tables are those of bench/results")
-    return 0
+    return write_or_check(parser.parse_args(argv).check, faults, write)
 
 
 def faults() -> Iterator[str]:
@@ -62,29 +48,20 @@ def faults() -> Iterator[str]:
     text = PAGE.read_text("utf-8")
     for name in SECTIONS:
         try:
-            if parts(text, name)[1] != section(name):
+            if parts(text, name, "docs/benchmark.md")[1] != section(name):
                 yield f"docs/benchmark.md: section {name} is not what tools/benchmark_tables.py makes; run it"
         except BadResults as problem:
             yield str(problem)
 
 
-def write() -> None:
+def write() -> str:
     """Put every section into the page. Raises BadResults without markers or with unusable results."""
     text = PAGE.read_text("utf-8")
     for name in SECTIONS:
-        before, _between, after = parts(text, name)
+        before, _between, after = parts(text, name, "docs/benchmark.md")
         text = before + section(name) + after
     PAGE.write_text(text, "utf-8", newline="\n")
-
-
-def parts(text: str, name: str) -> tuple[str, str, str]:
-    """The page before, between and behind a section's markers, which belong to the outer parts."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, found, rest = text.partition(begin)
-    between, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise BadResults(f"docs/benchmark.md: the lines {begin.strip()} and {end} are missing")
-    return before + begin, between, end + after
+    return f"{PAGE.name}: the tables are those of bench/results"
 
 
 def section(name: str) -> str:
@@ -93,18 +70,7 @@ def section(name: str) -> str:
     path = RESULTS / made.file
     if not path.exists():
         return f"Not measured yet: `{made.command}`.\n"
-    return "\n".join(made.show(read(path, name))) + "\n"
-
-
-def read(path: Path, kind: str) -> Value:
-    """The JSON of a results file. Raises BadResults if it is not of this kind and format."""
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as problem:
-        raise BadResults(f"{path.name}: cannot be read as JSON ({problem}); make it again") from problem
-    if not isinstance(value, dict) or (value.get("kind"), value.get("format")) != (kind, FORMAT):
-        raise BadResults(f"{path.name}: not results of kind {kind} in format {FORMAT}; make it again")
-    return value
+    return "\n".join(made.show(results(path, name, FORMAT))) + "\n"
 
 
 def made_on(value: Value, command: str) -> str:

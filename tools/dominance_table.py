@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markdown_table import table
+from pages import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.goals import (

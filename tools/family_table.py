@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dominance_table import dollars, head
-from markdown_table import table
+from pages import table
 
 from bench.goals import CHOSEN_ON, COUNTS, HELD_OUT
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markdown_table import table
+from pages import NOTHING, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.means import Key, by_key, complete, mean, mean_share, shown
@@ -16,7 +16,6 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Cell = Callable[[Rows], str]
 
-NOTHING = "–"
 FLOOR = "no-history"
 BUSY = 1.5
 """Load for each core above which other work must have been going on."""

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import upstream_tests
+from patch_series.readme import prefix_digest
 from upstream_tests import Outcomes, Run, RunFailed
 
 from aider_gardener.patches.mail import PatchMail
-from aider_gardener.patches.readme import prefix_digest
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
 from aider_gardener.patches.tree import tree_at
@@ -112,7 +112,7 @@ class Bench:
         needed = needs(self.series, patch)
         after = with_patches(self.pristine, needed, self.tree)
         before = with_patches(self.pristine, [p for p in needed if p is not patch], self.tree)
-        paths = [change.path for change in patch.changes if change.path.startswith("tests/basic/test_")]
+        paths = [path for path in patch.diffs if path.startswith("tests/basic/test_")]
         names = (names_of_tests(path, after[path]) - names_of_tests(path, before[path]) for path in paths)
         return tuple(sorted(name for found in names for name in found))
 

@@ -17,10 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from patch_series.library import PACKAGE
 from patch_tests import record, unpack, write_files
 from upstream_tests import RunFailed, fetch
 
-from aider_gardener.patches.library import PACKAGE
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
 from aider_gardener.patches.tree import tree_at

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from markdown_table import told
+from pages import BadResults, parts, write_or_check
 
 from aider_gardener.cli.compress import compress
 
@@ -26,17 +26,22 @@ LINES = 500
 
 def main() -> int:
     """Write the page's tables, or with --check only compare them."""
-    if "--check" in sys.argv[1:]:
-        return told(faults())
+    return write_or_check("--check" in sys.argv[1:], faults, write)
+
+
+def write() -> str:
     PAGE.write_text(wanted(PAGE.read_text("utf-8")), "utf-8", newline="\n")
-    return 0
+    return f"{PAGE.name}: the figures are those of {RESULTS.name}"
 
 
 def faults() -> Iterator[str]:
     """What is wrong with the page, a line each."""
     text = PAGE.read_text("utf-8")
-    if text != wanted(text):
-        yield f"docs/{PAGE.name}: a table is not what tools/proposal_tables.py makes; run it"
+    try:
+        if text != wanted(text):
+            yield f"docs/{PAGE.name}: a table is not what tools/proposal_tables.py makes; run it"
+    except BadResults as problem:
+        yield str(problem)
     if len(text.splitlines()) >= LINES:
         yield f"docs/{PAGE.name} has {len(text.splitlines())} lines, it must stay below {LINES}"
 
@@ -48,12 +53,8 @@ def wanted(text: str) -> str:
 
 
 def with_part(text: str, name: str, part: str) -> str:
-    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-    before, first, rest = text.partition(begin)
-    _, second, after = rest.partition(end)
-    if not (first and second):
-        raise SystemExit(f"{PAGE.name}: put the lines {begin.strip()} and {end.strip()} in their places")
-    return f"{before}{begin}{part}{end}{after}"
+    before, _, after = parts(text, name, PAGE.name)
+    return before + part + after
 
 
 def bills(report: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markdown_table import told
+from pages import NOTHING, BadResults, parts, results, table, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "replay.json"
@@ -26,9 +26,10 @@ FORMAT = 1
 """Of the JSON that `gardener replay --json` writes."""
 
 COMMAND = "gardener replay recorded_sessions --json build/replay.json"
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
+NAME = "measured"
+"""Of the section, as its marker lines have it."""
+
 WIDTH = 98
-NOTHING = "–"
 ORDER = ("none", "stock", "stock-fixed", "gardener", "no-history")
 """The variants shown, in this order; others follow as they come."""
 
@@ -42,10 +43,6 @@ Counts = Mapping[str, Mapping[str, Sequence[int]]]
 """[met, of] by session, then by variant."""
 
 
-class BadResults(Exception):
-    """The results cannot be shown; the message says why and what to do."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite the section, or only compare it; exit 1 when it differs or cannot be made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -54,14 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if options.take:
         take(options.take)
-    if options.check:
-        return told(faults())
-    try:
-        write()
-    except BadResults as problem:
-        return told([str(problem)])
-    print(f"{README.name}: the measured section is that of {RESULTS.name}")
-    return 0
+    return write_or_check(options.check, faults, write)
 
 
 def take(report: Path) -> None:
@@ -78,56 +68,31 @@ def faults() -> Iterator[str]:
     """What is wrong with the section, a line each; nothing as long as there are no results."""
     if not RESULTS.exists():
         return
-    if not has_markers():
-        yield f"README.md: the lines {BEGIN} and {END} are missing; the measured table stands between them"
-        return
     try:
-        wanted = section()
+        if parts(readme(), NAME, README.name)[1] != section():
+            yield "README.md: the measured section is not what tools/readme_table.py makes; run it"
     except BadResults as problem:
         yield str(problem)
-        return
-    if parts()[1] != wanted:
-        yield "README.md: the measured section is not what tools/readme_table.py makes; run it"
 
 
-def has_markers() -> bool:
-    text = README.read_text("utf-8") if README.exists() else ""
-    return 0 <= text.find(f"{BEGIN}\n") < text.find(f"\n{END}")
-
-
-def parts() -> tuple[str, str, str]:
-    """The README before, between and behind the markers, which belong to the outer parts."""
-    before, _, rest = README.read_text("utf-8").partition(f"{BEGIN}\n")
-    between, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n", between, f"{END}{after}"
-
-
-def write() -> None:
+def write() -> str:
     """Put the section into the README. Raises BadResults without markers or with unusable results."""
-    if not has_markers():
-        raise BadResults(f"README.md: put the lines {BEGIN} and {END} where the table belongs")
-    before, _, after = parts()
+    before, _, after = parts(readme(), NAME, README.name)
     README.write_text(before + section() + after, "utf-8", newline="\n")
+    return f"{README.name}: the measured section is that of {RESULTS.name}"
+
+
+def readme() -> str:
+    return README.read_text("utf-8") if README.exists() else ""
 
 
 def section() -> str:
     """The text between the markers, with a line end last."""
     if not RESULTS.exists():
         return f"Not measured yet: `{COMMAND}`\nand then `python tools/readme_table.py` put the table here.\n"
-    report = read()
+    report = results(RESULTS, "replay", FORMAT)
     rows = shown(report)
-    return "\n".join([*table(rows), "", *worst(report), *caption(report), ""])
-
-
-def read() -> Row:
-    """The JSON of the results. Raises BadResults if it is not the one this script knows."""
-    try:
-        value = json.loads(RESULTS.read_text("utf-8"))
-    except (OSError, ValueError) as problem:
-        raise BadResults(f"{RESULTS.name}: cannot be read as JSON ({problem}); make it again") from problem
-    if not isinstance(value, dict) or (value.get("kind"), value.get("format")) != ("replay", FORMAT):
-        raise BadResults(f"{RESULTS.name}: not the JSON of a replay in format {FORMAT}; make it again")
-    return value
+    return "\n".join([*by_variant(rows), "", *worst(report), *caption(report), ""])
 
 
 def shown(report: Row) -> list[Row]:
@@ -139,23 +104,12 @@ def shown(report: Row) -> list[Row]:
     return sorted(rows, key=lambda row: rank.get(row["variant"], len(rank)))
 
 
-def table(rows: Sequence[Row]) -> list[str]:
-    """Markdown, a column for each variant, padded so that the source reads as a table too."""
+def by_variant(rows: Sequence[Row]) -> Iterator[str]:
+    """A column for each variant."""
     first = rows[0]
     title = f"{first['session']}, {first['turns']} turns"
-    lines = [[title, *(str(row["variant"]) for row in rows)]]
-    lines += [[name, *(cell(row) for row in rows)] for name, cell in figures(first)]
-    return aligned(lines)
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Markdown of a head and its rows, the first column to the left."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return [
-        "| " + " | ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) + " |"
-        for line in [lines[0], rule, *lines[1:]]
-    ]
+    head = [title, *(str(row["variant"]) for row in rows)]
+    return table(head, [[name, *(cell(row) for row in rows)] for name, cell in figures(first)])
 
 
 def figures(first: Row) -> list[tuple[str, Callable[[Row], str]]]:
@@ -193,11 +147,11 @@ def worst(report: Row) -> list[str]:
     names = {row["session"] for row in report["summaries"]}
     if len(names) < 2:
         return []
-    lines = [["worst session", "", GARDENER, RIVAL]]
+    lines = []
     for what in ("probes supported", "facts", "lines"):
         found = [worst_of(recorded_counts(report, what)), worst_of(chat_counts(what))]
         lines += [[what, *cells] for cells in found if cells]
-    return [*aligned(lines), ""] if len(lines) > 1 else []
+    return [*table(["worst session", "", GARDENER, RIVAL], lines), ""] if lines else []
 
 
 def recorded_counts(report: Row, what: str) -> Counts:

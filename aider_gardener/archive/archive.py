@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import PastSessions
-from aider_gardener.archive.store.base import Store, VectorHit
+from aider_gardener.archive.store.base import Store
 from aider_gardener.compress import compress_message, line_form
-from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, Rendition, TokenCounter, entry_id
+from aider_gardener.errors import StoreError, spared
+from aider_gardener.messages import (
+    Compressed,
+    ContentClass,
+    Entry,
+    Fidelity,
+    Focus,
+    Message,
+    Plan,
+    Rendition,
+    Segment,
+    Source,
+    TokenCounter,
+    entry_id,
+)
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
 from aider_gardener.reading.classify import dominant_class
@@ -24,6 +37,10 @@ from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
+
+FAILED_NOTICE = "one output could not be shortened; it stays whole"
+LINE_FALLBACK_CHARS = 160
+"""So much of a text is its line form where none could be made."""
 
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
@@ -104,6 +121,7 @@ class Archive:
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.kept: dict[int, dict[str, int]] = {}
         self._told = store.notice
+        self._failed = self._failed_told = False
         self._generation = store.generation
         if session:
             store.open_session(session, project=project, started_at=clock())
@@ -113,11 +131,13 @@ class Archive:
         """An archive to look things up in: of no session, adding nothing."""
         return cls(store, session="", project="", count=approximate, clock=time.time)
 
-    def add(self, message: Message, *, turn: int, seq: int, focus: Focus) -> Entry:
-        """Segment, classify, compress and store one message; returns its entry."""
+    def add(
+        self, message: Message, *, turn: int, seq: int, focus: Focus, source: Source | None = None
+    ) -> Entry:
+        """Segment, classify, compress and store one message; returns its entry. Without a `source` its text
+        tells where it came from."""
         content = message.content
-        source = infer_source(message.role, content)
-        segments = segment(content, source)
+        source, segments = self._read(message, source)
         now = self.clock()
         entry = Entry(
             id=entry_id(message.role, content),
@@ -142,6 +162,17 @@ class Archive:
         self.kept[stored.seq] = self.kept.pop(entry.seq, {})
         return stored
 
+    def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
+        """Source and segments of a message; words of an unknown source where they can't be told."""
+        content = message.content
+        source = known or Source()
+        segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()
+        with spared("reader") as faults:
+            source = known or infer_source(message.role, content)
+            segments = segment(content, source)
+        self._failed = self._failed or bool(faults)
+        return source, segments
+
     def put_rendition(self, entry: Entry, made: Rendition) -> None:
         """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
         self.store.put_renditions(entry.id, [made])
@@ -161,10 +192,14 @@ class Archive:
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
         """The renditions below full that are smaller than the step above, with their tokens in a note."""
         content, source, segments = entry.content, entry.source, entry.segments
-        compressed = compress_message(
-            content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
-        )
-        line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        compressed = Compressed(content, entry.cls, lossless=True)
+        line = " ".join([*content[:LINE_FALLBACK_CHARS].split(), f"[{entry.id}]"])
+        with spared("compressor") as faults:
+            compressed = compress_message(
+                content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
+            )
+            line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+        self._failed = self._failed or bool(faults) or bool(compressed.failed)
         if self.line_chars:
             line = cut_line(line, self.line_chars)
         made: dict[Fidelity, Rendition] = {}
@@ -195,38 +230,15 @@ class Archive:
         if back:
             self.store.set_active([chat.entries[seq].id for seq in back], True)
 
-    def near(
-        self,
-        question: str,
-        *,
-        limit: int,
-        session: str | None,
-        min_seq: int | None,
-        exclude_sessions: Collection[str] = (),
-    ) -> list[VectorHit]:
-        """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
-        if self.backlog is None:
-            return []
-        vector = self.backlog.query_vector(
-            question, self.backlog.question_seconds if self.backlog.background else None
-        )
-        if vector is None:
-            return []
-        name = self.backlog.embedder_name
-        return self.store.search_vectors(
-            vector,
-            embedder=name,
-            limit=limit,
-            session=session,
-            exclude_sessions=exclude_sessions,
-            min_seq=min_seq,
-        )
-
     def take_notice(self) -> str:
-        """What the user should know, in one line, once: of the store since it was opened, or the backlog."""
+        """What the user should know, in one line, once: of the store since it was opened, of a text that
+        could not be shortened, or of the backlog."""
         if self.store.notice != self._told:
             self._told = self.store.notice
             return self._told
+        if self._failed and not self._failed_told:
+            self._failed_told = True
+            return FAILED_NOTICE
         return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:

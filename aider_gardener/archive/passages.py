@@ -56,7 +56,7 @@ def add(found: list[Chunk], entry_id: str, content: str, start: int, end: int) -
 
 
 def spans(content: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The lines of a span; a line over LINE_CHARS is cut at sentence ends, else at that length."""
+    """The lines of a span; one longer than a passage is cut at sentence ends, else at LINE_CHARS."""
     found: list[tuple[int, int]] = []
     at = start
     while at < end:
@@ -79,6 +79,7 @@ def long_line(content: str, start: int, end: int) -> list[tuple[int, int]]:
         while cut - at > LINE_CHARS:
             found.append((at, at + LINE_CHARS))
             at += LINE_CHARS
+        # Sentences shorter than half a passage stay together.
         if cut - at >= PASSAGE_CHARS // 2 or cut == end:
             if cut > at:
                 found.append((at, cut))

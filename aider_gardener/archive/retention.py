@@ -1,4 +1,4 @@
-"""How long the archive keeps what it holds: confidence, importance, and what may be pruned (row F8).
+"""How long the archive keeps what it holds: confidence, importance, and what may be pruned.
 
 First pure arithmetic over `Holding`s; then what a policy lets go leaves the archive for good, and its room is
 given back. Nothing goes without `--yes` or a policy that the user set.

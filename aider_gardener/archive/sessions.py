@@ -1,12 +1,29 @@
-"""Older sessions of a project: which of them there are, and what of them may come back unasked."""
+"""Older sessions of a project: which of them there are, and what of them may come back unasked.
+
+What was said to a local model must not go to a remote one unasked, so each entry knows the provider that
+it was first sent to.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from aider_gardener.archive.providers import LOCAL_PROVIDERS, is_here
-from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.messages import Entry
+if TYPE_CHECKING:  # reason: the host's adapter reads the names of providers before any chat is there
+    from aider_gardener.archive.store.base import SessionInfo, Store
+    from aider_gardener.messages import Entry
+
+HERE, AWAY = "@here", "@away"
+"""Behind a provider's name where the address it is reached at says something else than the name."""
+LOCAL_PROVIDERS = frozenset(
+    "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
+)
+"""Providers that run on the user's own machines unless an address says otherwise."""
+
+
+def is_here(provider: str) -> bool:
+    """Whether what is sent to this provider stays on the user's machine."""
+    return provider.endswith(HERE) or provider in LOCAL_PROVIDERS
 
 
 def may_go(first_sent_to: str, provider: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from aider_gardener.cli.root import archive_directory, directory_option, json_op
 
 if TYPE_CHECKING:
     from aider_gardener.archive.retention import Policy
+    from aider_gardener.archive.store.base import StoreStats
 
 
 @click.group()
@@ -25,18 +27,27 @@ def store() -> None:
 @json_option
 def store_stats(directory: Path | None, as_json: bool) -> None:
     """Counts, tokens and bytes, by class."""
-    from aider_gardener.cli.offline import store_stats_record
     from aider_gardener.tables import stats_table
 
-    value = store_stats_record(open_archive(directory))
+    value = stats_record(open_archive(directory).stats())
     put(value, as_json, lambda: stats_table(value))
+
+
+def stats_record(stats: StoreStats) -> dict[str, Any]:
+    """The statistics as plain data; `by_class` maps a class to entries, original and compressed tokens."""
+    value = asdict(stats)
+    value["by_class"] = {
+        name: {"entries": entries, "original_tokens": original, "compressed_tokens": compressed}
+        for name, (entries, original, compressed) in stats.by_class.items()
+    }
+    return value
 
 
 @store.command("verify")
 @directory_option
 @json_option
 def store_verify(directory: Path | None, as_json: bool) -> None:
-    """Check the file and every original against its hash; exit 1 when something is wrong."""
+    """Check the file, the index and every original against its hash; exit 1 when something is wrong."""
     problems = open_archive(directory).verify()
     if as_json:
         click.echo(json.dumps(problems))
@@ -62,8 +73,26 @@ def store_import(file: Path, directory: Path | None) -> None:
     click.echo(f"{open_archive(directory).import_(file):,} lines read from {file}")
 
 
+@store.command("adopt")
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@directory_option
+def store_adopt(file: Path | None, directory: Path | None) -> None:
+    """Take over what an archive holds that another machine made, or your user before it lost its key.
+
+    FILE is one that was set aside (gardener.db.foreign-DATE), by default the newest. Adopt what you know:
+    what it holds may come back into your prompts.
+    """
+    from aider_gardener.errors import UsageError
+
+    store, folder = open_archive(directory), archive_directory(directory)
+    found = file or max(folder.glob("gardener.db.foreign-*[0-9]"), default=None)
+    if found is None:
+        raise UsageError(f"no archive was set aside in {folder}; name the file")
+    click.echo(f"{store.adopt(found):,} entries taken over from {found}")
+
+
 @store.command("gc")
-@click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(
     "--max-size",
@@ -87,7 +116,12 @@ def store_gc(
     directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it."""
+    """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
+
+    Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
+    index, and the room is given back to the disk. What is pinned never goes, nor what stands in a session
+    that is open or was in use within 24 hours.
+    """
     from aider_gardener.archive.retention import MEGABYTE, Policy, proposal, prune
     from aider_gardener.settings import Settings
 
@@ -113,11 +147,16 @@ def store_gc(
     "--key",
     "source",
     metavar="keyring|env|file:PATH",
-    help="Where the key is, or is put when there is none yet.  [default: the setting store_key]",
+    help="The system's keyring, the variable AIDER_GARDENER_KEY, or a file. A keyring or a file gets a random"
+    " key if it has none.  [default: the setting store_key]",
 )
 @directory_option
 def store_encrypt(source: str | None, directory: Path | None) -> None:
-    """Encrypt the archive, index and vectors included."""
+    """Encrypt the archive, index and vectors included.
+
+    An encrypted copy takes the place of the file in one step, and the old bytes are overwritten. No chat of
+    the project may be open. Later starts find the source of the key by themselves.
+    """
     from aider_gardener.archive.store.encryption import encrypt
     from aider_gardener.errors import UsageError
     from aider_gardener.settings import Settings
@@ -136,7 +175,7 @@ def store_encrypt(source: str | None, directory: Path | None) -> None:
 @store.command("decrypt")
 @directory_option
 def store_decrypt(directory: Path | None) -> None:
-    """Take the encryption off the archive."""
+    """Take the encryption off the archive, in the same way."""
     from aider_gardener.archive.store.encryption import decrypt
     from aider_gardener.settings import Settings
 

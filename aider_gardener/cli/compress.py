@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.tokens import pieces
 
@@ -50,18 +51,6 @@ class BadInput(click.ClickException):
 )
 @click.option("--id", "entry_id", default="", metavar="ID", help="The id to name in markers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
-@click.option(
-    "--evaluate",
-    type=click.Path(),
-    metavar="DIR",
-    help="Classify and compress a corpus; print the confusion matrix.",
-)
-@click.option(
-    "--evaluate-sessions",
-    type=click.Path(),
-    metavar="DIR",
-    help="Compress recorded sessions; print what each compressor handles and saves.",
-)
 def compress(
     file: str,
     class_name: str | None,
@@ -69,18 +58,10 @@ def compress(
     focus_words: tuple[str, ...],
     entry_id: str,
     as_json: bool,
-    evaluate: str | None,
-    evaluate_sessions: str | None,
 ) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model."""
-    if evaluate_sessions is not None:
-        _evaluate_sessions(evaluate_sessions, as_json)
-        return
-    if evaluate is not None:
-        _evaluate(evaluate, as_json)
-        return
     text = read_text(file)
-    count = _counter()
+    count = default_counter()
     focus = Focus(frozenset(word.lower() for word in focus_words))
     source = parse_source(source_text)
     started = time.perf_counter()
@@ -202,12 +183,6 @@ def read_text(file: str) -> str:
         raise BadInput(f"cannot read {file}: {error.strerror or error}") from None
 
 
-def _counter() -> TokenCounter:
-    from aider_gardener.tokens import default_counter
-
-    return default_counter()
-
-
 def count_any(text: str, count: TokenCounter) -> int:
     """The tokens of a text; of very long ones extrapolated from every eighth piece."""
     if len(text) <= EXACT_CHARS:
@@ -252,37 +227,3 @@ def counted(number: int, what: str) -> str:
     first, space, rest = what.partition(" ")
     single = first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")
     return f"1 {single.removesuffix('e') if first.endswith(('shes', 'ches')) else single}{space}{rest}"
-
-
-def _evaluate(folder: str, as_json: bool) -> None:
-    from aider_gardener.replay.measure.evaluate import evaluate_corpus, render
-
-    if not Path(folder).is_dir():
-        raise BadInput(f"{folder} is not a folder of class folders")
-    report = evaluate_corpus(Path(folder), _counter())
-    if not report.files:
-        raise BadInput(f"{folder} has no files in folders whose names stand for a class")
-    if as_json:
-        write_json(report.record())
-    else:
-        click.echo(render(report))
-
-
-def _evaluate_sessions(folder: str, as_json: bool) -> None:
-    from aider_gardener.errors import SessionError
-    from aider_gardener.replay.measure.ablation import ablate, render
-    from aider_gardener.replay.session.history import load_session
-
-    root = Path(folder)
-    found = [root] if (root / "session.jsonl").is_file() else sorted(root.glob("*/session.jsonl"))
-    places = [place if place.is_dir() else place.parent for place in found]
-    if not places:
-        raise BadInput(f"{folder} holds no recorded session (a folder with a session.jsonl)")
-    try:
-        report = ablate([load_session(place) for place in places], _counter())
-    except SessionError as error:
-        raise BadInput(str(error)) from None
-    if as_json:
-        write_json(report.record())
-    else:
-        click.echo(render(report))

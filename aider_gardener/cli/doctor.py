@@ -1,4 +1,4 @@
-"""A check-up of the installation, so that a fault report can begin with facts."""
+"""`gardener doctor`: a check-up of the installation, so that a fault report can begin with facts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import click
+
+from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
 
 OLDEST, NEWEST = (3, 10), (3, 12)
@@ -22,8 +24,24 @@ class Check:
     ok: bool
     found: str
 
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check this installation: Python, aider and its seams, SQLite, the archive of this project.
+
+    Exit code 1 when something is not in order. A fault report should begin with the output.
+    """
+    from aider_gardener.tables import checkup_table
+
+    checks = checkup(Path.cwd(), repository_root(Path.cwd()))
+    put(
+        [asdict(check) for check in checks],
+        as_json,
+        lambda: checkup_table([(check.name, check.ok, check.found) for check in checks]),
+    )
+    if any(not check.ok for check in checks):
+        sys.exit(1)
 
 
 def checkup(directory: Path, root: Path | None) -> list[Check]:
@@ -72,10 +90,12 @@ def sqlite() -> tuple[bool, str]:
 
 
 def archive(root: Path | None) -> tuple[bool, str]:
-    from aider_gardener.archive.store import open_store, store_directory
+    from aider_gardener.archive.store import open_store
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
-    directory = Settings.from_env().store_path or store_directory(root)
+    named = Settings.from_env().store_path
+    directory = chosen_directory(named) if named else store_directory(root)
     if not (directory / "gardener.db").is_file():
         return True, f"none yet (will be made in {directory})"
     store = open_store(directory, key_source=Settings.from_env().store_key)

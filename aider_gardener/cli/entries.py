@@ -31,25 +31,32 @@ def project_of(store: Store) -> str:
 @json_option
 def pressure(directory: Path | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
+    from aider_gardener.adapters.aider.provider import default_counter
+    from aider_gardener.gardener.report import pressure_report
     from aider_gardener.gardener.stored_chat import last_session, stored_chat
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
 
     store = open_archive(directory)
     info = last_session(store, project_of(store))
-    gardener = stored_chat(store, info, Settings.from_env())
-    report = gardener.pressure()
+    state = stored_chat(store, info, Settings.from_env(), default_counter())
+    report = pressure_report(state)
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
-    put({**value, "model": gardener.frame.model}, as_json, lambda: pressure_table(report))
+    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report))
 
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this new file.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write to this new file, which only you can read.",
+)
 @directory_option
 @json_option
 def restore(entry_id: str, output: Path | None, directory: Path | None, as_json: bool) -> None:
-    """Print the whole original of an entry, as it is stored."""
+    """Print the whole original of an entry, as it is stored, and nothing else."""
     from aider_gardener.archive.entries import full_id, source_words
 
     store = open_archive(directory)
@@ -96,14 +103,21 @@ def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("entry_ids", metavar="[ID]...", nargs=-1)
-@click.option("--session", metavar="ID", help="Forget a whole session; `last` is the project's last one.")
-@click.option("--yes", is_flag=True, help="Don't ask.")
+@click.option(
+    "--session",
+    metavar="ID",
+    help="Forget a session: the entries that no other holds. `last`: the project's last one.",
+)
+@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 @directory_option
 @json_option
 def forget(
     entry_ids: tuple[str, ...], session: str | None, yes: bool, directory: Path | None, as_json: bool
 ) -> None:
-    """Delete entries, or a whole session, for good: from the file, its log and its index."""
+    """Delete entries, or a whole session, for good: from the file, its log and its index.
+
+    The notes that quote them go too. A chat that is open meanwhile still holds what it shows.
+    """
     if bool(entry_ids) == bool(session):
         raise UsageError("name the ids to forget, or a session with --session")
     store = open_archive(directory)

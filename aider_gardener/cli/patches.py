@@ -54,7 +54,10 @@ def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @patches.command()
 @tree_options
 def check(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
-    """Say which patches a tree has and whether the others apply; exit 1 when it is not a known tree."""
+    """Say which patches a tree has and whether the others apply; exit 1 when it is not a known tree.
+
+    Known is aider as released with patches of the series, no change of them interrupted. Changes nothing.
+    """
     from aider_gardener.patches.check import checkup
 
     report = checkup(series, tree, chosen)
@@ -68,7 +71,12 @@ def check(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool
 @patches.command()
 @tree_options
 def apply(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
-    """Apply the patches that are not in the tree yet: all of them or none."""
+    """Apply the patches that are not in the tree yet: all of them or none.
+
+    Refuses another release of aider, files that are neither as released nor as the patches make them, and a
+    patch without those it needs. Tests and documents are left out of an installed aider. The released files
+    are kept in .gardener-patches in the tree. A change that was interrupted is put back first.
+    """
     from aider_gardener.patches.change import apply as apply_patches
 
     changed = apply_patches(series, tree, chosen)
@@ -78,34 +86,14 @@ def apply(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool
 @patches.command()
 @tree_options
 def revert(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
-    """Take the patches out of the tree again: all of them or none."""
+    """Take the patches out of the tree again: all of them or none.
+
+    What an older version of the series was applied to goes back to the released files that were kept.
+    """
     from aider_gardener.patches.change import revert as revert_patches
 
     changed = revert_patches(series, tree, chosen)
     tell("reverted", "There is nothing to revert: the tree has none of them", tree, changed, as_json)
-
-
-@patches.command()
-@click.option("--to", type=FOLDER, metavar="DIR", help="aider as released.  [default: the installed one]")
-@click.option("--patches", "folder", type=FOLDER, help="Folder of the series.  [default: the checkout's]")
-@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 when something is stale.")
-@json_option
-def refresh(to: Path | None, folder: Path | None, only_check: bool, as_json: bool) -> None:
-    """Make the generated patches anew from this package, with series, UPSTREAM and the README's tables."""
-    from aider_gardener.patches.refresh import refreshed
-    from aider_gardener.patches.series import series_folder
-    from aider_gardener.patches.tree import find_tree
-
-    folder = folder or series_folder()
-    made = refreshed(folder, find_tree(to).read)
-    names = made.stale(folder) if only_check else made.write(folder)
-    if as_json:
-        put({"stale" if only_check else "changed": names}, as_json, None)
-    else:
-        click.echo("\n".join(names) or "Everything is up to date.")
-    if only_check and names:
-        click.echo("gardener: these are not what `gardener patches refresh` makes of the package", err=True)
-        sys.exit(1)
 
 
 def tell(word: str, nothing: str, tree: Tree, changed: Changed, as_json: bool) -> None:

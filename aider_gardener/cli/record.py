@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.errors import UsageError
 
 PROGRAMS = ("aider", "aider-gardener")
 
@@ -23,26 +23,17 @@ PROGRAMS = ("aider", "aider-gardener")
     metavar="DIR",
     help="Folder of the recording; one that holds a recording is gone on with.",
 )
-@click.option("--yes", "keep_files", flag_value=True, default=None, help="Store the repository's files.")
-@click.option("--no-files", "keep_files", flag_value=False, help="Store no files of the repository.")
+@click.option(
+    "--yes", "keep_files", flag_value=True, default=None, help="Store the repository's files without asking."
+)
+@click.option("--no-files", "keep_files", flag_value=False, help="Store none; edits can't be replayed then.")
 @click.argument("command", nargs=-1, metavar="-- aider|aider-gardener ARGS...", type=click.UNPROCESSED)
 def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> None:
     """Run aider and record the session: prompts, replies, outputs, confirmations; secrets are taken out.
 
     What is recorded stays on this machine, readable by its owner only.
     """
-    try:
-        sys.exit(run(folder, keep_files, command))
-    except UsageError as problem:
-        fail(str(problem), 2)
-    except GardenerError as problem:
-        fail(str(problem), 1)
-
-
-def fail(message: str, code: int) -> None:
-    """One line on standard error, then the end."""
-    click.echo(f"gardener: {' '.join(message.split())}", err=True)
-    sys.exit(code)
+    sys.exit(run(folder, keep_files, command))
 
 
 def run(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> int:
@@ -127,7 +118,10 @@ def sessions() -> None:
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
 def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Check recorded sessions: every fault with its file and line."""
+    """Check recorded sessions: every fault with its file and line.
+
+    What looks like a secret is told too, but is no fault.
+    """
     from aider_gardener.replay.session.check import check_folder
 
     found = {str(folder): check_folder(folder) for folder in folders}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -15,7 +16,11 @@ import click
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.replay.measure.summary import Report
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from aider_gardener.replay.measure.summary import ReplayReport
     from aider_gardener.replay.show.html_report import Details
 
 DEFAULT_MODEL = "gpt-4o"
@@ -183,7 +188,6 @@ def check_model(name: str) -> None:
 
 def run(options: Options) -> None:
     """Read the sessions, replay them, show what came of it."""
-    from aider_gardener.cli.progress import watching
     from aider_gardener.replay.play.jobs import (
         find_paths,
         jobs_for,
@@ -233,7 +237,7 @@ def wanted_details(options: Options) -> Details | None:
     return Details()
 
 
-def show(report: Report, options: Options) -> None:
+def show(report: ReplayReport, options: Options) -> None:
     """Write the files that were asked for; the table goes to standard output unless JSON does."""
     if options.json == "-":
         from aider_gardener.replay.measure.summary import report_json
@@ -263,3 +267,46 @@ def tolerate_narrow_encodings() -> None:
     """Print a substitute for what the terminal's code page lacks, in place of failing."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+
+
+@contextmanager
+def watching() -> Iterator[Shown]:
+    """Progress on standard error: a bar with the time left in a terminal, else a line a job."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("turns"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield Shown(bar, console)
+
+
+class Shown:
+    """Shows the progress of a report with rich."""
+
+    def __init__(self, bar: RichProgress, console: Console) -> None:
+        self.bar = bar
+        self.console = console
+        self.task: TaskID | None = None
+
+    def update(self, description: str, done: int, total: int) -> None:
+        if self.task is None:
+            self.task = self.bar.add_task(description, total=total)
+        self.bar.update(self.task, description=description, completed=done, total=total)
+
+    def reading(self, path: Path, done: int, total: int) -> None:
+        if done == total or done % 50 == 0:
+            self.update(f"reading {path.name}", done, total)
+
+    def turns(self, done: int, total: int) -> None:
+        self.update("replaying", done, total)
+
+    def finished(self, name: str, variant: str, done: int, total: int) -> None:
+        if not self.console.is_terminal:
+            self.console.print(f"replayed {name} under {variant} ({done} of {total})", highlight=False)

@@ -19,7 +19,7 @@ from aider_gardener import __version__
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store.base import Store, StoreStats
 
 LAZY = {
     "replay": ("aider_gardener.cli.replay", "replay"),
@@ -34,6 +34,7 @@ LAZY = {
     "pin": ("aider_gardener.cli.entries", "pin"),
     "unpin": ("aider_gardener.cli.entries", "unpin"),
     "store": ("aider_gardener.cli.archive", "store"),
+    "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),
 }
 """Commands whose modules are imported only when they are called for."""
@@ -55,12 +56,9 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except UsageError as error:
-            click.echo(f"gardener: {error}", err=True)
-            ctx.exit(2)
         except GardenerError as error:
-            click.echo(f"gardener: {error}", err=True)
-            ctx.exit(1)
+            click.echo(f"gardener: {' '.join(str(error).split())}", err=True)
+            ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -92,10 +90,11 @@ def open_archive(directory: Path | None) -> Store:
 
 def archive_directory(given: Path | None) -> Path:
     """The directory of the archive. Raises UsageError when there is none in it yet."""
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
-    found = given or Settings.from_env().store_path or store_directory(repository_root(Path.cwd()))
+    named = given or Settings.from_env().store_path
+    found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
     if not (found / "gardener.db").is_file():
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
     return found
@@ -135,10 +134,16 @@ def put(value: Any, as_json: bool, table: Any) -> None:
 @json_option
 def recall(query: tuple[str, ...], limit: int, full: bool, directory: Path | None, as_json: bool) -> None:
     """Find what was said in any session of this project."""
-    from aider_gardener.cli.offline import recall_offline
+    from aider_gardener.adapters.aider.provider import default_counter
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.plan.chat import Chat
+    from aider_gardener.recall.candidates import Request
+    from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.tables import recalled_table
 
-    found = recall_offline(open_archive(directory), " ".join(query), token_limit=limit, full=full)
+    request = Request(" ".join(query), token_limit=limit, full=full)
+    archive = Archive.reading(open_archive(directory))
+    found = recalled(archive, Chat(), request, count=default_counter())
     rows = [
         {
             "id": item.entry_id,
@@ -168,8 +173,10 @@ def recall(query: tuple[str, ...], limit: int, full: bool, directory: Path | Non
 @directory_option
 @json_option
 def status(month: str | None, directory: Path | None, as_json: bool) -> None:
-    """What the archive of this project holds, how its last chat stood, what its chats came to."""
-    from aider_gardener.cli.offline import store_status
+    """What the archive of this project holds, how its last chat stood, what its chats came to.
+
+    Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
+    """
     from aider_gardener.gardener.growth import month_status, project_status
     from aider_gardener.tables import status_table, status_tables
 
@@ -185,25 +192,24 @@ def status(month: str | None, directory: Path | None, as_json: bool) -> None:
         put(found, as_json, lambda: status_table(found))
         return
     store = open_archive(directory)
-    value = {**store_status(store), **project_status(store, project)}
+    value = {**archive_status(store.stats()), **project_status(store, project)}
     put(value, as_json, lambda: status_tables(value))
 
 
-@main.command()
-@json_option
-def doctor(as_json: bool) -> None:
-    """Check this installation: Python, aider and its seams, SQLite, the archive of this project."""
-    from aider_gardener.cli.doctor import checkup
-    from aider_gardener.tables import checkup_table
-
-    checks = checkup(Path.cwd(), repository_root(Path.cwd()))
-    put(
-        [check.record() for check in checks],
-        as_json,
-        lambda: checkup_table([(check.name, check.ok, check.found) for check in checks]),
-    )
-    if any(not check.ok for check in checks):
-        sys.exit(1)
+def archive_status(stats: StoreStats) -> dict[str, Any]:
+    """What the archive holds, in short."""
+    ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
+    return {
+        "archive": stats.path,
+        "sessions": stats.sessions,
+        "entries": stats.entries,
+        "original_tokens": stats.original_tokens,
+        "compressed_tokens": stats.rendition_tokens,
+        "compression_ratio": round(ratio, 4),
+        "redacted_secrets": stats.redacted,
+        "pinned": stats.pinned,
+        "bytes": stats.bytes,
+    }
 
 
 if __name__ == "__main__":

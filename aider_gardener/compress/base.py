@@ -26,7 +26,7 @@ class Context:
 
 
 Compressor = Callable[[str, Context], Compressed]
-"""A pure function: same text and context, same result; never raises; never longer than its input."""
+"""A pure function: same text and context, same result; never raises. What is not shorter is dropped."""
 
 MARKER = re.compile(r"^\s*\[… .*\]$")
 """Matches a line that a compressor wrote in place of others, so that it is kept on a second pass."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 
-from aider_gardener.compress.base import MARKER, Context, is_shorter, omitted, unchanged
+from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
 from aider_gardener.reading.output import MANY_LINES
 
@@ -39,15 +39,12 @@ def framed(
     kind: str,
     kept: Mapping[str, int],
 ) -> Compressed:
-    """The summary as a marker line, then the body; or the original where that would not be shorter."""
+    """The summary as a marker line, then the body. The registry keeps the original where that is shorter."""
     shown = [line for line in body if line.strip()]
     total = original.count("\n") + 1
     part = " (read in part)" if total > MANY_LINES else ""
     head = omitted(f"{' '.join(summary.split())}; {total} lines{part}", ctx.entry_id)
-    text = "\n".join([head, *shown])
-    if not is_shorter(text, original, ctx.count):
-        return unchanged(original, cls, kind)
-    return Compressed(text=text, cls=cls, kind=kind, kept=dict(kept))
+    return Compressed(text="\n".join([head, *shown]), cls=cls, kind=kind, kept=dict(kept))
 
 
 def estimate(text: str, count: TokenCounter) -> int:

@@ -27,7 +27,7 @@ FAILURE = re.compile(
     r"\b(?:fail|error|exception|panic|fatal|assert|not ok|denied|refused|timeout|✖|✗|×)", re.IGNORECASE
 )
 MARKUP = re.compile(r"^[\s>#*•-]+|[*`]{2,}|\s+")
-NOISE = re.compile(r"^(?:\W*\d*\W*|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
+NOISE = re.compile(r"^(?:\W*(?:\d+\W*)?|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
 MARKED = re.compile(r"^\[… (.*?)(?:; \d+ lines)?(?:; whole: \w+)?\]$")
 
 

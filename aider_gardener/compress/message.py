@@ -11,6 +11,7 @@ from aider_gardener.compress.base import Context, is_shorter, omitted, unchanged
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import PROMPT_WHOLE_TOKENS
 from aider_gardener.compress.registry import compress_text
+from aider_gardener.errors import spared
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.segments import segment
@@ -44,37 +45,39 @@ def compress_message(
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(content, cls)
-    text, kept = _shown(
+    text, kept, failed = _shown(
         content, edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
     )
     if not is_shorter(text, content, count):
-        return unchanged(content, cls)
+        return replace(unchanged(content, cls), failed=failed)
     kind = max(parts, key=lambda part: part.end - part.start).kind if parts else ""
-    return Compressed(text, cls, kind, kept)
+    return Compressed(text, cls, kind, kept, failed=failed)
 
 
 def _shown(
     content: str, parts: Sequence[Segment], source: Source, ctx: Context
-) -> tuple[str, dict[str, int]]:
-    """The parts in their short forms, one after the other, and what they keep."""
+) -> tuple[str, dict[str, int], str]:
+    """The parts in their short forms, one after the other, what they keep, and what failed."""
     kept: Counter[str] = Counter()
+    failed = ""
     texts: list[str] = []
-    for part, shown, facts in shown_parts(content, parts, source, ctx):
-        kept.update(facts)
+    for part, result in shown_parts(content, parts, source, ctx):
+        kept.update(result.kept)
+        failed = failed or result.failed
         breaks = content[part.start - 1 : part.start] == "\n"
         if breaks and texts and texts[-1] and not texts[-1].endswith("\n"):
             texts.append("\n")
-        texts.append(shown)
-    return "".join(texts), dict(kept)
+        texts.append(result.text)
+    return "".join(texts), dict(kept), failed
 
 
 def shown_parts(
     content: str, parts: Sequence[Segment], source: Source, ctx: Context
-) -> Iterator[tuple[Segment, str, dict[str, int]]]:
-    """Each part of a message with its short form and what that keeps."""
+) -> Iterator[tuple[Segment, Compressed]]:
+    """Each part of a message with its short form."""
     for part in parts:
         own = replace(ctx, kind=part.kind, language=part.language, command=source.detail)
-        yield part, *_part(content, part, source, own)
+        yield part, _part(content, part, source, own)
 
 
 def already_compressed(content: str, source: Source) -> bool:
@@ -107,25 +110,31 @@ def edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
     return joined
 
 
-def _part(content: str, part: Segment, source: Source, ctx: Context) -> tuple[str, dict[str, int]]:
+def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compressed:
     text = content[part.start : part.end]
     if part.kind == "wrapper":
-        return _short_wrapper(text, source), {}
+        return Compressed(_short_wrapper(text, source), part.cls)
     if part.cls is ContentClass.PROMPT and len(text) < 3 * PROMPT_WHOLE_TOKENS:
-        return text, {}
+        return unchanged(text, part.cls)
     if part.cls is ContentClass.EDIT:
-        found = merged(read_edits(text, part.kind))
-        return ("\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text), {
-            "edits": len(found)
-        }
+        return _edits(text, part.kind)
     head, body, tail = _unfenced(text)
     if head and part.cls is ContentClass.CODE and body.count("\n") <= WHOLE_CODE_LINES:
-        return text, {}
+        return unchanged(text, part.cls)
     result = compress_text(body, part.cls, ctx)
     if result.lossless:
-        return text, dict(result.kept)
+        return replace(result, text=text)
     middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"
-    return head + middle + tail, dict(result.kept)
+    return replace(result, text=head + middle + tail)
+
+
+def _edits(text: str, kind: str) -> Compressed:
+    made = unchanged(text, ContentClass.EDIT, kind)
+    with spared("compressor of edit") as faults:
+        found = merged(read_edits(text, kind))
+        lines = "\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text
+        made = Compressed(lines, ContentClass.EDIT, kind, {"edits": len(found)})
+    return replace(made, failed=faults[0]) if faults else made
 
 
 def _short_wrapper(text: str, source: Source) -> str:

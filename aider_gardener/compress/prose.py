@@ -30,11 +30,14 @@ PROMPT_WHOLE_TOKENS = 400
 GRAPH_LIMIT = 120
 """Up to so many sentences the graph is iterated; above, one step of it is taken (linear time)."""
 
+MOST_UNITS = 6_000
+"""Of more sentences the first and the last so many, in equal parts, are ranked: the others go."""
+
 THIN_CHARS = 160_000
 """Longer prose is thinned to about this size, evenly by paragraphs, before its sentences are ranked."""
 
 DECIDED_BONUS = 1.0
-"""Added to a sentence that decides or rejects something (row F9)."""
+"""Added to a sentence that decides or rejects something."""
 
 DAMPING, ITERATIONS = 0.85, 20
 
@@ -58,13 +61,16 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
     found = units(text)
     if len(found) < 3:
         return unchanged(text, cls, ctx.kind)
-    scores = rank(text, found, ctx.focus)
+    ranked = found
+    if len(found) > MOST_UNITS:
+        ranked = [*found[: MOST_UNITS // 2], *found[-MOST_UNITS // 2 :]]
+    scores = rank(text, ranked, ctx.focus)
     limit = max(len(text) * share, whole * 2.5)
-    chosen = choose(found, scores, limit)
+    chosen = choose(ranked, scores, limit)
     left_out = len(found) - len(chosen)
     if not left_out and len(text) == whole_length:
         return unchanged(text, cls, ctx.kind)
-    body = assemble(text, found, chosen)
+    body = assemble(text, ranked, chosen)
     what = f"{left_out} of {len(found)} sentences"
     if len(text) < whole_length:
         what = f"all but {len(chosen)} sentences of {whole_length:,} characters"

@@ -1,4 +1,4 @@
-"""Which compressor serves which class and kind, and the guards that all of them stand behind."""
+"""Which compressor serves which class and kind, and the guard that all of them stand behind."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from aider_gardener.compress import (
     testruns,
 )
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
+from aider_gardener.errors import spared
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.detectors import detect_build, detect_test_run
 from aider_gardener.reading.lineshape import sample_lines
@@ -58,11 +59,16 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
 def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
     """The compressed form of a text of one class: never longer, and stable when compressed again.
 
-    The compressor runs until its output no longer shrinks, so a second call finds nothing to do.
+    The compressor runs until its output no longer shrinks, so a second call finds nothing to do. One that
+    raises has come to its end: what it made before stands, else the text, and `failed` says so.
     """
     best = unchanged(text, cls, ctx.kind)
     while best.text:
-        result = compressor_for(cls, ctx.kind, best.text)(best.text, ctx)
+        result = best
+        with spared(f"compressor of {cls.value}") as faults:
+            result = compressor_for(cls, ctx.kind, best.text)(best.text, ctx)
+        if faults:
+            return replace(best, failed=faults[0])
         if not is_shorter(result.text, best.text, ctx.count):
             break
         kept = {**result.kept, **best.kept} if best.kept else result.kept

@@ -7,15 +7,11 @@ it by accident, and an id that is none of this chat's is passed over.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from aider_gardener.archive.entries import quotes
-from aider_gardener.messages import Entry
+from aider_gardener.gardener.state import ChatState, Given
+from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.recall.recall import ITEM_TOKENS, quote, recall_note
-
-if TYPE_CHECKING:
-    from aider_gardener.gardener.gardener import Gardener
 
 MOST_ORIGINALS = 3
 """So many originals are given in one turn of the user."""
@@ -33,21 +29,6 @@ HEAD = (
 )
 
 
-@dataclass
-class Asks:
-    """What the model was given in the turn of the user that is going on."""
-
-    turn: int = -1
-    given: set[str] = field(default_factory=set)
-    tokens: int = 0
-
-    def begin(self, turn: int) -> None:
-        """Start to count anew when a new turn has begun."""
-        if turn != self.turn:
-            self.turn, self.tokens = turn, 0
-            self.given.clear()
-
-
 def requested(reply: str) -> list[str]:
     """The ids that a reply asks for, outside its code blocks, each once."""
     found: dict[str, None] = {}
@@ -61,43 +42,44 @@ def requested(reply: str) -> list[str]:
     return list(found)
 
 
-def answer(gardener: Gardener, reply: str) -> tuple[str, list[str]]:
+def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
     """What to tell the model that asked for originals, and the ids it is given; ("", []) for nothing.
 
     At most MOST_ORIGINALS in a turn and half of the history budget; nothing that stands whole in the chat,
     nothing twice in a turn, nothing from before a /clear.
     """
-    asks, chat = gardener.asks, gardener.chat
-    asks.begin(chat.turn)
+    archive, count = state.archive, state.count
+    if state.given.turn != state.chat.turn:
+        state.given = Given(state.chat.turn)
+    given = state.given
     parts: list[str] = []
     ids: list[str] = []
     for stored_id in requested(reply):
-        entry = reachable(gardener, stored_id)
-        left = int(BUDGET_SHARE * gardener.budget) - asks.tokens - ITEM_TOKENS
-        if entry is None or stored_id in asks.given or len(asks.given) >= MOST_ORIGINALS or left <= 0:
+        entry = reachable(state, stored_id)
+        left = int(BUDGET_SHARE * state.budget) - given.tokens - ITEM_TOKENS
+        if entry is None or stored_id in given.ids or len(given.ids) >= MOST_ORIGINALS or left <= 0:
             continue
-        text = gardener.archive.store.original(stored_id) or entry.content
-        shown = cut(text, left, gardener, stored_id)
-        note = recall_note(
-            [quote(entry, shown, 0, len(shown), 1.0)], session=gardener.archive.session, head=HEAD
-        )
+        text = archive.store.original(stored_id) or entry.content
+        shown = cut(text, left, stored_id, count=count)
+        note = recall_note([quote(entry, shown, 0, len(shown), 1.0)], session=archive.session, head=HEAD)
         parts.append(note)
         ids.append(stored_id)
-        asks.given.add(stored_id)
-        asks.tokens += gardener.count(note)
-    gardener.archive.touch(ids)
+        given.ids.add(stored_id)
+        given.tokens += count(note)
+    archive.touch(ids)
     if ids:
-        gardener.archive.event(chat.turn, "model asked", {"entry_ids": ids})
+        state.event("model asked", entry_ids=ids)
+        state.made.add("\n\n".join(parts))
     return "\n\n".join(parts), ids
 
 
-def reachable(gardener: Gardener, stored_id: str) -> Entry | None:
+def reachable(state: ChatState, stored_id: str) -> Entry | None:
     """The entry if the model may have it: of this chat since the last /clear, or of an older session that
     recall may reach unasked; None for others, and when it stands whole in the chat anyway."""
-    chat, archive = gardener.chat, gardener.archive
+    chat, archive = state.chat, state.archive
     own = [entry for entry in chat.entries.values() if entry.id == stored_id]
     if not own:
-        entry = archive.store.get(stored_id) if gardener.settings.recall_sessions else None
+        entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
         return entry if entry and archive.past.allows(entry, archive.provider) else None
     last = own[-1]
     standing = chat.standing(stored_id)
@@ -107,9 +89,9 @@ def reachable(gardener: Gardener, stored_id: str) -> Entry | None:
     return None if any(seq not in chat.fidelity for seq in noted) else last
 
 
-def cut(text: str, token_limit: int, gardener: Gardener, stored_id: str) -> str:
+def cut(text: str, token_limit: int, stored_id: str, *, count: TokenCounter) -> str:
     """The text, or where it is longer than the limit both its ends, at line ends."""
-    if gardener.count(text) <= token_limit:
+    if count(text) <= token_limit:
         return text
     lines = text.splitlines()
     keep = len(lines)
@@ -118,7 +100,7 @@ def cut(text: str, token_limit: int, gardener: Gardener, stored_id: str) -> str:
         head, tail = lines[: (keep + 1) // 2], lines[len(lines) - keep // 2 :]
         left_out = f"[… {len(lines) - len(head) - len(tail)} lines left out; whole: {stored_id}]"
         shown = "\n".join([*head, left_out, *tail])
-        if gardener.count(shown) <= token_limit:
+        if count(shown) <= token_limit:
             return shown
-    share = token_limit / max(1, gardener.count(text))
+    share = token_limit / max(1, count(text))
     return text[: int(len(text) * share * 0.8)] + f"\n[… the rest left out; whole: {stored_id}]"

@@ -2,255 +2,166 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.gardener import asks
-from aider_gardener.gardener.care import Host
-from aider_gardener.gardener.compactions import Compactions, history_used
-from aider_gardener.gardener.growth import Autopilot
+from aider_gardener.archive.entries import Why, names_stored
+from aider_gardener.gardener import asks, care, compactions
+from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.gardener.report import pressure_report, status_record
-from aider_gardener.gardener.settled import Settled
-from aider_gardener.gardener.single import SingleEntries
-from aider_gardener.messages import Entry, Fidelity, Focus, Message, Plan, SourceKind, TokenCounter
-from aider_gardener.notes.chatmap import ChatMap
-from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.expiry import Policy
-from aider_gardener.plan.goals import HARD_AT, Frame, Goal, Level, Pressure, level
-from aider_gardener.plan.planner import Applied, Draft, has_edit, open_exchange
-from aider_gardener.plan.priority import focus_words
-from aider_gardener.plan.usage import Usage
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.messages import Entry, Message, Plan, Source, SourceKind, TokenCounter
+from aider_gardener.notes.chatmap import past, renewed, room_for
+from aider_gardener.notes.decisions import Decision, decided
+from aider_gardener.notes.last_chat import LastTime, last_time
+from aider_gardener.notes.rules import Constraint, standing
+from aider_gardener.notes.summary import summary
+from aider_gardener.plan.goals import Goal, Pressure
+from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import Piece, failed_edits
+from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.candidates import Request, recall_part
-from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, Recalled, Recollection
+from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, Recalled
 from aider_gardener.settings import Settings
 
-UNKNOWN_LIMIT = 1_024
-"""Tokens that the history may have, and recall may use, where host and model name no limit."""
-FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
-"""Share of the window that the history may have where tokens have no price (a local model), and the most:
-the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
-RECALL_WINDOW_SHARE = 1 / 16
-"""Share of the window that recalled text may use at most."""
-FOCUS_PROMPTS = 5
-"""How many of the user's last messages say what the chat is about now."""
+ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
+"""The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
+
+UNSAID = (SourceKind.STUB, SourceKind.NOTICE)
+"""What nobody said: recall leaves it out."""
 
 
-class Gardener(SingleEntries, Settled):
-    """Memory of one chat. Lists go in as messages and come out as the messages to show instead."""
+class Gardener:
+    """Memory of one chat. Lists go in as messages and come out as the messages to show instead.
+
+    `state` is all that is known of the chat. An entry's id may be given by its beginning.
+    """
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
-        self.settings = settings
-        self.archive = archive
-        self.count = archive.count
-        self.chat = Chat()
-        self.frame = Frame()
-        self.host_limit = UNKNOWN_LIMIT
-        self.host_limit_given = False
-        self.on = True
-        self.timings: dict[int, float] = {}
-        self.compactions = Compactions()
-        self.recollection = Recollection(self.archive)
-        self.asks = asks.Asks()
-        self.chat.hint = asks.HINT if settings.ask_for_originals else ""
-        self.usage = Usage(archive.clock)
-        self.autopilot = Autopilot()
-        self.scores: dict[int, float] = {}
-        self.policy = Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0)
-        archive.line_chars = settings.older_chars
-        self.chat_map = ChatMap()
-        self._turn_depth = 0
-        self.prefix_key: object = None
-        self.holder: Callable[[], object | None] | None = None
-        self.host: Host | None = None
-
-    def set_counter(self, count: TokenCounter) -> None:
-        """Count with another model's tokenizer from now on."""
-        self.count = self.archive.count = count
+        self.state = ChatState.new(settings, archive)
+        self.state.chat.hint = asks.HINT if settings.ask_for_originals else ""
 
     # What enters
 
-    def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
-        """Archive every message that is new in the host's lists; returns their entries."""
-        with self.timed():
-            known_gone, floor = set(self.chat.gone), self.chat.floor
-            added = self.chat.sync(done, cur, self._admit)
-            self.archive.set_active(self.chat, known_gone)
-            if self.chat.floor != floor:
-                self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
-            self.archive.add_again(self.chat.entries.values())
-            return added
-
-    @contextmanager
-    def timed(self) -> Iterator[None]:
-        """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
-        began = time.perf_counter()
-        backlog = self.archive.backlog
-        if backlog:
-            backlog.pause()
-        try:
-            yield
-        finally:
-            if backlog:
-                backlog.resume()
-            turn = self.chat.turn
-            self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
-
-    def _admit(self, message: Message, turn: int, seq: int) -> Entry:
-        return self.archive.add(message, turn=turn, seq=seq, focus=self.focus())
-
-    def enter_turn(self) -> bool:
+    def enter_turn(self, typed: str = "") -> bool:
         """The user entered something: unless a turn is going on, one is due (and True returned). It counts
-        once something enters the chat or a prompt is sent, so that a command that only looks ages nothing."""
-        self._turn_depth += 1
-        if self._turn_depth > 1:
-            return False
-        self.chat.turn_due = True
-        return True
+        once something enters the chat or a prompt is sent, so that a command that only looks ages nothing.
 
-    @property
-    def busy(self) -> bool:
-        """Whether a turn is going on."""
-        return self._turn_depth > 0
+        A message of just the `typed` words is the user's, however it begins."""
+        state = self.state
+        state.chat.typed = typed
+        state.turns_open += 1
+        if state.turns_open > 1:
+            return False
+        state.chat.turn_due = True
+        return True
 
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
-        self._turn_depth = max(0, self._turn_depth - 1)
-        if not self._turn_depth and self.frame.parts:
-            self.archive.keep("frame", {**asdict(self.frame), "history_budget": self.goal().high})
+        state = self.state
+        state.turns_open = max(0, state.turns_open - 1)
+        if not state.busy and state.frame.parts:
+            budget = compactions.goal_of(state).high
+            state.archive.keep("frame", {**asdict(state.frame), "history_budget": budget})
+
+    def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
+        """Archive every message that is new in the host's lists; returns their entries."""
+        chat, archive = self.state.chat, self.state.archive
+        with self.state.timed():
+            known_gone, floor = set(chat.gone), chat.floor
+            admit = partial(self._admit, last=cur[-1] if cur else None)
+            added = chat.sync(done, cur, admit, partial(names_stored, archive.store))
+            archive.set_active(chat, known_gone)
+            if chat.floor != floor:
+                self.state.event("clear", floor=chat.floor)
+            archive.add_again(chat.entries.values())
+            return added
+
+    def _admit(self, message: Message, turn: int, seq: int, *, last: Message | None) -> Entry:
+        state = self.state
+        source = self._source(message, is_last=message == last)
+        return state.archive.add(message, turn=turn, seq=seq, focus=state.focus(), source=source)
+
+    def _source(self, message: Message, *, is_last: bool) -> Source:
+        """Where a message came from: known for what we made and what the host says was typed. Of the rest a
+        note is ours if it names what is stored; the last message of all is what is being said now."""
+        state, found = self.state, infer_source(message.role, message.content)
+        if state.chat.says(message):
+            return Source(SourceKind.TYPED) if found.kind in UNSAID else found
+        if message.content in state.made:
+            state.made.discard(message.content)
+            return found if found.kind is SourceKind.STUB else Source(SourceKind.STUB)
+        if found.kind is SourceKind.STUB and (is_last or not names_stored(state.archive.store, message)):
+            return Source(SourceKind.TYPED)
+        return found
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
-        self.chat.clear()
-        self.compactions.forget()
-        self.archive.event(self.chat.turn, "clear", {"floor": self.chat.floor})
+        self.state.chat.clear()
+        self.state.compactions.before.clear()
+        self.state.event("clear", floor=self.state.chat.floor)
 
     def edit_undone(self) -> None:
         """Note that the user undid the last edit: where it is shown in a note, the note says so."""
-        entries = self.chat.all_entries()
-        passed = failed_edits(entries) | self.chat.undone
+        chat = self.state.chat
+        entries = chat.all_entries()
+        passed = failed_edits(entries) | chat.undone
         for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
-            self.chat.undone.add(entry.seq)
-            self.archive.event(self.chat.turn, EDIT_UNDONE, {"entry_id": entry.id})
+            chat.undone.add(entry.seq)
+            self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
-    def focus(self) -> Focus:
-        """What the user is about now: words of the last prompts, files of the chat."""
-        typed = [e.content for e in self.chat.entries.values() if e.source.kind is SourceKind.TYPED]
-        return Focus(focus_words(typed[-FOCUS_PROMPTS:]), frozenset(self.frame.files))
+    def set_counter(self, count: TokenCounter) -> None:
+        """Count with another model's tokenizer from now on."""
+        self.state.archive.count = count
 
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.
 
         Between turns a thread does it by itself; a replay, which has no time between turns, calls this.
         """
-        return self.archive.backlog.drain() if self.archive.backlog else 0
+        backlog = self.state.archive.backlog
+        return backlog.drain() if backlog else 0
 
-    def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
-        """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
-        it is enough, `summarise_after` after which its compressed form is. 0: never by itself."""
-        self.policy = self.policy.with_own(entry_id, context_ttl, summarise_after)
-        terms = {"context_ttl": context_ttl, "summarise_after": summarise_after}
-        self.archive.event(self.chat.turn, "expire", {"entry_id": entry_id, **terms})
-
-    def take_notice(self) -> str:
-        """What the user should know of the archive, in one line, once; "" when there is nothing."""
-        return self.archive.take_notice()
-
-    # Budget and plan
-
-    @property
-    def plans_applied(self) -> list[Applied]:
-        """The compactions by plan of this chat, oldest first."""
-        return self.compactions.applied
-
-    @property
-    def budget(self) -> int:
-        """Tokens that the history may have before anything is done to it: settings, else the host's limit;
-        with a model whose tokens cost nothing a share of the window, where that is more."""
-        if self.settings.history_tokens:
-            return self.settings.history_tokens
-        is_free = not self.usage.prices.input and not self.host_limit_given
-        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
-        return max(self.host_limit, room)
-
-    @property
-    def recall_budget(self) -> int:
-        """Tokens that recalled text may use in one prompt, beside the history."""
-        most, window = self.settings.recall_tokens, self.frame.window
-        return min(most, int(RECALL_WINDOW_SHARE * window)) if window else min(most, UNKNOWN_LIMIT)
-
-    def goal(self, *, cold: bool = False) -> Goal:
-        """The marks for the history now: by its budget, or by the window where that is tighter."""
-        return self.compactions.goal(self, cold=cold)
-
-    def draft(self, *, cold: bool = False, goal: Goal | None = None) -> Draft | None:
-        """The plan that is due now, with its view; None when nothing is due. Changes nothing."""
-        return self.compactions.draft(self, goal or self.goal(cold=cold))
-
-    def plan(self) -> Plan | None:
-        """What a compaction down to the low mark would do now. Changes nothing."""
-        return self.compactions.preview(self)
+    # What stands
 
     def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
         """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
-        if not self.acts:
+        if not self.state.acts:
             return None
-        with self.timed():
-            return self.compactions.tend(self, cold=cold, goal=goal)
+        with self.state.timed():
+            return compactions.tend(self.state, cold=cold, goal=goal)
 
     def shrink(self, room: int = 0) -> Plan | None:
         """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
         to `room` tokens if that is less (0: unknown)."""
-        if not self.acts:
+        if not self.state.acts:
             return None
-        with self.timed():
-            return self.compactions.shrink(self, room)
+        with self.state.timed():
+            return compactions.shrink(self.state, room)
 
-    def room(self) -> int:
-        """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
-        window = self.frame.window
-        return int(HARD_AT * window) - self.frame.tokens - history_used(self) if window else sys.maxsize
-
-    def is_hard(self) -> bool:
-        """Whether the next prompt takes 95 % of the window or more."""
-        return level(self.frame.tokens + history_used(self), self.frame.window) is Level.HARD
-
-    def hide_finished(self) -> int:
-        """Hide every message but those that wait for an answer; returns how many entries that are."""
-        now = open_exchange(self.chat)
-        hidden = [entry.seq for entry in self.chat.all_entries() if entry.seq not in now]
-        self.apply({**self.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
-        return len(hidden)
-
-    @property
-    def acts(self) -> bool:
-        """Whether prompts may be changed: on, and not only observing."""
-        return self.on and self.settings.mode == "garden"
-
-    @property
-    def pieces(self) -> tuple[list[Piece], list[Piece]]:
-        """The messages of both lists as they should stand."""
-        return self.chat.done, self.chat.cur
+    def plan(self) -> Plan | None:
+        """What a compaction down to the low mark would do now. Changes nothing."""
+        return compactions.preview(self.state)
 
     def undo(self, *, every: bool = False) -> int:
         """Take back the last compaction (or every one) as far as its entries are still there; returns how
         many entries changed. Raises UsageError when there is nothing to take back."""
-        return self.compactions.undo(self, every=every)
+        return compactions.undo(self.state, every=every)
 
-    def apply(self, fidelity: dict[int, Fidelity], reason: str) -> int:
-        """Show the entries at the given fidelities from now on; returns how many changed."""
-        return self.compactions.apply(self, fidelity, reason)
+    def give_back(self) -> GivenBack:
+        """Put every original that is hidden or shortened back into the chat whole, each in its place."""
+        return care.give_back(self.state)
 
-    def show_originals(self, seqs: Sequence[int] | None = None) -> int:
-        """Put originals back into the chat (all, or the given entries); returns how many changed."""
-        return self.compactions.show_originals(self, seqs)
+    @property
+    def pieces(self) -> tuple[list[Piece], list[Piece]]:
+        """The messages of both lists as they should stand."""
+        return self.state.chat.done, self.state.chat.cur
 
-    # Recall
+    # What comes back, and what is settled
 
     def recall(self, query: str, *, token_limit: int = 1_000, full: bool = False) -> list[Recalled]:
         """Passages of originals that fit the question best, within a token budget, best first.
@@ -259,47 +170,124 @@ class Gardener(SingleEntries, Settled):
         `full` gives whole originals where they fit.
         """
         request = Request(query, token_limit=token_limit, full=full)
-        return self.recollection.find(self.chat, request, self.count)
+        return self.state.recollection.find(self.state.chat, request, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
 
         `standing` is the text of the files in the chat: what stands there is not recalled.
         """
-        budget = min(int(self.recall_budget * recall_part(question)), self.room())
-        stands = not self.chat.fidelity and not self.settings.recall_sessions
-        if not self.acts or stands or budget <= MARGIN_TOKENS or not question.strip():
+        state = self.state
+        budget = min(int(state.recall_budget * recall_part(question)), state.room)
+        stands = not state.chat.fidelity and not state.settings.recall_sessions
+        if not state.acts or stands or budget <= MARGIN_TOKENS or not question.strip():
             return ""
-        with self.timed():
+        with state.timed():
             request = Request(
                 question,
                 token_limit=budget - MARGIN_TOKENS,
-                floor=self.chat.floor,
+                floor=state.chat.floor,
                 unasked=True,
-                threshold=self.settings.recall_threshold,
+                threshold=state.settings.recall_threshold,
                 standing=standing,
-                older=self.settings.recall_sessions,
+                older=state.settings.recall_sessions,
             )
-            return self.recollection.note(self.chat, request, self.count)
+            return state.recollection.note(state.chat, request, state.count)
 
-    # Report
+    def answer(self, reply: str) -> tuple[str, list[str]]:
+        """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing."""
+        with self.state.timed():
+            return asks.answer(self.state, reply)
+
+    def map_note(self, around: Callable[[], str]) -> str:
+        """Rules, summary and chat map as one note before the history; "" while all stands in full.
+
+        It stays the same until the view changes. `around` gives the text of the prompt beside the
+        history: what stands there is not named. At HARD pressure there is no note.
+        """
+        state = self.state
+        if not state.acts or state.is_hard:
+            return ""
+        with state.timed():
+            room = room_for(state.settings, state.budget, state.note, state.compactions.applied)
+            tell = partial(
+                summary,
+                state.chat,
+                token_limit=room.summary,
+                renditions=state.archive.renditions,
+                count=state.count,
+            )
+            state.note = renewed(state.note, state.chat, room, around=around, summary=tell, count=state.count)
+            return state.note.text
+
+    def constraints(self) -> list[Constraint]:
+        """The rules that the user set in this chat and that still hold, oldest first."""
+        return standing(past(self.state.chat))
+
+    def decisions(self) -> list[Decision]:
+        """What was decided or rejected in this chat, oldest first."""
+        return decided(past(self.state.chat))
+
+    def last_time(self) -> LastTime | None:
+        """A short account of the last chat in this project, within the recall budget; None without one.
+
+        It takes a small part of what the history may use, or the first exchanges would push it out.
+        """
+        state = self.state
+        most = max(LEAST_ACCOUNT_TOKENS, int(ACCOUNT_SHARE * compactions.goal_of(state).high))
+        found = last_time(state.archive, token_limit=min(state.recall_budget, most))
+        if found:
+            state.made.add(found.note)
+        return found
+
+    # Single entries
+
+    def why(self, entry_id: str) -> Why:
+        """What an entry is, how it stands, what was done to it when and why, what brings it back."""
+        return care.why(self.state, entry_id)
+
+    def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
+        """Hold an entry whole in the chat, or with `pinned` false let it go."""
+        return care.pin(self.state, entry_id, pinned=pinned)
+
+    def restore(self, entry_id: str) -> Restored:
+        """Put an original back into the chat whole: in its place, or where it has none at the end."""
+        return care.restore(self.state, entry_id)
+
+    def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
+        """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
+        it is enough, `summarise_after` after which its compressed form is. 0: never by itself."""
+        care.expire(self.state, entry_id, context_ttl=context_ttl, summarise_after=summarise_after)
+
+    def forget(self, entry_id: str) -> int:
+        """Delete an entry for good, from archive and chat, with notes that quote it; returns how many."""
+        return care.forget(self.state, entry_id)
+
+    def forget_session(self) -> int:
+        """Delete for good what this chat added to the archive, and empty the chat; returns the entries."""
+        return care.forget_session(self.state)
+
+    # Reports
 
     def pressure(self) -> Pressure:
         """What the next prompt uses of window and budget, with what could be saved."""
-        return pressure_report(self)
+        return pressure_report(self.state)
 
     def status(self) -> dict[str, Any]:
         """One value for `/gardener status`: mode, budget, store, compactions, time spent."""
-        return status_record(self)
+        return status_record(self.state)
+
+    def take_notice(self) -> str:
+        """What the user should know of the archive, in one line, once; "" when there is nothing."""
+        return self.state.archive.take_notice()
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """A context that leaves no trace: chat, store and timings are as before when it ends."""
-        before = {**self.__dict__, "timings": dict(self.timings), "chat": self.chat.twin()}
-        before |= {"compactions": self.compactions.twin(), "recollection": self.recollection.twin()}
-        before |= {"usage": self.usage.twin(), "chat_map": self.chat_map.twin()}
-        with self.archive.trial():
-            try:
+        """A context that leaves no trace: chat, archive and timings are as before when it ends."""
+        before = self.state
+        self.state = before.twin()
+        try:
+            with before.archive.trial():
                 yield
-            finally:
-                self.__dict__.update(before)
+        finally:
+            self.state = before

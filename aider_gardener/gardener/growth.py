@@ -1,4 +1,4 @@
-"""The autopilot: how full the window is, where that is heading, and what the gardener saved.
+"""The growth of a chat: how full the window is, where that is heading, and what the gardener saved.
 
 Kept for each chat in the archive after every turn, so that `gardener status` and the next run know it.
 """
@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
-
-if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store
-    from aider_gardener.gardener.gardener import Gardener
 
 POINTS = 50
 """So many turns of growth are kept."""
@@ -26,19 +24,7 @@ STATE_KEY = "autopilot"
 
 
 @dataclass(frozen=True)
-class Point:
-    """The prompt at the end of a turn: its tokens and the model's window (0: unknown)."""
-
-    tokens: int
-    window: int
-
-    @property
-    def utilization(self) -> float:
-        return self.tokens / self.window if self.window else 0.0
-
-
-@dataclass(frozen=True)
-class Session:
+class ChatSums:
     """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
     in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
     it is negative where recall put in more than was left out."""
@@ -62,69 +48,55 @@ class Session:
         return self.saved_tokens / whole if whole > 0 else 0.0
 
 
-@dataclass
-class Autopilot:
-    """The growth of one chat, and what it saved so far."""
-
-    points: list[Point] = field(default_factory=list)
-    saved_tokens: int = 0
-    saved_cost: float = 0.0
-    started_at: float = 0.0
-    calls_seen: int = 0
-
-    def sent(self, gardener: Gardener, texts: Iterable[str]) -> None:
-        """Note that a prompt of these texts was sent: what it would have held without the gardener."""
-        chat = gardener.chat
-        whole = sum(entry.tokens for seq, entry in chat.entries.items() if seq not in chat.gone)
-        saved = around(gardener) + whole - sum(gardener.count(text) for text in texts)
-        self.saved_tokens += saved
-        share = gardener.usage.cache_read_share or 0.0
-        self.saved_cost += saved * gardener.usage.prices.input_at(share)
-
-    def turn_over(self, gardener: Gardener) -> bool:
-        """Take a point of growth and keep all in the archive; whether the turn called the model."""
-        calls = gardener.usage.totals.calls
-        called, self.calls_seen = calls > self.calls_seen, calls
-        if not called:
-            return False
-        if not self.started_at:
-            self.started_at = gardener.archive.clock()
-            self.points = [*last_points(gardener.archive.store, gardener.archive.project), *self.points]
-        done, cur = gardener.pieces
-        tokens = around(gardener) + piece_tokens([*done, *cur], gardener.count)
-        self.points = [*self.points, Point(tokens, gardener.frame.window)][-POINTS:]
-        self.keep(gardener)
-        return True
-
-    def keep(self, gardener: Gardener) -> None:
-        """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
-        value = {"session": asdict(self.session(gardener)), "points": [asdict(p) for p in self.points]}
-        try:
-            gardener.archive.store.set_state(gardener.archive.session, STATE_KEY, json.dumps(value))
-        except StoreError:
-            return
-
-    def session(self, gardener: Gardener) -> Session:
-        """What the chat has come to."""
-        totals = gardener.usage.totals
-        return Session(
-            started_at=self.started_at,
-            ended_at=gardener.archive.clock(),
-            model=gardener.frame.model,
-            turns=gardener.chat.turn,
-            calls=totals.calls,
-            prompt_tokens=totals.prompt_tokens,
-            saved_tokens=self.saved_tokens,
-            cost=round(totals.cost, 6),
-            saved_cost=round(self.saved_cost, 6),
-            compactions=len(gardener.plans_applied),
-            seconds=round(sum(gardener.timings.values()), 3),
-        )
+def sent(state: ChatState, texts: Iterable[str]) -> None:
+    """Note that a prompt of these texts was sent: what it would have held without the gardener."""
+    chat, growth, usage = state.chat, state.growth, state.usage
+    whole = sum(entry.tokens for seq, entry in chat.entries.items() if seq not in chat.gone)
+    saved = state.frame.around + whole - sum(state.count(text) for text in texts)
+    growth.saved_tokens += saved
+    growth.saved_cost += saved * usage.prices.input_at(usage.cache_read_share or 0.0)
 
 
-def around(gardener: Gardener) -> int:
-    """Tokens of what surrounds the chat in its last prompt: system, map and files."""
-    return sum(tokens for name, tokens in gardener.frame.parts.items() if name != "current")
+def turn_over(state: ChatState) -> bool:
+    """Take a point of growth and keep all in the archive; whether the turn called the model."""
+    growth, archive, calls = state.growth, state.archive, state.usage.totals.calls
+    called, growth.calls_seen = calls > growth.calls_seen, calls
+    if not called:
+        return False
+    if not growth.started_at:
+        growth.started_at = archive.clock()
+        growth.points = [*last_points(archive.store, archive.project), *growth.points]
+    tokens = state.frame.around + piece_tokens(state.pieces, state.count)
+    growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]
+    keep(state)
+    return True
+
+
+def keep(state: ChatState) -> None:
+    """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
+    value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
+    try:
+        state.archive.store.set_state(state.archive.session, STATE_KEY, json.dumps(value))
+    except StoreError:
+        return
+
+
+def sums_of(state: ChatState) -> ChatSums:
+    """What the chat has come to."""
+    totals, growth = state.usage.totals, state.growth
+    return ChatSums(
+        started_at=growth.started_at,
+        ended_at=state.archive.clock(),
+        model=state.frame.model,
+        turns=state.chat.turn,
+        calls=totals.calls,
+        prompt_tokens=totals.prompt_tokens,
+        saved_tokens=growth.saved_tokens,
+        cost=round(totals.cost, 6),
+        saved_cost=round(growth.saved_cost, 6),
+        compactions=len(state.compactions.applied),
+        seconds=round(sum(state.timings.values()), 3),
+    )
 
 
 def trend(points: Sequence[Point]) -> float:
@@ -177,7 +149,7 @@ def outlook(points: Sequence[Point]) -> dict[str, Any]:
     }
 
 
-def report_line(session: Session) -> str:
+def report_line(session: ChatSums) -> str:
     """One chat's report for its user."""
     sign = "fewer" if session.saved_tokens >= 0 else "more"
     money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
@@ -189,18 +161,18 @@ def report_line(session: Session) -> str:
     )
 
 
-def read_state(text: str | None) -> tuple[Session, list[Point]] | None:
+def read_state(text: str | None) -> tuple[ChatSums, list[Point]] | None:
     """A chat's state as it was kept, or None for none or one that cannot be read."""
     try:
         value = json.loads(text or "")
-        known = Session.__dataclass_fields__
-        session = Session(**{name: v for name, v in value["session"].items() if name in known})
+        known = ChatSums.__dataclass_fields__
+        session = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
         return session, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def kept_sessions(store: Store, project: str) -> list[tuple[Session, list[Point]]]:
+def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point]]]:
     """What is kept of the chats of a project, oldest first."""
     rows = (read_state(store.get_state(info.id, STATE_KEY)) for info in store.sessions(project))
     return [row for row in rows if row is not None]
@@ -215,7 +187,7 @@ def last_points(store: Store, project: str) -> list[Point]:
     return []
 
 
-def summed(sessions: Sequence[Session]) -> Mapping[str, Any]:
+def summed(sessions: Sequence[ChatSums]) -> Mapping[str, Any]:
     """Several chats together as plain data."""
     sums = {
         name: sum(getattr(session, name) for session in sessions)
@@ -223,7 +195,7 @@ def summed(sessions: Sequence[Session]) -> Mapping[str, Any]:
             "turns", "calls", "prompt_tokens", "saved_tokens", "cost", "saved_cost", "compactions", "seconds"
         )
     }  # fmt: skip
-    whole = Session(**sums)
+    whole = ChatSums(**sums)
     rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in sums.items()}
     return {"sessions": len(sessions), **rounded, "saved_share": round(whole.saved_share, 4)}
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.archive.archive import Archive
+from aider_gardener.gardener.compactions import goal_of, preview
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.messages import Entry, Fidelity, TokenCounter
+from aider_gardener.notes.chatmap import past
+from aider_gardener.notes.rules import standing as rules_of
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import (
     LARGEST_SHOWN,
     Frame,
@@ -20,41 +26,37 @@ from aider_gardener.plan.planner import history_tokens, open_exchange, piece_tok
 from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
-if TYPE_CHECKING:
-    from aider_gardener.gardener.gardener import Gardener
-
 DROPPABLE_SHARE = 0.05
 """A chat file that takes this share of the window, or of the prompt where no window is known, is named."""
 DROPPABLE_SHOWN = 3
 
 
-def pressure_report(gardener: Gardener) -> Pressure:
+def pressure_report(state: ChatState) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class."""
-    chat, count, frame = gardener.chat, gardener.count, gardener.frame
-    pieces = [*chat.done, *chat.cur]
-    now = open_exchange(chat)
-    rows = [piece_row(index, piece, gardener) for index, piece in enumerate(pieces)]
-    past = history_tokens(chat.done, chat.cur, now, count)
-    current = piece_tokens(pieces, count) - past
-    parts = {**frame.parts, "history": past, "current": current}
+    chat, count, frame, archive = state.chat, state.count, state.frame, state.archive
+    rows = [piece_row(index, piece, chat, count) for index, piece in enumerate(state.pieces)]
+    past_tokens = history_tokens(chat.done, chat.cur, open_exchange(chat), count)
+    current = piece_tokens(state.pieces, count) - past_tokens
+    parts = {**frame.parts, "history": past_tokens, "current": current}
     used = sum(parts.values())
-    standing = [(entry, standing_tokens(entry, gardener)) for entry in chat.all_entries()]
-    plan = gardener.plan() if gardener.acts else None
+    standing = [(entry, standing_tokens(entry, chat, archive)) for entry in chat.all_entries()]
+    plan = preview(state) if state.acts else None
     would_save = plan.tokens_saved if plan else 0
-    state = level(used, frame.window)
+    level_now = level(used, frame.window)
     drop = droppable(frame, used)
     entries = list(chat.entries.values())
     original = sum(entry.tokens for entry in entries)
-    summary = sum(compressed_tokens(entry, gardener) for entry in entries)
+    summary = sum(compressed_tokens(entry, archive) for entry in entries)
+    budget = goal_of(state).high
     return Pressure(
         used=used,
         available=max(0, frame.window - used) if frame.window else 0,
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
-        level=state.value,
-        history_budget=gardener.goal().high,
-        history_used=past,
+        level=level_now.value,
+        history_budget=budget,
+        history_used=past_tokens,
         parts=parts,
-        messages_count=len(pieces),
+        messages_count=len(rows),
         largest_messages=sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN],
         by_message=rows,
         by_class=by_class(standing),
@@ -65,33 +67,34 @@ def pressure_report(gardener: Gardener) -> Pressure:
         eviction_candidates=len(plan.swaps) if plan else 0,
         plan_would_save=would_save,
         droppable_files=drop,
-        recommendation=advice(state, past, gardener.goal().high, would_save, drop),
+        recommendation=advice(level_now, past_tokens, budget, would_save, drop),
     )
 
 
-def advice(state: Level, used: int, budget: int, would_save: int, drop: Sequence[dict[str, Any]]) -> str:
+def advice(level_now: Level, used: int, budget: int, would_save: int, drop: Sequence[dict[str, Any]]) -> str:
+    """One sentence: what to do now."""
     names = [str(row["path"]) for row in drop]
-    return recommendation(state, history_used=used, budget=budget, would_save=would_save, drop=names)
+    return recommendation(level_now, history_used=used, budget=budget, would_save=would_save, drop=names)
 
 
-def piece_row(index: int, piece: Piece, gardener: Gardener) -> dict[str, Any]:
+def piece_row(index: int, piece: Piece, chat: Chat, count: TokenCounter) -> dict[str, Any]:
     """One message as a row of the report; a note that shows several entries has the class "note"."""
-    single = len(piece.members) == 1 and gardener.chat.fidelity.get(piece.members[0]) is None
-    cls = gardener.chat.entries[piece.members[0]].cls if single else None
-    return message_row(index, piece.role, cls, gardener.count(piece.content) + MESSAGE_OVERHEAD_TOKENS)
+    single = len(piece.members) == 1 and chat.fidelity.get(piece.members[0]) is None
+    cls = chat.entries[piece.members[0]].cls if single else None
+    return message_row(index, piece.role, cls, count(piece.content) + MESSAGE_OVERHEAD_TOKENS)
 
 
-def standing_tokens(entry: Entry, gardener: Gardener) -> int:
+def standing_tokens(entry: Entry, chat: Chat, archive: Archive) -> int:
     """The tokens of an entry as it stands in the chat now."""
-    fidelity = gardener.chat.fidelity.get(entry.seq, Fidelity.FULL)
+    fidelity = chat.fidelity.get(entry.seq, Fidelity.FULL)
     if fidelity is Fidelity.HIDDEN:
         return 0
-    return entry.tokens if fidelity is Fidelity.FULL else gardener.archive.renditions(entry)[fidelity].tokens
+    return entry.tokens if fidelity is Fidelity.FULL else archive.renditions(entry)[fidelity].tokens
 
 
-def compressed_tokens(entry: Entry, gardener: Gardener) -> int:
+def compressed_tokens(entry: Entry, archive: Archive) -> int:
     """The tokens of an entry in its compressed form, or whole where it has none."""
-    made = gardener.archive.renditions(entry).get(Fidelity.COMPRESSED)
+    made = archive.renditions(entry).get(Fidelity.COMPRESSED)
     return min(entry.tokens, made.tokens) if made else entry.tokens
 
 
@@ -102,20 +105,20 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-int(str(row["tokens"])), str(row["path"])))[:DROPPABLE_SHOWN]
 
 
-def status_record(gardener: Gardener) -> dict[str, Any]:
+def status_record(state: ChatState) -> dict[str, Any]:
     """Mode, budget, what was done and what is stored, as plain data."""
-    stats = gardener.archive.store.stats()
+    stats, applied = state.archive.store.stats(), state.compactions.applied
     return {
-        "mode": gardener.settings.mode if gardener.on else "off",
-        "history_budget": gardener.budget,
-        "recall_budget": gardener.recall_budget,
-        "turns": gardener.chat.turn,
-        "entries": len(gardener.chat.entries),
-        "compactions": len(gardener.plans_applied),
-        "tokens_saved": sum(item.plan.tokens_saved for item in gardener.plans_applied),
-        "constraints": len(gardener.constraints()),
-        "chat_map_tokens": gardener.chat_map.note.tokens,
-        "seconds": round(sum(gardener.timings.values()), 3),
+        "mode": state.settings.mode if state.on else "off",
+        "history_budget": state.budget,
+        "recall_budget": state.recall_budget,
+        "turns": state.chat.turn,
+        "entries": len(state.chat.entries),
+        "compactions": len(applied),
+        "tokens_saved": sum(item.plan.tokens_saved for item in applied),
+        "constraints": len(rules_of(past(state.chat))),
+        "chat_map_tokens": state.note.tokens,
+        "seconds": round(sum(state.timings.values()), 3),
         "store": stats.path or "in memory",
         "stored_entries": stats.entries,
         "stored_bytes": stats.bytes,

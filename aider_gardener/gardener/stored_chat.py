@@ -10,12 +10,11 @@ from aider_gardener.archive.entries import last_levels
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.messages import Entry, Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import default_counter
 
 
 def last_session(store: Store, project: str) -> SessionInfo:
@@ -26,17 +25,17 @@ def last_session(store: Store, project: str) -> SessionInfo:
     return max(found, key=lambda info: info.last_at)
 
 
-def stored_chat(store: Store, info: SessionInfo, settings: Settings) -> Gardener:
-    """The gardener of a stored session, with its entries as they stood and its last measured prompt.
+def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: TokenCounter) -> ChatState:
+    """The chat of a stored session, with its entries as they stood and its last measured prompt.
 
     For reports only: nothing may be added to it. The window is 0 where no prompt was measured.
     """
     archive = Archive.reading(store)
-    archive.count = default_counter()
+    archive.count = count
     frame, budget = last_frame(store, info.id)
-    gardener = Gardener(replace(settings, history_tokens=settings.history_tokens or budget), archive)
-    gardener.frame = frame
-    chat = gardener.chat
+    state = ChatState.new(replace(settings, history_tokens=settings.history_tokens or budget), archive)
+    state.frame = frame
+    chat = state.chat
     stored = store.session_entries(info.id)
     floor = clear_floor(store, info.id)
     present = [entry for entry in stored if entry.active and entry.seq >= floor]
@@ -48,7 +47,7 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings) -> Gardener
     chat.done = [Piece(entry.role, entry.content, (entry.seq,)) for entry in present]
     fidelity = {e.seq: levels[e.id] for e in present if e.id in levels and can_show(archive, e, levels[e.id])}
     chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
-    return gardener
+    return state
 
 
 def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from aider_gardener.compress.base import omitted
+from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
-from aider_gardener.plan.goals import WARNING_AT
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.goals import WARNING_AT, Frame
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
-
-if TYPE_CHECKING:
-    from aider_gardener.gardener.gardener import Gardener
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
 LEAST_SAVED_SHARE = 0.2
@@ -56,15 +55,13 @@ def limit_for(setting: int, room: int | None) -> int:
     return setting or (UNKNOWN_ROOM if room is None else max(room, LEAST_TOKENS))
 
 
-def room_below(gardener: Gardener, added: Sequence[Entry]) -> int | None:
-    """Tokens of the window's first 70 % that are free for what was just added; None: window unknown."""
-    frame = gardener.frame
+def room_below(frame: Frame, standing_tokens: int, added: Sequence[Entry]) -> int | None:
+    """Tokens of the window's first 70 % that are free for what was just added, which is among what stands;
+    None: window unknown."""
     if not frame.window:
         return None
-    others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
-    standing = piece_tokens([*gardener.chat.done, *gardener.chat.cur], gardener.count)
     new = sum(entry.tokens for entry in added)
-    return int(WARNING_AT * frame.window) - others - standing + new
+    return int(WARNING_AT * frame.window) - frame.around - standing_tokens + new
 
 
 def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) -> str:
@@ -116,57 +113,58 @@ def short_form(
     return short if count(text) <= (1 - LEAST_SAVED_SHARE) * entry.tokens else None
 
 
-def open_tokens(gardener: Gardener) -> int:
+def open_tokens(chat: Chat, count: TokenCounter) -> int:
     """Tokens of the messages that wait for an answer."""
-    now = open_exchange(gardener.chat)
-    waiting = (piece for piece in gardener.chat.cur if now.intersection(piece.members))
-    return piece_tokens(waiting, gardener.count)
+    now = open_exchange(chat)
+    return piece_tokens((piece for piece in chat.cur if now.intersection(piece.members)), count)
 
 
-def throttle_outputs(gardener: Gardener, added: Iterable[Entry]) -> list[Throttled]:
+def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
     """Cut what is oversized among the outputs that have just entered; returns what was cut. The lists
     to show afterwards are the gardener's `pieces`."""
-    if not gardener.acts:
+    if not state.acts:
         return []
     new = list(added)
-    limit = limit_for(gardener.settings.throttle_tokens, room_below(gardener, new))
+    limit = limit_for(
+        state.settings.throttle_tokens, room_below(state.frame, piece_tokens(state.pieces, state.count), new)
+    )
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
-    return throttle(gardener, large, lambda _entry: limit)
+    return throttle(state, large, lambda _entry: limit)
 
 
-def throttle_open(gardener: Gardener, most_tokens: int) -> list[Throttled]:
+def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     """Cut the messages that wait for an answer, the largest first, until together they take at most
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
     user typed is cut here too."""
-    chat = gardener.chat
+    chat = state.chat
     now = open_exchange(chat)
     pieces = [piece for piece in chat.cur if now.intersection(piece.members)]
-    over = piece_tokens(pieces, gardener.count) - max(most_tokens, LEAST_ROOM_TOKENS)
+    over = piece_tokens(pieces, state.count) - max(most_tokens, LEAST_ROOM_TOKENS)
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
-        tokens = gardener.count(piece.content)
+        tokens = state.count(piece.content)
         if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.members) == 1:
             limits[piece.members[0]] = max(LEAST_ROOM_TOKENS, tokens - over)
             over -= tokens - limits[piece.members[0]]
     rows = [chat.entries[seq] for seq in limits]
-    return throttle(gardener, rows, lambda entry: limits[entry.seq])
+    return throttle(state, rows, lambda entry: limits[entry.seq])
 
 
-def throttle(gardener: Gardener, rows: Sequence[Entry], limit_of: Callable[[Entry], int]) -> list[Throttled]:
+def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry], int]) -> list[Throttled]:
     """Show the entries by short forms of at most so many tokens, in their own places."""
-    chat, archive = gardener.chat, gardener.archive
+    chat, archive = state.chat, state.archive
     cut: list[Throttled] = []
     for entry in rows:
         made = archive.renditions(entry).get(Fidelity.COMPRESSED)
-        short = short_form(entry, made, limit_of(entry), count=gardener.count)
+        short = short_form(entry, made, limit_of(entry), count=state.count)
         if short is not None:
             archive.put_rendition(entry, short)
             chat.throttled.add(entry.seq)
             kept = facts_kept(archive.kept.get(entry.seq, {})) if made and made.text == short.text else ""
-            cut.append(Throttled(entry, entry.tokens, gardener.count(short.text), kept))
+            cut.append(Throttled(entry, entry.tokens, state.count(short.text), kept))
     if cut:
         seqs = [item.entry.seq for item in cut]
-        gardener.apply({**chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
+        apply(state, {**chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
     return cut
 
 

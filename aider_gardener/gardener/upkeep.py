@@ -19,15 +19,14 @@ import time
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter, twin
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import candidates as planned
 from aider_gardener.plan.planner import note_rendition
-
-if TYPE_CHECKING:
-    from aider_gardener.gardener.gardener import Gardener
 
 log = logging.getLogger("aider_gardener")
 
@@ -82,12 +81,10 @@ class Look:
 
 
 class Upkeep:
-    """The loop of one chat. It holds the gardener weakly: a chat that is dropped ends its loop."""
+    """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop."""
 
-    def __init__(
-        self, gardener: Gardener, *, refiner: Refiner | None = None, seconds: float = SECONDS
-    ) -> None:
-        self._gardener = weakref.ref(gardener)
+    def __init__(self, state: ChatState, *, refiner: Refiner | None = None, seconds: float = SECONDS) -> None:
+        self._state = weakref.ref(state)
         self.refiner = refiner
         self.seconds = seconds
         self.rounds = 0
@@ -118,7 +115,7 @@ class Upkeep:
             with self._wake:
                 if not self._stopped:
                     self._wake.wait(self.seconds)
-                if self._stopped or self._gardener() is None:
+                if self._stopped or self._state() is None:
                     return
             try:
                 self.round()
@@ -132,76 +129,71 @@ class Upkeep:
 
     def round(self) -> Look:
         """One round now, in this thread; stops early when a turn begins. Raises StoreError."""
-        gardener = self._gardener()
-        if gardener is None or self._must_wait(gardener):
+        state = self._state()
+        if state is None or self._must_wait(state):
             return Look()
         self.rounds += 1
-        indexed = gardener.archive.store.work_off(INDEX_CHUNKS)
-        woken = not self._must_wait(gardener) and wake_backlog(gardener)
-        scored, due = (0, 0) if self._must_wait(gardener) else look_over(gardener)
-        refined = "" if self._must_wait(gardener) else self._refine(gardener)
+        indexed = state.archive.store.work_off(INDEX_CHUNKS)
+        woken = not self._must_wait(state) and wake_backlog(state.archive)
+        scored, due = (0, 0) if self._must_wait(state) else look_over(state)
+        refined = "" if self._must_wait(state) else self._refine(state)
         self.look = Look(indexed, woken, scored, due, refined)
         self._failures = 0
         return self.look
 
-    def _must_wait(self, gardener: Gardener) -> bool:
-        return self._stopped or gardener.busy
+    def _must_wait(self, state: ChatState) -> bool:
+        return self._stopped or state.busy
 
-    def _refine(self, gardener: Gardener) -> str:
+    def _refine(self, state: ChatState) -> str:
         """Refine one form that stands nowhere yet; the id of its entry, or ""."""
         refiner = self.refiner
         if refiner is None or not refiner.ready:
             return ""
-        standing = dict(gardener.chat.fidelity)
-        whole = [e for e in snapshot(gardener) if e.seq not in standing]
-        found = refiner.next(candidates(whole, lambda entry: dict(gardener.archive.renditions(entry))))
+        standing = dict(state.chat.fidelity)
+        whole = [e for e in snapshot(state.chat) if e.seq not in standing]
+        found = refiner.next(candidates(whole, lambda entry: dict(state.archive.renditions(entry))))
         if found is None:
             return ""
         entry, form = found
-        text = refiner.refine(entry, form, count=gardener.count)
-        if text is None or self._must_wait(gardener) or entry.seq in gardener.chat.fidelity:
+        text = refiner.refine(entry, form, count=state.count)
+        if text is None or self._must_wait(state) or entry.seq in state.chat.fidelity:
             return ""
-        gardener.archive.put_rendition(
-            entry, note_rendition(entry, Fidelity.COMPRESSED, text, gardener.count)
-        )
+        state.archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, text, state.count))
         return entry.id
 
 
-def snapshot(gardener: Gardener) -> list[Entry]:
+def snapshot(chat: Chat) -> list[Entry]:
     """The entries of the chat that are still part of it; safe while another thread adds some."""
-    gone = set(gardener.chat.gone)
-    return [entry for seq, entry in dict(gardener.chat.entries).items() if seq not in gone]
+    gone = set(chat.gone)
+    return [entry for seq, entry in dict(chat.entries).items() if seq not in gone]
 
 
-def wake_backlog(gardener: Gardener) -> bool:
+def wake_backlog(archive: Archive) -> bool:
     """Have the embedding backlog go on if passages wait that nobody announced; whether it was woken."""
-    backlog = gardener.archive.backlog
+    backlog = archive.backlog
     if backlog is None or backlog.off or not backlog.embedder_name:
         return False
-    waits = gardener.archive.store.vectors_pending(1, backlog.embedder_name)
+    waits = archive.store.vectors_pending(1, backlog.embedder_name)
     if waits:
         backlog.pause()
         backlog.resume()
     return bool(waits)
 
 
-def look_over(gardener: Gardener) -> tuple[int, int]:
+def look_over(state: ChatState) -> tuple[int, int]:
     """Score every entry of the chat anew and count those that have expired: (scored, due)."""
-    chat = gardener.chat.twin()
-    rows = planned(
-        chat, focus=gardener.focus(), renditions=gardener.archive.renditions, policy=gardener.policy
-    )
-    gardener.scores = {row.entry.seq: row.priority for row in rows}
-    due = gardener.policy.due(rows, turn=chat.turn, over=False)
+    chat = twin(state.chat)
+    rows = planned(chat, focus=state.focus(), renditions=state.archive.renditions, policy=state.policy)
+    due = state.policy.due(rows, turn=chat.turn, over=False)
     return len(rows), len(due)
 
 
 def upkeep_for(
-    gardener: Gardener, ask: Callable[[str], str] | None, *, clock: Callable[[], float] = time.monotonic
+    state: ChatState, ask: Callable[[str], str] | None, *, clock: Callable[[], float] = time.monotonic
 ) -> Upkeep:
     """The upkeep of a chat; with a model to ask only if the settings say `refine`."""
-    wanted = ask is not None and gardener.settings.refine
-    return Upkeep(gardener, refiner=Refiner(ask, clock) if ask is not None and wanted else None)
+    wanted = ask is not None and state.settings.refine
+    return Upkeep(state, refiner=Refiner(ask, clock) if ask is not None and wanted else None)
 
 
 def facts(text: str) -> frozenset[str]:

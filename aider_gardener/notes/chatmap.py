@@ -8,17 +8,17 @@ the same text and providers go on serving it from their caches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 
 from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.notes.decisions import Decision, decided
-from aider_gardener.notes.names import NAME, Fault, Mined, Name, gather, mine
+from aider_gardener.notes.names import NAME, Fault, Name, gather, mine
 from aider_gardener.notes.rules import fitting, line, standing
 from aider_gardener.notes.summary import SUMMARY_SHARE
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied
+from aider_gardener.reading.output import squeeze
 from aider_gardener.settings import Settings
 
 MAP_HEAD = (
@@ -68,77 +68,64 @@ def room_for(
     return Room(rules, facts, rolled, whole)
 
 
-class ChatMap:
-    """The map of one chat: remembers what its entries hold, and the note as long as the view is the same."""
+def renewed(
+    note: MapNote,
+    chat: Chat,
+    room: Room,
+    *,
+    around: Callable[[], str],
+    summary: Callable[[], str],
+    count: TokenCounter,
+) -> MapNote:
+    """The note for the prompt; the same one until the chat's view changes. Empty as long as everything
+    stands in full.
 
-    def __init__(self) -> None:
-        self.note = MapNote()
-        self._mined: dict[int, Mined] = {}
+    `around` gives the text of the prompt beside the history: what stands there is not named.
+    `summary` gives the summary of hidden turns.
+    """
+    shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten))
+    key = (shown, room.rules, room.facts, room.summary)
+    if key == note.key:
+        return note
+    return made(key, chat, room, around, summary, count) if chat.fidelity else MapNote(key)
 
-    def twin(self) -> ChatMap:
-        """A copy for a trial; what was mined is shared, for an entry holds the same always."""
-        return copy(self)
 
-    def renew(
-        self,
-        chat: Chat,
-        room: Room,
-        *,
-        around: Callable[[], str],
-        summary: Callable[[], str],
-        count: TokenCounter,
-    ) -> str:
-        """The note for the prompt; the same text until the chat's view changes. "" as long as everything
-        stands in full.
+def made(
+    key: object,
+    chat: Chat,
+    room: Room,
+    around: Callable[[], str],
+    summary: Callable[[], str],
+    count: TokenCounter,
+) -> MapNote:
+    """A new note within its room."""
+    entries = past(chat)
+    view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
+    rules = rule_lines(entries, view, room.rules, count)
+    told = summary() if room.summary else ""
+    facts = fact_lines(chat, entries, "\n".join([view, *rules, told, around()]), room.facts, count)
+    sections = [section(RULES_HEAD, rules), section(SUMMARY_HEAD, [told] if told else []), facts]
+    while any(sections):
+        text = "\n".join([MAP_HEAD, *filter(None, sections)])
+        if not room.whole or count(text) <= room.whole:
+            return MapNote(key, text, count(text), count(sections[0]))
+        sections.pop()  # the facts go first, the rules last
+    return MapNote(key)
 
-        `around` gives the text of the prompt beside the history: what stands there is not named.
-        `summary` gives the summary of hidden turns.
-        """
-        key = (tuple(chat.fidelity.items()), chat.floor, room.rules, room.facts, room.summary)
-        if key != self.note.key:
-            self.note = self._made(key, chat, room, around, summary, count) if chat.fidelity else MapNote(key)
-        return self.note.text
 
-    def _made(
-        self,
-        key: object,
-        chat: Chat,
-        room: Room,
-        around: Callable[[], str],
-        summary: Callable[[], str],
-        count: TokenCounter,
-    ) -> MapNote:
-        entries = past(chat)
-        view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
-        rules = rule_lines(entries, view, room.rules, count)
-        told = summary() if room.summary else ""
-        facts = self._facts(chat, entries, "\n".join([view, *rules, told, around()]), room.facts, count)
-        sections = [section(RULES_HEAD, rules), section(SUMMARY_HEAD, [told] if told else []), facts]
-        while any(sections):
-            text = "\n".join([MAP_HEAD, *filter(None, sections)])
-            if not room.whole or count(text) <= room.whole:
-                return MapNote(key, text, count(text), count(sections[0]))
-            sections.pop()  # the facts go first, the rules last
-        return MapNote(key)
-
-    def _facts(
-        self, chat: Chat, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter
-    ) -> str:
-        """Decisions, errors and names that are not shown elsewhere, within `limit` tokens."""
-        if limit <= 0:
-            return ""
-        for entry in entries:
-            if entry.seq not in self._mined:
-                self._mined[entry.seq] = mine(entry)
-        names, faults = gather((entry, self._mined[entry.seq]) for entry in entries)
-        flat = squeeze(shown)
-        sections = [
-            section(DECIDED_HEAD, decision_lines(decided(entries), flat, int(DECIDED_SHARE * limit), count)),
-            section(FAULTS_HEAD, fault_lines(faults, flat, int(FAULTS_SHARE * limit), count)),
-        ]
-        left = limit - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
-        sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, chat.turn, left, count)))
-        return "\n".join(filter(None, sections))
+def fact_lines(chat: Chat, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter) -> str:
+    """Decisions, errors and names that are not shown elsewhere, within `limit` tokens."""
+    if limit <= 0:
+        return ""
+    names, faults = gather((entry, mine(entry)) for entry in entries)
+    flat = squeeze(shown)
+    sections = [
+        section(DECIDED_HEAD, decision_lines(decided(entries), flat, int(DECIDED_SHARE * limit), count)),
+        section(FAULTS_HEAD, fault_lines(faults, flat, int(FAULTS_SHARE * limit), count)),
+    ]
+    left = limit - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
+    sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, chat.turn, left, count)))
+    return "\n".join(filter(None, sections))
 
 
 def past(chat: Chat) -> list[Entry]:
@@ -148,10 +135,6 @@ def past(chat: Chat) -> list[Entry]:
 
 def section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
-
-
-def squeeze(text: str) -> str:
-    return " ".join(text.split())
 
 
 def rule_lines(entries: Sequence[Entry], view: str, limit: int, count: TokenCounter) -> list[str]:

@@ -1,4 +1,4 @@
-"""Decisions: the sentences of typed words and replies that settle something, or rule it out (row F9)."""
+"""Decisions: the sentences of typed words and replies that settle something, or rule it out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.notes.rules import cut, is_spoken, replaces, typed_words, without_lead
 from aider_gardener.reading.sentences import units
@@ -53,8 +54,11 @@ def decided(entries: Iterable[Entry]) -> list[Decision]:
         is_users = entry.source.kind is SourceKind.TYPED
         if not is_users and entry.source.kind is not SourceKind.REPLY:
             continue
-        words = typed_words(entry) if is_users else spoken_words(entry)
-        for sentence in decisions_in(words, is_users=is_users):
+        found: tuple[str, ...] = ()
+        with spared("reader of decisions"):
+            words = typed_words(entry) if is_users else spoken_words(entry)
+            found = decisions_in(words, is_users=is_users)
+        for sentence in found:
             if is_users:
                 held = [older for older in held if not replaces(sentence, older.text)]
             held.append(Decision(sentence, entry.turn, entry.id, entry.seq, is_users))

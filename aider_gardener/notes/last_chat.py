@@ -12,8 +12,7 @@ from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
-from aider_gardener.reading.source import LAST_CHAT_HEAD, is_failed_edit
-from aider_gardener.recall.recall import NOTE_TAIL
+from aider_gardener.reading.source import LAST_CHAT_HEAD, NOTE_END, is_failed_edit
 
 TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
@@ -84,7 +83,7 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
 def account(archive: Archive, info: SessionInfo, entries: Sequence[Entry], limit: int) -> LastTime | None:
     """The account of one session within a token limit: pinned entries, files and errors before prompts."""
     count = archive.count
-    head, tail = HEAD.format(when=when(info.last_at)), NOTE_TAIL
+    head, tail = HEAD.format(when=when(info.last_at)), NOTE_END
     left = limit - count(head) - count(tail) - 2
     lines: list[str] = []
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 
 SCANNED_CHARS = 24_000
@@ -25,7 +26,7 @@ EDIT_WEIGHT = 0.3
 HALF_LIFE_TURNS = 40.0
 
 NAME = re.compile(
-    r"\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b"
+    r"(?<!\d)\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b"
 )
 NUMBER = re.compile(r"\d[\d.,:_-]*")
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
@@ -37,8 +38,8 @@ EXCEPTION = re.compile(
     re.M,
 )
 FAILED = re.compile(
-    r"^(?:FAILED|ERROR) (\S+::\S+)|^(?:---|\s+---) FAIL: (\S+)|^(?:not ok \d+ - |✖ "
-    r"|\s*✕ )(.+?)(?: \([\d.]+ ?ms\))?$"
+    r"^(?:FAILED|ERROR) (\S+::\S+)|^[ \t]*--- FAIL: (\S+)|^(?:not ok \d+ - |✖ "
+    r"|[ \t]*✕ )(.+?)(?: \([\d.]+ ?ms\))?$"
     r"|^test (\S+) \.\.\. FAILED$|^(?:FAIL|ERROR): (\w+ \([\w.]+\))",
     re.M,
 )
@@ -108,8 +109,17 @@ def scanned(text: str) -> str:
     return text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
+@lru_cache(maxsize=4_096)
 def mine(entry: Entry) -> Mined:
-    """The names and faults of one entry. Linear in its size, at most SCANNED_CHARS of it are read."""
+    """The names and faults of one entry, none where it can't be read. Linear in its size, at most
+    SCANNED_CHARS of it are read."""
+    found = Mined()
+    with spared("reader of names"):
+        found = _mined(entry)
+    return found
+
+
+def _mined(entry: Entry) -> Mined:
     if entry.source.kind in (SourceKind.NOTICE, SourceKind.STUB):
         return Mined()
     weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.reading.segments import find_blocks
 from aider_gardener.reading.sentences import Unit, content_words, units
@@ -70,15 +71,18 @@ def typed_words(entry: Entry) -> str:
         if any(start <= segment.start < stop for start, stop in closed):
             continue
         parts.append(content[segment.start : min(segment.end, end)])
-    text = QUOTED_LINE.sub("", "\n\n".join(parts))
-    if len(text) > LONG_TYPED_CHARS:
-        text = f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
-    return text
+    return edges(QUOTED_LINE.sub("", "\n\n".join(parts)))
+
+
+def edges(text: str) -> str:
+    """The text, or both ends of one beyond LONG_TYPED_CHARS."""
+    return text if len(text) <= LONG_TYPED_CHARS else f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
 
 
 @lru_cache(maxsize=2_048)
 def rules_in(text: str) -> tuple[str, ...]:
     """The sentences of typed words that set a rule, in order, each on one line."""
+    text = edges(text)
     found: list[str] = []
     announced = False
     for unit in units(text):
@@ -132,22 +136,29 @@ def standing(entries: Iterable[Entry]) -> list[Constraint]:
     gone, and of more than MOST_RULES the oldest."""
     held: list[Constraint] = []
     for entry in entries:
-        words = typed_words(entry)
-        if not words:
-            continue
-        rules = rules_in(words)
-        for sentence in lifted_in(words):
-            if sentence not in rules:
-                held = [rule for rule in held if not covers(subject(sentence), subject(rule.text))]
-        for rule in rules:
-            held = [older for older in held if not replaces(rule, older.text)]
-            held.append(Constraint(rule, entry.turn, entry.id, entry.seq))
+        with spared("reader of rules"):
+            held = _held_after(held, entry)
     return held[-MOST_RULES:]
+
+
+def _held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
+    words = typed_words(entry)
+    if not words:
+        return held
+    rules = rules_in(words)
+    for sentence in lifted_in(words):
+        if sentence not in rules:
+            held = [rule for rule in held if not covers(subject(sentence), subject(rule.text))]
+    for rule in rules:
+        held = [older for older in held if not replaces(rule, older.text)]
+        held.append(Constraint(rule, entry.turn, entry.id, entry.seq))
+    return held
 
 
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back."""
+    text = edges(text)
     sentences = (without_lead(text[unit.start : unit.end]) for unit in units(text))
     return tuple(sentence for sentence in sentences if LIFTS.search(sentence) and not sentence.endswith("?"))
 

@@ -1,1 +1,1 @@
-"""The patches for aider itself: reading them, applying them to a tree of aider, making them."""
+"""The patches for aider itself: reading them, applying them to a tree of aider, taking them out."""

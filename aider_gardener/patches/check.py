@@ -10,7 +10,7 @@ from aider_gardener.errors import PatchError
 from aider_gardener.patches.change import known_state
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series
-from aider_gardener.patches.state import State, with_patches
+from aider_gardener.patches.state import State, would_apply
 from aider_gardener.patches.swap import is_interrupted
 from aider_gardener.patches.tree import Tree
 
@@ -87,8 +87,4 @@ def standing(series: Series, tree: Tree, state: State, patch: PatchMail) -> str:
         if other.number in numbers:
             numbers.update(other.needs)
     wanted = [other for other in series.patches if other in state.applied or other.number in numbers]
-    try:
-        with_patches(state.pristine, wanted, tree)
-    except PatchError:
-        return FAILS
-    return APPLIES
+    return APPLIES if would_apply(state.pristine, wanted, tree) else FAILS

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 from aider_gardener.errors import PatchError
-from aider_gardener.patches.diff import FileChange, lines_of, parse_changes
 
 FILE_NAME = re.compile(r"(?P<number>\d{4})-(?P<slug>[a-z0-9-]+)\.patch")
 FIELD = re.compile(r"^([A-Z][A-Za-z-]+): (.*)$", re.M)
@@ -28,12 +27,16 @@ class PatchMail:
     number: int
     text: str
     subject: str
-    body: str
     fields: dict[str, str]
 
     @cached_property
-    def changes(self) -> tuple[FileChange, ...]:
-        return parse_changes(lines_of(self.text))
+    def diffs(self) -> dict[str, str]:
+        """The diff of each file that it touches, by the file's path.
+
+        Raises PatchError on anything but a change of one file in place, or on a file outside of the tree.
+        """
+        parts = re.split(r"^(?=diff --git )", self.text, flags=re.M)[1:]
+        return {changed_path(part): part for part in parts}
 
     @property
     def slug(self) -> str:
@@ -51,6 +54,16 @@ class PatchMail:
     @property
     def is_fix(self) -> bool:
         return self.subject.startswith("fix:")
+
+
+def changed_path(diff: str) -> str:
+    """The path of the file that a diff changes. Raises PatchError as `PatchMail.diffs` does."""
+    named = re.match(r"diff --git a/(.+) b/\1\n", diff)
+    if named is None:
+        raise PatchError(f"not a plain change of one file: {diff.splitlines()[0]}")
+    if named[1].startswith("/") or ".." in named[1].split("/"):
+        raise PatchError(f"a patch may not reach outside of its tree: {named[1]}")
+    return named[1]
 
 
 def needed_numbers(mail: str) -> tuple[int, ...]:
@@ -83,8 +96,5 @@ def parse_mail(name: str, text: str) -> PatchMail:
     missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
     if missing or not mark:
         raise PatchError(f"{name} lacks {', '.join(missing) or 'the line --- below its text'}")
-    words = body.rstrip()
-    while words and FIELD.match(words.splitlines()[-1]):
-        words = words.rpartition("\n")[0].rstrip()
     subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])
-    return PatchMail(name, int(named["number"]), text, subject, words, fields)
+    return PatchMail(name, int(named["number"]), text, subject, fields)

@@ -35,7 +35,7 @@ class Series:
 
     def paths(self) -> list[str]:
         """Every file that some patch touches."""
-        return sorted({change.path for patch in self.patches for change in patch.changes})
+        return sorted({path for patch in self.patches for path in patch.diffs})
 
     def chosen(self, only: Sequence[str] = (), upto: str | None = None) -> list[PatchMail]:
         """The patches named by number, file name or its middle part; all of them when none is named.
@@ -108,13 +108,6 @@ def read_upstream(text: str) -> Upstream:
     if missing:
         raise PatchError(f"UPSTREAM lacks {', '.join(sorted(missing))}")
     return Upstream(fields["version"], fields["source"], fields["sha256"], files)
-
-
-def write_upstream(upstream: Upstream) -> str:
-    """The text of UPSTREAM."""
-    head = f"version: {upstream.version}\nsource: {upstream.source}\nsha256: {upstream.sha256}\n\n"
-    rows = (f"{digest}  {path}\n" for path, digest in sorted(upstream.files.items()))
-    return head + "".join(rows)
 
 
 def digest(text: str) -> str:

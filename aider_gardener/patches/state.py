@@ -1,17 +1,15 @@
-"""Which patches stand in a tree, found out from its files alone."""
+"""What a tree is: which patches stand in it, and what its files are without them or with others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aider_gardener.errors import PatchError
+from aider_gardener.patches.git import Files, apply, copied
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series, digest
 from aider_gardener.patches.tree import Tree
-
-Files = Mapping[str, str | None]
-"""Texts by path; None is a file that is not there."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +26,19 @@ def state_of(series: Series, tree: Tree) -> State:
     """Take the patches out in reverse order, as far as each comes out whole; what is left must be aider
     as released. A tree that was patched by `git am` is recognised just as well."""
     now = tree.read_all(series.paths())
-    files = dict(now)
     applied: list[PatchMail] = []
-    for patch in reversed(series.patches):
-        taken_out = without(patch, files, tree)
-        if taken_out is not None:
-            files.update(taken_out)
-            applied.insert(0, patch)
+    with copied(tree, now) as copy:
+        for patch in reversed(series.patches):
+            diff = diff_for(tree, patch)
+            if diff and not apply(copy, diff, "--reverse"):
+                applied.insert(0, patch)
+        files = copy.read_all(now)
     return State(tuple(applied), files, now, tuple(strange_files(series, files)))
 
 
-def without(patch: PatchMail, files: Files, tree: Tree) -> dict[str, str | None] | None:
-    """The patch's files before it, or None when it does not stand in them."""
-    changes = [change.reverse() for change in patch.changes if tree.holds(change.path)]
-    try:
-        return {change.path: change.apply(files.get(change.path)) for change in changes} if changes else None
-    except PatchError:
-        return None
+def diff_for(tree: Tree, patch: PatchMail) -> str:
+    """What a patch does to the files that belong into the tree."""
+    return "".join(diff for path, diff in patch.diffs.items() if tree.holds(path))
 
 
 def strange_files(series: Series, files: Files) -> Iterable[str]:
@@ -57,12 +51,16 @@ def strange_files(series: Series, files: Files) -> Iterable[str]:
 
 def with_patches(pristine: Files, patches: Iterable[PatchMail], tree: Tree) -> dict[str, str | None]:
     """The files with the patches applied, in the order given. Raises PatchError when one does not apply."""
-    files = dict(pristine)
-    for patch in patches:
-        for change in patch.changes:
-            if tree.holds(change.path):
-                try:
-                    files[change.path] = change.apply(files.get(change.path))
-                except PatchError as error:
-                    raise PatchError(f"{patch.name} does not apply: {error}") from error
-    return files
+    with copied(tree, pristine) as copy:
+        for patch in patches:
+            diff = diff_for(tree, patch)
+            if diff and (fault := apply(copy, diff)):
+                raise PatchError(f"{patch.name} does not apply: {fault}")
+        return copy.read_all(pristine)
+
+
+def would_apply(pristine: Files, patches: Iterable[PatchMail], tree: Tree) -> bool:
+    """Whether the patches apply in the order given: what `with_patches` finds out, in one call of git."""
+    diff = "".join(diff_for(tree, patch) for patch in patches)
+    with copied(tree, pristine) as copy:
+        return not diff or not apply(copy, diff, "--check")

@@ -1,7 +1,8 @@
 """Changing many files of a tree at once: all of them or none, also when the process is killed in between.
 
 New contents are written beside the tree's files first, then a journal, then the files are swapped. While
-the journal stands the swap is not finished, and whoever comes next puts the old files back.
+the journal stands the swap is not finished, and whoever comes next puts the old files back. `git apply`,
+killed in between, would leave a tree that is half changed.
 """
 
 from __future__ import annotations

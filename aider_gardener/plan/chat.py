@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -16,7 +15,7 @@ from aider_gardener.plan.view import (
     Piece,
     TextOf,
     align,
-    is_note,
+    legal,
     members,
     render,
     with_hint,
@@ -26,9 +25,17 @@ Admit = Callable[[Message, int, int], Entry]
 """Makes and stores the entry of a new message, given its turn and sequence number."""
 
 
+IsOurs = Callable[[Message], bool]
+"""Whether a message that this chat did not make is a note of ours from an earlier process."""
+
+
+def never(_message: Message) -> bool:
+    return False
+
+
 def follows_note(piece: Piece, message: Message) -> bool:
     """Whether the message is the filler that stands behind a note."""
-    return is_note(piece) and message == Message("assistant", FILLER)
+    return piece.is_note and message == Message("assistant", FILLER)
 
 
 @dataclass
@@ -42,7 +49,8 @@ class Chat:
     user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
     note, below its head. `turn_due`: the next message that is new begins a turn.
-    `watched` are entries of whose leaving the user is to be told.
+    `watched` are entries of whose leaving the user is to be told. `typed` is what the user entered last,
+    where the host says so.
     """
 
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -61,6 +69,7 @@ class Chat:
     typed_this_turn: bool = False
     turn_due: bool = False
     watched: set[int] = field(default_factory=set)
+    typed: str = ""
 
     def begin_turn(self) -> None:
         """Count a turn: the user has entered a prompt, or a command that said something in the chat."""
@@ -72,13 +81,26 @@ class Chat:
         if self.turn_due:
             self.begin_turn()
 
-    def sync(self, done: Sequence[Message], cur: Sequence[Message], admit: Admit) -> list[Entry]:
+    def says(self, message: Message) -> bool:
+        """Whether the message is what the host says was typed last, perhaps with pages added behind it."""
+        text = message.content
+        return (
+            message.role == "user"
+            and bool(self.typed.strip())
+            and (text == self.typed or text.startswith(f"{self.typed}\n\n"))
+        )
+
+    def sync(
+        self, done: Sequence[Message], cur: Sequence[Message], admit: Admit, is_ours: IsOurs = never
+    ) -> list[Entry]:
         """Take in what the host's lists hold now; returns the entries that are new.
 
         Known messages keep their entries, wherever the host moved them; an original that was swapped
         out and stands again (the host restored an older list) is full again; what the host took out is
         gone. When nothing known is left the chat was cleared.
         """
+        # A host has no ids for its messages: role and text are all there is to know them by. Both lists are
+        # aligned as one, for hosts move messages from one to the other at the end of a turn.
         known = [*self.done, *self.cur]
         messages = [*done, *cur]
         aligned = align(known, messages)
@@ -87,15 +109,22 @@ class Chat:
             self.done, self.cur = kept[: len(done)], kept[len(done) :]
             return []
         spare = self.spare_originals(kept)
-        # The host has put older messages back where something known is missing, or before something
-        # known; what it merely appends is new.
+        # A text that was swapped out and stands again is either the old message put back or the same words
+        # said once more ("yes"). Put back it is where something known is missing, or before something known;
+        # what stands behind all that is known was appended, so it is new, with an entry of its own, and so is
+        # a note that the user pastes. Notes of an earlier process come where nothing known stands.
         last_known = max((at for at, piece in enumerate(aligned) if piece), default=-1)
         first_new = len(messages) if len(kept) < len(known) else last_known + 1
+        now = (
+            len(messages) - 1 if cur and cur[-1].content.startswith(NOTE_HEAD) else -1
+        )  # no list of ours ends so
         added: list[Entry] = []
         pieces: list[Piece] = []
         for at, (message, piece) in enumerate(zip(messages, aligned, strict=True)):
             if piece is None and pieces and follows_note(pieces[-1], message):
                 piece = Piece(message.role, message.content)
+            elif piece is None and (at < first_new or not kept) and at != now and self.made(message, is_ours):
+                piece = self.take_back_note(message)
             elif piece is None:
                 piece = self.take_in(message, spare if at < first_new else {}, admit, added)
             pieces.append(piece)
@@ -116,8 +145,6 @@ class Chat:
         self, message: Message, spare: dict[Message, list[int]], admit: Admit, added: list[Entry]
     ) -> Piece:
         """The piece of a message that is not in the layout: an original standing again, or a new one."""
-        if message.content.startswith(NOTE_HEAD) or self.notes.get(message):
-            return self.take_back_note(message)
         if spare.get(message):
             seq = spare[message].pop()
             self.fidelity.pop(seq, None)
@@ -135,6 +162,12 @@ class Chat:
         added.append(entry)
         return Piece(message.role, message.content, (entry.seq,))
 
+    def made(self, message: Message, is_ours: IsOurs) -> bool:
+        """Whether the message is a note of this chat or of an earlier process, word for word."""
+        if message.role != "user" or self.says(message):
+            return False
+        return message in self.notes or (message.content.startswith(NOTE_HEAD) and is_ours(message))
+
     def take_back_note(self, message: Message) -> Piece:
         """The piece of a note that stood before and that the host has put back; of a foreign one, empty."""
         levels = self.notes.get(message, {})
@@ -142,7 +175,9 @@ class Chat:
             self.fidelity[seq] = level
             if level is Fidelity.FULL:
                 del self.fidelity[seq]
-        return Piece(message.role, message.content, tuple(levels))
+        return Piece(
+            message.role, message.content, tuple(levels), is_note=message.content.startswith(NOTE_HEAD)
+        )
 
     def turn_of_new(self) -> int:
         return max(self.turn, 1)
@@ -170,6 +205,9 @@ class Chat:
 
     def sequence(self, pieces: Sequence[Piece], *, is_done: bool) -> list[Entry]:
         """The entries of one list in the order of the chat, hidden ones in their places."""
+        # What is shown keeps the host's order, which is not always that of the sequence numbers (an original
+        # that was put back late has a high place and a low number). A hidden entry stands nowhere; its place
+        # is before the first shown entry up to which a later number has come.
         shown = members(pieces)
         other = members(self.cur if is_done else self.done)
         border = self.last_done()
@@ -211,8 +249,10 @@ class Chat:
         before = self.sequence(self.done, is_done=True)
         done = render(before, levels, text_of)
         asked = bool(before) and bool(done) and done[-1].role == "user"
-        cur = render(self.sequence(self.cur, is_done=False), levels, text_of, answers=asked or not before)
-        return with_hint(done, cur, self.hint)
+        after = self.sequence(self.cur, is_done=False)
+        cur = render(after, levels, text_of, answers=asked or not before)
+        said = (Message(entry.role, entry.content) for entry in [*before, *after])
+        return legal(*with_hint(done, cur, self.hint), said)
 
     def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
         """The fidelities with what the user decided: pinned entries full, forgotten ones hidden."""
@@ -254,13 +294,3 @@ class Chat:
         }
         self.fidelity = {seq: level for seq, level in self.fidelity.items() if level is not Fidelity.FULL}
         self.done, self.cur = done, cur
-
-    def twin(self) -> Chat:
-        """A copy that shares entries and pieces, which are frozen, and nothing else."""
-        other = copy(self)
-        other.entries, other.fidelity = dict(self.entries), dict(self.fidelity)
-        other.gone, other.notes = set(self.gone), dict(self.notes)
-        other.undone, other.forgotten = set(self.undone), set(self.forgotten)
-        other.throttled, other.watched = set(self.throttled), set(self.watched)
-        other.done, other.cur = list(self.done), list(self.cur)
-        return other

@@ -56,12 +56,18 @@ class Frame:
 
     @property
     def tokens(self) -> int:
+        """All of it."""
         return sum(self.parts.values())
+
+    @property
+    def around(self) -> int:
+        """All of it but what waits for an answer."""
+        return sum(tokens for name, tokens in self.parts.items() if name != "current")
 
 
 @dataclass(frozen=True)
 class Pressure:
-    """The report of row A12. Token figures are of the next prompt as it stands; 0 `available` means
+    """The report on a prompt. Token figures are of the next prompt as it stands; 0 `available` means
     that the model's window is unknown."""
 
     used: int

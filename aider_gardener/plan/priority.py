@@ -1,4 +1,4 @@
-"""What an entry is worth: 0 to 100, from its class, age, mentions and use (row A10)."""
+"""What an entry is worth: 0 to 100, from its class, age, mentions and use."""
 
 from __future__ import annotations
 

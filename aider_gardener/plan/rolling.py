@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aider_gardener.messages import Entry, Fidelity, Focus, Plan, Swap, TokenCounter
+from aider_gardener.messages import Entry, Fidelity, Focus, Plan, Swap, TokenCounter, twin
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import Goal
@@ -72,7 +72,7 @@ def tightened(
     """The plan with the usual one behind it, where what stays is still above the high mark."""
     if rolled.plan.tokens_after <= goal.high:
         return rolled
-    trial = chat.twin()
+    trial = twin(chat)
     trial.apply(rolled.fidelity, rolled.done, rolled.cur)
     more = draft(trial, goal, focus=focus, count=count, renditions=renditions)
     if more is None:

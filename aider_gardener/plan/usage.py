@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
@@ -25,7 +24,7 @@ SAMPLES, LEAST_SAMPLES = 8, 3
 LEAST_SAMPLE_TOKENS = 500
 LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 """A prompt that was counted as less or more than this times its estimate was not the one estimated."""
-LEAST_FACTOR, MOST_FACTOR = 0.7, 1.5
+MOST_FACTOR = 1.5
 FACTOR_STEP = 0.05
 """The factor moves in steps of 5 %: a smaller error is not worth counting everything anew."""
 
@@ -104,7 +103,7 @@ class Usage:
         self.prices = Prices()
         self._last_at: float | None = None
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
-        self._ratios: dict[str, deque[float]] = {}
+        self._ratios: dict[str, tuple[float, ...]] = {}
 
     def add(self, call: Call, prices: Prices) -> None:
         """Count a call that has just ended."""
@@ -147,23 +146,17 @@ class Usage:
             return
         ratio = reported / estimated
         if LEAST_RATIO <= ratio <= MOST_RATIO:
-            self._ratios.setdefault(model, deque(maxlen=SAMPLES)).append(ratio)
+            self._ratios[model] = (*self._ratios.get(model, ()), ratio)[-SAMPLES:]
 
     def factor(self, model: str) -> float:
         """What an estimate is to be multiplied by for this model: the median of the last eight prompts,
-        in steps of 5 %, from 0.7 to 1.5; 1 before the third prompt."""
+        in steps of 5 %, from 1 to 1.5; 1 before the third prompt. Never less than 1: a provider that reports
+        too little must not let prompts grow past the window. What calls cost goes by its numbers."""
         ratios = self._ratios.get(model, ())
         if len(ratios) < LEAST_SAMPLES:
             return 1.0
         stepped = round(median(ratios) / FACTOR_STEP) * FACTOR_STEP
-        return round(min(max(stepped, LEAST_FACTOR), MOST_FACTOR), 2)
-
-    def twin(self) -> Usage:
-        """A copy that changes on its own."""
-        other = copy(self)
-        other._recent = deque(self._recent, maxlen=RECENT_CALLS)
-        other._ratios = {model: deque(ratios, maxlen=SAMPLES) for model, ratios in self._ratios.items()}
-        return other
+        return round(min(max(stepped, 1.0), MOST_FACTOR), 2)
 
     def record(self) -> dict[str, Any]:
         """The totals as plain data."""

@@ -5,14 +5,15 @@ naming the entries (by their sequence number) that it shows. A piece with one me
 host's own message; a piece with other members is a note: an abridged transcript in the user's role;
 a piece with no members is a filler that keeps the roles alternating.
 
-Whatever a view shows must be legal for aider and for strict providers: `RULES` has a small class each.
+Whatever a view shows must be legal for aider and for strict providers: `RULES` has a small class each,
+and `legal` is the last step wherever a view is made.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Protocol
@@ -44,11 +45,12 @@ NONE: Seqs = frozenset()
 
 @dataclass(frozen=True)
 class Piece:
-    """One message of a host's list and the entries it shows, by sequence number."""
+    """One message of a host's list and the entries it shows, by sequence number. `is_note`: we made it."""
 
     role: str
     content: str
     members: tuple[int, ...] = ()
+    is_note: bool = field(default=False, compare=False)
 
     @property
     def message(self) -> Message:
@@ -82,16 +84,11 @@ def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = 
     return "\n".join([NOTE_HEAD, *lines])
 
 
-def is_note(piece: Piece) -> bool:
-    """Whether the piece is a note."""
-    return piece.content.startswith(NOTE_HEAD)
-
-
 def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piece], list[Piece]]:
     """Both lists with a line below the head of their first note; as they are when there is no hint."""
     for pieces in (done, cur) if hint else ():
         for at, piece in enumerate(pieces):
-            if is_note(piece):
+            if piece.is_note:
                 text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
                 pieces[at] = replace(piece, content=text)
                 return done, cur
@@ -145,7 +142,8 @@ def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers
     def flush(*, fill: bool) -> None:
         shown = [(e, text_of(e, levels.of(e))) for e in pending if levels.of(e) is not Fidelity.HIDDEN]
         if shown:
-            pieces.append(Piece("user", note(shown, labels), tuple(entry.seq for entry, _text in shown)))
+            seqs = tuple(entry.seq for entry, _text in shown)
+            pieces.append(Piece("user", note(shown, labels), seqs, is_note=True))
             pieces.extend([Piece("assistant", FILLER)] if fill else [])
         pending.clear()
 
@@ -237,3 +235,25 @@ RULES: tuple[Rule, ...] = (KnownRoles(), UserFirst(), RolesAlternate(), NothingE
 def problems(messages: Sequence[Message]) -> list[str]:
     """Everything that is wrong with a history; [] when it is legal."""
     return [found for rule in RULES if (found := rule.broken(messages))]
+
+
+def legal(done: list[Piece], cur: list[Piece], said: Iterable[Message]) -> tuple[list[Piece], list[Piece]]:
+    """Both lists of a view as one history in which user and assistant take turns. Where a view would break
+    that, a filler or an empty note is put between; where what was `said`, the host's own messages in full,
+    breaks it already, nothing of ours would mend it, and the view stays."""
+    if not problems([piece.message for piece in [*done, *cur]]) or problems(list(said)):
+        return done, cur
+    first = taking_turns(done, after="assistant")
+    return first, taking_turns(cur, after=first[-1].role if first else "assistant")
+
+
+def taking_turns(pieces: Iterable[Piece], *, after: str) -> list[Piece]:
+    """The pieces with what is missing between two of the same role; `after` is the role before them."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.role == after:
+            empty = Piece("user", NOTE_HEAD, is_note=True)
+            found.append(Piece("assistant", FILLER) if after == "user" else empty)
+        found.append(piece)
+        after = piece.role
+    return found

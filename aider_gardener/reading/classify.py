@@ -26,6 +26,9 @@ from aider_gardener.reading.yaml import read_yaml
 PARSE_LIMIT_CHARS = 200_000
 """Up to this size JSON is judged by parsing it, above by its lines."""
 
+COMMAND_CHARS = 1_000
+"""So much of a command line is looked at."""
+
 _YAML_KEY = re.compile(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
 _YAML_ITEM = re.compile(r"\s*- \S")
 _TOML_LINE = re.compile(
@@ -56,14 +59,14 @@ LISTING_COMMAND = re.compile(
 SHOW_COMMAND = re.compile(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
 DIFF_COMMAND = re.compile(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
 BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
-_FRONT_MATTER = re.compile(r"---\n(?:[\w-]+:.*\n|[ #-].*\n|\n)*?---\s*\n")
+_FRONT_MATTER = re.compile(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
-_INLINE_MARKUP = re.compile(r"\[[^\]]+\]\([^)]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
+_INLINE_MARKUP = re.compile(r"\[[^\]\n]+\]\([^)\n]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
 
 
 def json_kind(text: str, solid: list[str]) -> str:
     """ "json", "jsonl" or "": by parsing small texts, by the shape of the lines of large or broken ones."""
-    first = solid[0].lstrip("\ufeff \t")[:1]
+    first = solid[0].lstrip("\ufeff \t")[:1] if solid else ""
     if first not in ("{", "["):
         return ""
     if len(text) <= PARSE_LIMIT_CHARS:
@@ -166,7 +169,7 @@ def _shown_path(source: Source) -> str:
     """The file whose content the text is: a file's own path, or what a command printed as it is."""
     if source.kind is SourceKind.FILE:
         return source.detail
-    shown = SHOW_COMMAND.match(source.detail) if source.kind is SourceKind.COMMAND else None
+    shown = SHOW_COMMAND.match(source.detail[:COMMAND_CHARS]) if source.kind is SourceKind.COMMAND else None
     return shown[1] if shown else ""
 
 
@@ -233,7 +236,7 @@ def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
     changed = marked["+"] + marked["-"]
     if changed >= 0.1 * len(solid) and detect_diff(sample):
         return True
-    if DIFF_COMMAND.search(source.detail) and changed >= 0.3 * len(solid):
+    if DIFF_COMMAND.search(source.detail[:COMMAND_CHARS]) and changed >= 0.3 * len(solid):
         return True
     both = min(marked["+"], marked["-"]) >= 0.05 * len(solid)
     return (
@@ -307,7 +310,7 @@ def _undecided(counts: Counter[str], total: int, language: str, strength: float,
     if prose >= 0.5 * total and source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
         return ContentClass.PROSE, ""
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
-        listed = LISTING_COMMAND.match(source.detail)
+        listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
         return (ContentClass.LISTING, "table") if listed else (ContentClass.LOG, "")
     if code_share >= 0.6 and total >= 3:
         return ContentClass.CODE, language if strength >= 0.1 else ""

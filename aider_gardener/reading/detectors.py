@@ -146,7 +146,7 @@ PRECEDENCE = (
 )
 
 FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("traceback-python", re.compile(r'^[\s|+-]*File "[^"\n]+", line \d+(?:,)? in ', re.MULTILINE)),
+    ("traceback-python", re.compile(r'^[ \t|+-]*File "[^"\n]+", line \d+(?:,)? in ', re.MULTILINE)),
     ("stack-js", re.compile(r"^\s+at (?:.+ \()?(?:\S+:\d+:\d+|<anonymous>|native)\)?", re.MULTILINE)),
     (
         "stack-java",
@@ -170,7 +170,7 @@ FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
 HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "traceback-python",
-        re.compile(r"^[\s|+-]*(?:Exception Group )?Traceback \(most recent call last\):", re.MULTILINE),
+        re.compile(r"^[ \t|+-]*(?:Exception Group )?Traceback \(most recent call last\):", re.MULTILINE),
     ),
     ("stack-go", re.compile(r"^panic: |^goroutine \d+ \[|^fatal error: ", re.MULTILINE)),
     ("stack-rust", re.compile(r"^thread '.*' (?:\(\d+\) )?panicked at |^stack backtrace:", re.MULTILINE)),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.reading.output import plain
+from aider_gardener.reading.output import legible, plain
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python|node_modules|node:|<fro
 
 def extract(text: str, kind: str = "") -> list[Fact]:
     """The facts of an output, without repeats; `kind` ("test", "build", "log", "error") limits the scan."""
-    lines = plain(text).split("\n")
+    lines = [legible(line) for line in plain(text).split("\n")]
     found: dict[tuple[str, str], Fact] = {}
     for name, scanner in SCANNERS:
         if not kind or name == kind:

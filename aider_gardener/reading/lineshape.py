@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from aider_gardener.reading.output import legible
+
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 SAMPLE_HEAD, SAMPLE_MIDDLE, SAMPLE_TAIL = 240, 120, 120
@@ -121,7 +123,7 @@ STAMP = re.compile(
 def line_shape(line: str) -> str:
     """The shape of one line without its line end: a name of the table above, "code", "prose",
     "blank" or "other". ANSI codes must have been taken out."""
-    line = line[:SAMPLE_WIDTH]
+    line = legible(line[:SAMPLE_WIDTH])
     if not line or line.isspace():
         return "blank"
     match = SHAPE.match(line)
@@ -165,7 +167,7 @@ def sample_lines(text: str) -> list[str]:
     if len(lines) > SAMPLE_HEAD + SAMPLE_MIDDLE + SAMPLE_TAIL:
         at = (len(lines) - SAMPLE_MIDDLE) // 2
         lines = lines[:SAMPLE_HEAD] + lines[at : at + SAMPLE_MIDDLE] + lines[-SAMPLE_TAIL:]
-    return [ANSI.sub("", line[: 2 * SAMPLE_WIDTH])[:SAMPLE_WIDTH].rstrip() for line in lines]
+    return [legible(ANSI.sub("", line[: 2 * SAMPLE_WIDTH])[:SAMPLE_WIDTH].rstrip()) for line in lines]
 
 
 def shape_counts(lines: list[str]) -> Counter[str]:

@@ -17,7 +17,12 @@ MANY_LINES = 150_000
 TELLING = re.compile(
     r"[Ee]rror|ERR|FAIL|Fail|fail|WARN|Warn|warn|[Ee]xception|panic|FATAL|fatal|Traceback|✖|✗|not ok"
 )
-LONG_LINE = re.compile(r"[^\n]{6000}")
+STRETCH_CHARS, FEW_CHARACTERS = 100, 11
+"""A stretch of a line with fewer different characters than that is dull: a rule, filler, a dump of digits.
+A list of numbers has more."""
+
+GAP_LINES = 20
+"""Of more blank lines in a row than that the detectors see so many."""
 CI_PREFIX = re.compile(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
@@ -47,9 +52,27 @@ def plain(text: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The plain lines of a text without fences; of lines beyond LINE_CHARS only both ends."""
+    """The plain lines of a text without fences, legible; of lines beyond LINE_CHARS only both ends."""
     lines = _thinned(plain(text).split("\n"))
-    return [clip(line, LINE_CHARS) for line in lines if not FENCE.match(line)]
+    return [clip(line, LINE_CHARS) for line in map(legible, lines) if not FENCE.match(line)]
+
+
+def legible(line: str) -> str:
+    """The line without the middle of its dull stretches.
+
+    Patterns that look for two things in a line take quadratic time on a run of what both may consist of.
+    Nobody reads such a run, so of each no more than three STRETCH_CHARS are left, with an ellipsis between.
+    """
+    if len(line) <= 3 * STRETCH_CHARS:
+        return line
+    parts = [line[at : at + STRETCH_CHARS] for at in range(0, len(line), STRETCH_CHARS)]
+    dull = [True, *(len(set(part)) < FEW_CHARACTERS for part in parts), False]
+    inside = zip(dull, dull[1:], dull[2:], strict=False)
+    left_out = [bool(at) and all(run) for at, run in enumerate(inside)]
+    if not any(left_out):
+        return line
+    shown = [" … " if out else part for part, out in zip(parts, left_out, strict=False)]
+    return "".join(part for at, part in enumerate(shown) if not (left_out[at] and left_out[at - 1]))
 
 
 def _thinned(lines: list[str]) -> list[str]:
@@ -82,10 +105,23 @@ def sample(text: str) -> str:
     """Head and tail of a text as plain lines, for detectors."""
     if len(text) > 2 * SAMPLE_CHARS:
         text = text[:SAMPLE_CHARS] + "\n" + text[-SAMPLE_CHARS:]
-    seen = plain(text)
-    if LONG_LINE.search(seen):
-        seen = "\n".join(clip(line, LINE_CHARS // 2) for line in seen.split("\n"))
-    return seen
+    lines: list[str] = []
+    blank = 0
+    for line in plain(text).split("\n"):
+        blank = 0 if line.strip() else blank + 1
+        if blank <= GAP_LINES:
+            lines.append(line if len(line) <= STRETCH_CHARS else _sampled(line))
+    return "\n".join(lines)
+
+
+def _sampled(line: str) -> str:
+    line = legible(line)
+    return line if len(line) <= LINE_CHARS else clip(line, LINE_CHARS // 2)
+
+
+def squeeze(text: str) -> str:
+    """The text with every run of white space as one blank."""
+    return " ".join(text.split())
 
 
 def clip(line: str, size: int) -> str:
@@ -108,12 +144,12 @@ def unwrapped(lines: Sequence[str]) -> list[str]:
     }
     if not widths:
         return list(lines)
-    joined: list[str] = []
+    joined: list[list[str]] = []
     open_end = False
     for line in lines:
         if open_end and line and CONTINUES.match(line):
-            joined[-1] += line
+            joined[-1].append(line)
         else:
-            joined.append(line)
+            joined.append([line])
         open_end = len(line) in widths and not line.endswith((" ", "=", "_", "-", "~", "^", "─"))
-    return joined
+    return [parts[0] if len(parts) == 1 else clip(legible("".join(parts)), LINE_CHARS) for parts in joined]

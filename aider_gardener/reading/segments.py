@@ -20,10 +20,7 @@ REPLACE_TAIL = re.compile(r"^>{5,9} REPLACE[ \t]*\r?$", re.M)
 PATCH_HEAD = re.compile(r"^\*\*\* Begin Patch[ \t]*\r?$", re.M)
 PATCH_TAIL = re.compile(r"^\*\*\* End Patch[ \t]*\r?$", re.M)
 DIFF_BODY = re.compile(r"\s*(?:diff --git |--- \S|@@ |commit [0-9a-f]{7,40}\b|[+-])")
-PATH_LINE = re.compile(
-    r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*[\w@+-]*(?:[/\\][\w@.+ -]+)*[\w@+-]+(?:\.[\w-]+)?[*_`:]{0,4}["
-    r" \t]*\r?$"
-)
+PATH_LINE = re.compile(r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*(?:[/\\][\w@.+ -]+)*[\w@+-][*_`:]{0,4}[ \t]*\r?$")
 
 MIN_PASTE_LINES = 3
 """Fewer machine lines in a row than this stay part of the words around them."""
@@ -32,7 +29,11 @@ SCAN_LIMIT_CHARS = 400_000
 """So much of a message's words is searched for pastes line by line; what lies behind is taken whole."""
 
 BLOCK_LIMIT = 400
-"""So many blocks of a message are classified by their content; the rest by their fence only."""
+"""So many blocks of a message are classified by their content, the rest by their fence only; and so many
+pastes are told from the words around them."""
+
+MOST_BLOCKS = 2_000
+"""What stands behind so many blocks is told as words."""
 
 EMBEDDED_TRACEBACKS = 2
 """A log with up to this many tracebacks is cut around them; with more it stays one log."""
@@ -83,6 +84,7 @@ def _fenced(content: str) -> list[Block]:
         same = match["mark"][0] == open_at["mark"][0] and len(match["mark"]) >= len(open_at["mark"])
         if not same or (diff and match["indent"]):
             continue
+        # A fence with a word behind it never closes one: in Markdown it opens another, elsewhere it is text.
         if info:
             depth += _nests(open_at["info"])
         elif depth:
@@ -266,6 +268,8 @@ def _mixed(content: str, source: Source) -> tuple[Segment, ...]:
     at = 0
     command = ""
     for number, block in enumerate(find_blocks(content)):
+        if number >= MOST_BLOCKS:
+            break
         if block.start > at:
             spans.extend(_plain(content, at, block.start, source))
             if content[at : block.start].strip():
@@ -323,6 +327,7 @@ def _plain(content: str, start: int, end: int, source: Source) -> list[Segment]:
     text = content[start:end]
     if text.count("\n") < MIN_PASTE_LINES - 1:
         return [base]
+    # Behind the limit words are not searched line by line: a large piece of them has one class.
     if end > SCAN_LIMIT_CHARS + len(text) // 4:
         if len(text) < SCAN_LIMIT_CHARS // 100:
             return [base]
@@ -330,7 +335,7 @@ def _plain(content: str, start: int, end: int, source: Source) -> list[Segment]:
         return [base if verdict[0] is ContentClass.PROSE else _span(start, end, verdict)]
     spans: list[Segment] = []
     at = start
-    for run_start, run_end in _machine_runs(text):
+    for run_start, run_end in _machine_runs(text)[:BLOCK_LIMIT]:
         verdict = classify(text[run_start:run_end])
         if verdict[0] in _PROSE_KINDS:
             continue
@@ -349,6 +354,10 @@ def _machine_runs(text: str) -> list[tuple[int, int]]:
     at, begin, last_end, machine, quiet, words = 0, -1, 0, 0, 0, 0
     for line in [*text.splitlines(keepends=True), "\0end"]:
         shape = "end" if line == "\0end" else line_shape(ANSI.sub("", line[:800]).rstrip("\r\n"))
+        # A strong line is one that only a machine writes; it alone begins a run. A weak one could be either:
+        # it goes with the run around it, and ends it only when six follow each other. Once eight strong
+        # lines have shown that a paste is going on, up to two lines of words inside it (a log's own prose)
+        # don't end it either. The run stops at its last line that is no word and no blank.
         strong = shape in MACHINE or (shape == "code" and line.rstrip().endswith(("{", "}", ";", "):")))
         weak = shape in ("blank", "other", "code", "marker", "table", "yaml", "section", "assign") or line[
             :2

@@ -9,7 +9,9 @@ from itertools import pairwise
 BLOCK_CHARS = 2_000
 """A run of text without any sentence end is cut at spaces about every so many characters."""
 
-SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'”’»)\]*_`]{0,3}(?=\s)|[。！？．؟।]+[」』”）]{0,2}|[:;](?=\s*\n))")
+SENTENCE_END = re.compile(
+    r"(?:(?<![.!?…])[.!?…]+[\"'”’»)\]*_`]{0,3}(?=\s)|[。！？．؟।]+[」』”）]{0,2}|[:;](?=\s*\n))"
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Mr|Mrs|Ms|Dr|St|No|Nr|Fig|fig|eq|Eq|al|Jan|Feb|Mar"
     r"|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec"

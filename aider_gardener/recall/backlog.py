@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store.base import PendingPassage, Store
 from aider_gardener.errors import StoreError
-from aider_gardener.recall.embed import Embedder, load_embedder
+from aider_gardener.recall.embed import Embedder, Load, load_embedder
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
@@ -33,8 +33,6 @@ STORE_FAILURES = 3
 """So often in a row the archive may refuse before the backlog is given up for this process."""
 
 log = logging.getLogger("aider_gardener")
-
-Load = Callable[[], tuple[Embedder | None, str]]
 
 
 class Backlog:

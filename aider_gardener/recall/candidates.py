@@ -6,9 +6,11 @@ A prompt that asks about the past wants more of it than an order to go on.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store.base import VectorHit
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import open_exchange
@@ -137,8 +139,8 @@ def found_in(
     session from a sequence number on, or of all (when the gardener asks: of all others)."""
     excluded = [archive.session] if request.unasked and session is None else []
     limits = (OLDER_CANDIDATES, OLDER_CANDIDATES) if excluded else (VECTOR_CANDIDATES, TEXT_CANDIDATES)
-    nearest = archive.near(
-        request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
+    nearest = near_in_meaning(
+        archive, request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
     )
     worded = archive.store.search_text(
         request.query, limit=limits[1], session=session, min_seq=floor, exclude_sessions=excluded
@@ -146,6 +148,32 @@ def found_in(
     return (
         {(hit.entry_id, hit.start, hit.end): hit.similarity for hit in nearest},
         [(hit.entry_id, hit.start, hit.end) for hit in worded],
+    )
+
+
+def near_in_meaning(
+    archive: Archive,
+    question: str,
+    *,
+    limit: int,
+    session: str | None,
+    min_seq: int | None,
+    exclude_sessions: Collection[str] = (),
+) -> list[VectorHit]:
+    """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
+    backlog = archive.backlog
+    if backlog is None:
+        return []
+    vector = backlog.query_vector(question, backlog.question_seconds if backlog.background else None)
+    if vector is None:
+        return []
+    return archive.store.search_vectors(
+        vector,
+        embedder=backlog.embedder_name,
+        limit=limit,
+        session=session,
+        exclude_sessions=exclude_sessions,
+        min_seq=min_seq,
     )
 
 

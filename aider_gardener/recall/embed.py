@@ -1,7 +1,9 @@
 """Embeddings: texts as vectors whose scalar product says how close they are in meaning.
 
-The model is all-MiniLM-L6-v2 with int8 weights, from files on this machine; nothing is ever downloaded.
-Importing this module loads nothing heavy: the model and its libraries come with `MiniLM.load`.
+The model is all-MiniLM-L6-v2 with int8 weights or, by choice, another one of fastembed's registry, from
+files on this machine; nothing is ever downloaded. Vectors of different embedders never compare: each has a
+name of its own in the archive. Importing this module loads nothing heavy: a model and its libraries come
+with `load`.
 
 The libraries that run it are kept silent, leave the memory when unloaded, and are safe at exit.
 """
@@ -11,12 +13,16 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import os
 import sys
 import threading
+import warnings
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -51,6 +57,11 @@ MAX_CHARS = 2_000
 """The model reads 256 tokens; what stands behind this many characters could not be among them."""
 REMEMBERED_TEXTS = 2_048
 """So many vectors are kept in memory (3 MB): questions and common passages come again."""
+ABSENT = (
+    "the model {name} is not on this machine; fetch it once with"
+    " `python -c \"from fastembed import TextEmbedding; TextEmbedding('{name}')\"`"
+)
+NOT_CALLED = "models of a provider ({name}) are not called from here"
 
 
 class ProcessEnding(GardenerError):
@@ -150,28 +161,19 @@ class Embedder(Protocol):
         ...
 
 
-class MiniLM:
-    """all-MiniLM-L6-v2 on the CPU. `model_file` is its ONNX file, of this hash and no other.
+Load = Callable[[], tuple[Embedder | None, str]]
+"""Gives an embedder ready to answer and "", or None and why there is none."""
 
-    Texts are cut at 256 tokens and embedded one at a time: in batches they would be padded, which
-    costs more than it saves on a CPU, and their vectors would depend on their neighbours.
-    """
 
-    def __init__(self, model_file: Path, *, threads: int = 1, sha256: str = MODEL_SHA256) -> None:
-        self.model_file = model_file
+class LocalModel(ABC):
+    """A model on the CPU, from files on this machine, loaded when first asked; `dim` may be 0 till then."""
+
+    dim: int
+
+    def __init__(self, threads: int) -> None:
         self.threads = threads
-        self.sha256 = sha256
         self._lock = threading.Lock()
         self._model: Any = None
-        self._known: OrderedDict[bytes, Vectors] = OrderedDict()  # by hash: texts may be forgotten
-
-    @property
-    def name(self) -> str:
-        return MODEL_NAME
-
-    @property
-    def dim(self) -> int:
-        return MODEL_DIM
 
     @property
     def loaded(self) -> bool:
@@ -180,18 +182,49 @@ class MiniLM:
     def load(self) -> None:
         self._ready()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np
-
-        found = np.empty((len(texts), MODEL_DIM), dtype=np.float32)
-        for row, text in enumerate(texts):
-            found[row] = self._vector(readable(text))
-        return found
-
     def unload(self) -> None:
         with self._lock:
             self._model = None
         return_memory()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One by one: in batches texts would be padded, which costs more than it saves on a CPU, and their
+        vectors would depend on their neighbours."""
+        import numpy as np
+
+        if not self.dim:
+            self.load()
+        found = np.empty((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            found[row] = self._vector(readable(text))
+        return found
+
+    @abstractmethod
+    def _vector(self, text: str) -> Vectors:
+        """The row of one text."""
+
+    @abstractmethod
+    def _opened(self) -> Any:
+        """The model, read from its files. Raises EmbedderError."""
+
+    def _ready(self) -> Any:
+        """The loaded model. A caller goes on with the one it got even if `unload` comes between."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._opened()
+            return self._model
+
+
+class MiniLM(LocalModel):
+    """all-MiniLM-L6-v2. `model_file` is its ONNX file, of this hash and no other. It reads 256 tokens."""
+
+    name, dim = MODEL_NAME, MODEL_DIM
+
+    def __init__(self, model_file: Path, *, threads: int = 1, sha256: str = MODEL_SHA256) -> None:
+        super().__init__(threads)
+        self.model_file = model_file
+        self.sha256 = sha256
+        self._known: OrderedDict[bytes, Vectors] = OrderedDict()  # by hash: texts may be forgotten
 
     def _vector(self, text: str) -> Vectors:
         key = hashlib.sha256(text.encode()).digest()
@@ -209,19 +242,13 @@ class MiniLM:
                 self._known.popitem(last=False)
         return vector
 
-    def _ready(self) -> Any:
-        """The loaded model. A caller goes on with the one it got even if `unload` comes between."""
-        with self._lock:
-            if self._model is None:
-                check_file(self.model_file, self.sha256)
-                check_file(TOKENIZER_DIRECTORY / "tokenizer.json", TOKENIZER_SHA256)
-                try:
-                    self._model = open_model(self.model_file, self.threads)
-                except Exception as error:  # any failure of these libraries means: no embedder
-                    raise EmbedderError(
-                        f"the embedding model cannot be loaded ({one_line(error)})"
-                    ) from error
-            return self._model
+    def _opened(self) -> Any:
+        check_file(self.model_file, self.sha256)
+        check_file(TOKENIZER_DIRECTORY / "tokenizer.json", TOKENIZER_SHA256)
+        try:
+            return open_model(self.model_file, self.threads)
+        except Exception as error:  # any failure of these libraries means: no embedder
+            raise EmbedderError(f"the embedding model cannot be loaded ({one_line(error)})") from error
 
 
 def open_model(model_file: Path, threads: int) -> Any:
@@ -264,6 +291,97 @@ def _open(model_file: Path, threads: int) -> Any:
     )
 
 
+class RegisteredModel(LocalModel):
+    """A model of fastembed's registry. Once it is loaded its name holds the beginning of its file's hash."""
+
+    def __init__(self, registered: str, *, threads: int = 1) -> None:
+        super().__init__(threads)
+        self.registered = registered
+        self.name = f"fastembed:{registered}"
+        self.dim = 0
+
+    def _vector(self, text: str) -> Vectors:
+        model = self._ready()
+        with native():
+            vector: Vectors = unit_rows(list(model.embed([text], batch_size=1)))[0]
+        return vector
+
+    def _opened(self) -> Any:
+        with silenced():
+            for library in LIBRARIES:
+                with native():
+                    import_or_refuse(library)
+            self.dim, file = self._described()
+            model, folder = self._found()
+        self.name = f"fastembed:{self.registered}@{file_hash(folder / file)[:12]}"
+        return model
+
+    def _described(self) -> tuple[int, str]:
+        """The length of the model's vectors and the name of its file, by the registry."""
+        from fastembed import TextEmbedding
+
+        known = {str(each["model"]).lower(): each for each in TextEmbedding.list_supported_models()}
+        found = known.get(self.registered.lower())
+        if found is None:
+            raise EmbedderError(
+                f"fastembed knows no model {self.registered};"
+                " TextEmbedding.list_supported_models() names those it knows"
+            )
+        return int(found["dim"]), str(found["model_file"])
+
+    def _found(self) -> tuple[Any, Path]:
+        """The model and the folder of its files."""
+        from fastembed import TextEmbedding
+
+        try:
+            with native(), without_log():
+                model = TextEmbedding(
+                    self.registered,
+                    local_files_only=True,
+                    threads=self.threads,
+                    providers=["CPUExecutionProvider"],
+                )
+        except Exception as error:  # fastembed raises errors of many kinds where files are missing
+            raise EmbedderError(ABSENT.format(name=self.registered)) from error
+        place: Any = model.model
+        return model, Path(place._model_dir)
+
+
+@contextlib.contextmanager
+def without_log() -> Iterator[None]:
+    """fastembed writes to standard error what its exceptions say better, and warns of its own future."""
+    logger: Any = importlib.import_module("loguru").logger
+    logger.disable(LIBRARY)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.enable(LIBRARY)
+
+
+def import_or_refuse(library: str) -> None:
+    try:
+        importlib.import_module(library)
+    except ImportError as error:
+        raise EmbedderError(f"the package {library} is not installed") from error
+
+
+def unit_rows(rows: Any) -> Vectors:
+    """Rows scaled to length 1; raises EmbedderError where that cannot be."""
+    import numpy as np
+
+    try:
+        found = np.asarray(rows, dtype=np.float32)
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    except (TypeError, ValueError) as error:
+        raise EmbedderError("the embedding model gave no vectors of one length") from error
+    if not np.isfinite(lengths).all() or not (lengths > 0).all():
+        raise EmbedderError("the embedding model gave a vector without a direction")
+    units: Vectors = (found / lengths).astype(np.float32)
+    return units
+
+
 _shared: dict[int, MiniLM] = {}
 _shared_lock = threading.Lock()
 
@@ -290,9 +408,23 @@ def load_embedder(*, threads: int = 1) -> tuple[Embedder | None, str]:
     Takes up to a few seconds the first time: for background threads and offline runs.
     """
     embedder, reason = find_embedder(threads=threads)
-    if embedder is None:
-        return None, reason
+    return (None, reason) if embedder is None else loaded(lambda: embedder)
+
+
+def loading(choice: str) -> Load | None:
+    """What loads the embedder that the setting names; None where nothing is to be embedded."""
+    kind, _, name = choice.partition(":")
+    if kind == "none":
+        return None
+    if kind == "litellm":  # reason: only a host knows how to call its provider
+        return lambda: (None, NOT_CALLED.format(name=name))
+    return partial(loaded, partial(RegisteredModel, name)) if kind == "fastembed" else load_embedder
+
+
+def loaded(make: Callable[[], Embedder]) -> tuple[Embedder | None, str]:
+    """An embedder ready to answer and "", or None and why there is none."""
     try:
+        embedder = make()
         embedder.load()
     except EmbedderError as error:
         return None, str(error)
@@ -301,6 +433,12 @@ def load_embedder(*, threads: int = 1) -> tuple[Embedder | None, str]:
 
 def check_file(path: Path, sha256: str) -> None:
     """Raise EmbedderError unless the file has this SHA-256 (hex)."""
+    if file_hash(path) != sha256:
+        raise EmbedderError(f"{path.name} of the embedding model is damaged: reinstall its package")
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a model's file, hex. Raises EmbedderError."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as handle:
@@ -310,8 +448,7 @@ def check_file(path: Path, sha256: str) -> None:
         raise EmbedderError(
             f"{path.name} of the embedding model cannot be read ({error.strerror})"
         ) from error
-    if digest.hexdigest() != sha256:
-        raise EmbedderError(f"{path.name} of the embedding model is damaged: reinstall its package")
+    return digest.hexdigest()
 
 
 def readable(text: str) -> str:

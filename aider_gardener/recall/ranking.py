@@ -126,6 +126,8 @@ def rank(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
         by_entry.setdefault(id(passage.entry), []).append(at)
     for places in by_entry.values():
         places.sort(key=lambda at: passages[at].start)
+        # Words of the question are shared out: the passage's own count whole, those around it in part and
+        # only where the passage lacks them, so that a repeated word is no evidence twice.
         anywhere = in_entry(places, held, weights)
         for order, at in enumerate(places):
             lexical = 0.0
@@ -143,6 +145,8 @@ def fuse(lexical: float, similarity: float) -> float:
     """One score of the two; the lexical score alone where no similarity is known."""
     if not similarity:
         return lexical
+    # A fixed scale, not one stretched over the candidates: unasked, the score decides whether anything is
+    # relevant at all, and the best of a poor lot must stay poor.
     meaning = min(1.0, max(0.0, (similarity - MEANING_FROM) / MEANING_SPAN))
     return (1 - MEANING_WEIGHT) * lexical + MEANING_WEIGHT * meaning
 

@@ -17,6 +17,8 @@ from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import LABELS, UNDONE_LABEL
+from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
 from aider_gardener.recall.ranking import Passage, company, in_order, rank, shared, terms
 
@@ -45,7 +47,6 @@ NOTE_HEAD = (
 )
 OLD_CODE = ", code as it was then; the files have what holds now"
 EARLIER_CHAT = ", in an earlier chat"
-NOTE_TAIL = "(End of quotes.)"
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
 ITEM_TOKENS = 14
@@ -129,10 +130,6 @@ def telling(passage: Passage, words: Sequence[Word]) -> bool:
         or any(not word.isalpha() for word in held)
         or passage.similarity >= CLOSE_SIMILARITY
     )
-
-
-def squeeze(text: str) -> str:
-    return " ".join(text.split())
 
 
 def standing_text(chat: Chat, request: Request) -> str:
@@ -224,7 +221,7 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
             lines.append("> …")
         last = (item.entry_id, item.turn, item.is_code)
         lines += [f"> {line}" for line in item.text.splitlines()]
-    return "\n".join([*lines, NOTE_TAIL])
+    return "\n".join([*lines, NOTE_END])
 
 
 class Recollection:
@@ -255,9 +252,3 @@ class Recollection:
     def reset(self) -> None:
         """Look anew for the open question: what was found may be gone."""
         self._open = None
-
-    def twin(self) -> Recollection:
-        """A copy for a trial."""
-        other = Recollection(self.archive)
-        other._open = self._open
-        return other

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.provenance import version_of
 from aider_gardener.replay.play.variants import variant_named
-from aider_gardener.replay.session.session import Session
+from aider_gardener.replay.session.session import Session, chained
 from aider_gardener.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parents[2] / "aider_gardener"
@@ -46,9 +45,8 @@ FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
 WITHOUT_EFFECT = (
-    "cli/", "tables", "patches/", "replay/measure/ablation", "replay/measure/evaluate", "replay/server",
-    "replay/session/check", "replay/session/grammar", "replay/session/history", "replay/session/notices",
-    "replay/session/record", "replay/show/",
+    "cli/", "tables", "patches/", "replay/server", "replay/session/check", "replay/session/grammar",
+    "replay/session/history", "replay/session/record", "replay/show/",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures."""
 

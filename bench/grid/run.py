@@ -14,16 +14,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.play.chain import chained
 from aider_gardener.replay.play.filtering import COMMAND_VARIABLE
-from aider_gardener.replay.play.jobs import Job, Source, find_paths, one_job
+from aider_gardener.replay.play.jobs import FoundSession, Job, find_paths, one_job
 from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import chained
 from bench.grid import plots
 from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets
 from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written
@@ -46,23 +46,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     parser.add_argument("--list", action="store_true", help="say what would be run and how long it may take")
     options = parser.parse_args(argv)
+    return ended("make bench", lambda: work(options))
+
+
+def work(options: argparse.Namespace) -> int:
+    """Run what was asked for, and keep the results; returns how many cells failed."""
+    everything, wanted = chosen(options)
+    todo = [cell for cell in wanted if kept(cell) is None]
+    done = len(wanted) - len(todo)
+    print(f"{len(wanted)} cells, {done} of them done; {estimate(todo, options.parallel)}")
+    if options.list:
+        print("\n".join(cell.name for cell in todo))
+        return 0
+    failed = run_all(todo, options.parallel)
+    keep_results(everything)
+    return failed
+
+
+def ended(name: str, work: Callable[[], int]) -> int:
+    """The exit code of a command whose replays are kept: 1 if any failed, or in a line why it stopped."""
     try:
-        everything, wanted = chosen(options)
-        todo = [cell for cell in wanted if kept(cell) is None]
-        done = len(wanted) - len(todo)
-        print(f"{len(wanted)} cells, {done} of them done; {estimate(todo, options.parallel)}")
-        if options.list:
-            print("\n".join(cell.name for cell in todo))
-            return 0
-        failed = run_all(todo, options.parallel)
+        return 1 if work() else 0
     except GardenerError as problem:
-        print(f"make bench: {problem}", file=sys.stderr)
-        return 1
+        print(f"{name}: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
         print("stopped; what was finished is kept, the same command goes on from there", file=sys.stderr)
-        return 1
-    keep_results(everything)
-    return 1 if failed else 0
+    return 1
 
 
 def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
@@ -157,7 +166,9 @@ def run_cell(cell: Cell, advance: Any) -> float:
         then=cell.then,
         vectors=VECTORS,
     )
-    result, summary = one_job(Source(cell.path, session, cell.session), job, lambda _done, _total: advance())
+    result, summary = one_job(
+        FoundSession(cell.path, session, cell.session), job, lambda _done, _total: advance()
+    )
     seconds = time.perf_counter() - began
     value = {
         "key": key,

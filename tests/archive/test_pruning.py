@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from aider_gardener.archive.retention import (
     proposal,
     prune,
 )
-from aider_gardener.archive.store import Chunk, Store, open_store, sessions
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.settings import Settings
@@ -127,55 +125,25 @@ def test_a_limit_warns_or_caps(tmp_path: Path) -> None:
     store.close()
 
 
-def test_sessions_that_a_process_holds_are_live(tmp_path: Path) -> None:
+def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -> None:
+    filled(tmp_path)
+    store = open_store(tmp_path)
+    reader = apsw.Connection(str(tmp_path / "gardener.db"))
+    assert prune(store, Policy()).entries == 60
+    assert store.stats().entries == 2 and store.verify() == []
+    reader.close()
+    store.close()
+
+
+def test_what_a_process_holds_is_not_pruned(tmp_path: Path) -> None:
     filled(tmp_path)
     holder = open_store(tmp_path)
     holder.open_session("old", project="p", started_at=OLD)
     reader = open_store(tmp_path)
-    assert "old" in reader.live_sessions() and proposal(reader, Policy()) == []
+    assert proposal(reader, Policy()) == []
     holder.close()
-    assert "old" not in reader.live_sessions() and len(proposal(reader, Policy())) == 60
+    assert len(proposal(reader, Policy())) == 60
     reader.close()
-
-
-def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
-    filled(tmp_path, 3)
-    code = (
-        "import os, sys, pathlib\n"
-        "from aider_gardener.archive.store import open_store\n"
-        "store = open_store(pathlib.Path(sys.argv[1]))\n"
-        "store.open_session('old', project='p', started_at=1.0)\n"
-        "print('held', flush=True)\n"
-        "sys.stdin.read()\n"
-        "os._exit(9)\n"
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert child.stdout is not None and child.stdout.readline() == b"held\n"
-    store = open_store(tmp_path)
-    assert "old" in store.live_sessions()
-    child.communicate()
-    assert "old" not in store.live_sessions()
-    store.close()
-
-
-def test_another_machines_process_and_a_reused_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filled(tmp_path, 3)
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    db.execute("INSERT INTO holders VALUES ('old', 'elsewhere', 1, '', ?)", (time.time() - 2 * DAY,))
-    store = open_store(tmp_path)
-    assert "old" in store.live_sessions()
-    db.execute("UPDATE holders SET at = ?", (time.time() - 40 * DAY,))
-    assert "old" not in store.live_sessions()
-    started = sessions.start_of(os.getpid())
-    assert sessions.is_running(os.getpid(), started) and not sessions.is_running(-1, "")
-    if started:
-        assert not sessions.is_running(os.getpid(), started + "1")
-    db.close()
-    store.close()
 
 
 def test_use_raises_confidence(tmp_path: Path) -> None:
@@ -188,14 +156,4 @@ def test_use_raises_confidence(tmp_path: Path) -> None:
     for _ in range(40):
         store.touch([stored.id], 1_000_000.0 + 100 * HOUR)
     assert store.holdings()[0].confidence == 1.0
-    store.close()
-
-
-def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -> None:
-    filled(tmp_path)
-    store = open_store(tmp_path)
-    reader = apsw.Connection(str(tmp_path / "gardener.db"))
-    assert prune(store, Policy()).entries == 60
-    assert store.stats().entries == 2 and store.verify() == []
-    reader.close()
     store.close()

@@ -58,7 +58,9 @@ def test_an_older_passage_counts_less() -> None:
     chat(store, "old").sync(talk(FACT), [])
     new = chat(store, "new")
     request = Request(FACT[0], unasked=True, older=True)
-    unasked = {item.entry_id: item.score for item in new.recollection.find(new.chat, request, words)}
+    unasked = {
+        item.entry_id: item.score for item in new.state.recollection.find(new.state.chat, request, words)
+    }
     asked = {item.entry_id: item.score for item in new.recall(FACT[0])}
     assert unasked
     assert all(

@@ -1,4 +1,4 @@
-"""What each compressor handles is summed over sessions, and said as `gardener compress` says it."""
+"""What each compressor handles is summed over sessions, and told by compressor."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay.measure.ablation import ablate
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.tokens import default_counter
 from bench import handled
-from bench.handled import main, totals
+from bench.handled import ablate, main, totals
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sessions"
 
@@ -35,3 +34,31 @@ def test_sums_are_over_all_sessions_the_largest_first() -> None:
         }
     }
     assert list(totals({"a": one, "b": two}).items()) == [("diff", [90, 9]), ("prose", [15, 10])]
+
+
+def test_sessions_are_told_by_compressor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
+    events = [
+        {"kind": "meta", "format": 1, "name": "short"},
+        {"kind": "user", "turn": 1, "text": "run it, please"},
+        {"kind": "command", "turn": 1, "command": "python worker.py", "output": log, "exit_status": 0},
+        {"kind": "reply", "turn": 1, "text": "Done: 300 jobs."},
+    ]
+    (tmp_path / "short").mkdir()
+    path = tmp_path / "short" / "session.jsonl"
+    path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    report = ablate([load_session(path.parent)], default_counter()).record()
+    assert report["sessions"] == ["short"] and report["messages"] == 3
+    row = report["compressors"]["log: others"]
+    assert row["share"] > 0.9 and row["ratio"] < 0.2
+    assert report["line_ratio"] < report["compressed_ratio"] < 0.25
+    counted = sum(row["tokens"] for row in report["compressors"].values())
+    assert counted == pytest.approx(report["tokens"], rel=0.02)
+    assert main([str(tmp_path)]) == main([str(path.parent)]) == 0
+    first, second = capsys.readouterr().out.split("1 sessions, ")[1:]
+    assert first == second and "log: others" in first and "in line form" in first
+
+
+def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([str(tmp_path)])

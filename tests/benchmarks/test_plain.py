@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.replay.measure.result import SUMMARY, ReplayResult
-from aider_gardener.replay.play.jobs import replay_session
+from aider_gardener.replay.play.jobs import Job, replay_job
 from aider_gardener.replay.session.history import load_session
 from bench import plain
 from bench.plain import fitted, plain_chat, plain_events, plain_summaries, write_plain
@@ -124,13 +124,13 @@ def test_a_probe_of_a_turn_that_is_gone_is_asked_at_the_next() -> None:
 
 @pytest.fixture(scope="module")
 def fixed(chat: Path) -> ReplayResult:
-    return replay_session(chat, "stock-fixed", history_tokens=300)
+    return replay_job(Job(chat, "stock-fixed", history_tokens=300))
 
 
 def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
     chat: Path, fixed: ReplayResult
 ) -> None:
-    stock = replay_session(chat, "stock", history_tokens=300)
+    stock = replay_job(Job(chat, "stock", history_tokens=300))
     assert not stock.compactions and not stock.notices
     assert any(event.applied for event in fixed.compactions)
     first, last = stock.main_calls()[-1], fixed.main_calls()[-1]
@@ -145,7 +145,7 @@ def test_only_a_plain_chat_closes_its_exchanges(tmp_path: Path, chat: Path) -> N
     folder.mkdir()
     rows = (chat / "session.jsonl").read_text("utf-8")
     (folder / "session.jsonl").write_text(rows.replace('"plain": true', '"plain": false'), "utf-8")
-    found = replay_session(folder, "stock-fixed", history_tokens=300)
+    found = replay_job(Job(folder, "stock-fixed", history_tokens=300))
     assert not found.compactions
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aider_gardener.replay.session.session import Event, Probe, Session
+from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from bench.retrieval import LIMITS, WAYS, measured, messages_of, sums
 
 
@@ -35,10 +35,10 @@ def session() -> Session:
     return Session(name="s", events=tuple(events), sha256="", repo0=None, files=(), probes=(probe,))
 
 
-def turn_of(turn: int, text: str) -> list[Event]:
+def turn_of(turn: int, text: str) -> list[SessionEvent]:
     return [
-        Event(kind="user", turn=turn, text=text),
-        Event(kind="reply", turn=turn, text=f"Noted as number {turn}."),
+        SessionEvent(kind="user", turn=turn, text=text),
+        SessionEvent(kind="reply", turn=turn, text=f"Noted as number {turn}."),
     ]
 
 
@@ -52,12 +52,12 @@ def test_a_fact_is_found_by_its_words_and_not_by_being_new(tmp_path: Path) -> No
 
 def test_the_host_s_commands_are_no_messages() -> None:
     def texts(kind: str, text: str) -> list[str]:
-        return [message.content for message in messages_of(Event(kind=kind, turn=1, text=text))]
+        return [message.content for message in messages_of(SessionEvent(kind=kind, turn=1, text=text))]
 
     assert texts("user", "/ask why?") == ["why?"]
     assert texts("user", "/add a.py") == []
     assert texts("commit", "fix: it") == []
-    ran = list(messages_of(Event(kind="command", turn=1, command="make", output="gcc: error")))
+    ran = list(messages_of(SessionEvent(kind="command", turn=1, command="make", output="gcc: error")))
     assert "make" in ran[0].content and "gcc: error" in ran[0].content
 
 

@@ -55,7 +55,6 @@ def test_classify_names_class_and_segments() -> None:
         ["."],
         ["--class", "nonsense"],
         ["--source", "nonsense"],
-        ["--evaluate", "no-such-folder"],
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
@@ -69,16 +68,6 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
 def test_any_bytes_are_read(data: bytes) -> None:
     for arguments in ([], ["--json"]):
         assert CliRunner().invoke(compress, arguments, input=data).exit_code == 0
-
-
-def test_evaluate_prints_the_matrix(tmp_path: Path) -> None:
-    (tmp_path / "log_app").mkdir()
-    (tmp_path / "log_app" / "a.log").write_text(LOG, encoding="utf-8")
-    assert "1 of 1 right: 100.0%" in CliRunner().invoke(compress, ["--evaluate", str(tmp_path)]).stdout
-    assert (
-        json.loads(CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"]).stdout)["accuracy"]
-        == 1.0
-    )
 
 
 @pytest.mark.parametrize(
@@ -95,35 +84,3 @@ def test_evaluate_prints_the_matrix(tmp_path: Path) -> None:
 )
 def test_what_was_kept_is_counted_in_words(number: int, what: str, told: str) -> None:
     assert counted(number, what) == told
-
-
-def session(folder: Path) -> None:
-    events = [{"kind": "meta", "format": 1, "name": "short"}, {"kind": "user", "turn": 1, "text": "run it, please"},
-              {"kind": "command", "turn": 1, "command": "python worker.py", "output": LOG, "exit_status": 0}, {"kind": "reply", "turn": 1, "text": "Done: 300 jobs."}]  # fmt: skip
-    (folder / "short").mkdir()
-    (folder / "short" / "session.jsonl").write_text(
-        "".join(json.dumps(event) + "\n" for event in events), encoding="utf-8"
-    )
-
-
-def test_sessions_are_told_by_compressor(tmp_path: Path) -> None:
-    session(tmp_path)
-    report = json.loads(CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path), "--json"]).stdout)
-    assert report["sessions"] == ["short"] and report["messages"] == 3
-    log = report["compressors"]["log: others"]
-    assert (
-        log["share"] > 0.9
-        and log["ratio"] < 0.2
-        and report["compressed_ratio"] < 0.25
-        and report["line_ratio"] < report["compressed_ratio"]
-    )
-    assert sum(row["tokens"] for row in report["compressors"].values()) == pytest.approx(
-        report["tokens"], rel=0.02
-    )
-    table = CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path / "short")]).stdout
-    assert "log: others" in table and "in line form" in table
-
-
-def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
-    result = CliRunner().invoke(compress, ["--evaluate-sessions", str(tmp_path)])
-    assert result.exit_code == 2 and "holds no recorded session" in result.stderr

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from made_replays import results_in
 
 from aider_gardener.cli.replay import replay
-from aider_gardener.replay.measure.summary import read_results
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
 HISTORY = str(HISTORIES / "current.md")
@@ -118,7 +118,7 @@ def test_a_history_file_is_replayed_without_keys_or_network(replayed: tuple[Resu
 
 def test_json_plot_and_prompts_are_written(replayed: tuple[Result, Path]) -> None:
     _, place = replayed
-    results = read_results(place / "r.json")
+    results = results_in(place / "r.json")
     assert [result.variant for result in results] == ["none", "no-history"]
     assert (place / "p.svg").read_text(encoding="utf-8").startswith("<?xml")
     prompts = sorted(path.name for path in (place / "prompts" / place.name / "none").iterdir())

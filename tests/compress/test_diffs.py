@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-from tool_outputs import compressed, context, output, ratio
+from tool_outputs import compressed, context, ratio
 
 from aider_gardener.compress import diffs
-from aider_gardener.reading.detectors import detect_diff
-
-
-def test_a_diff_is_told() -> None:
-    assert detect_diff(output("diff")) == "unified-diff"
-    assert detect_diff("@@ -1,2 +1,2 @@\n-old\n+new\n same\n") == "unified-diff"
-
-
-@pytest.mark.parametrize("name", ["app_log", "pytest_q", "grep", "git_log_stat", "rustc", "py_group"])
-def test_other_output_is_no_diff(name: str) -> None:
-    assert detect_diff(output(name)) == ""
 
 
 def long_diff(files: int, lines: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from aider_gardener.compress import Context, compress_text
-from aider_gardener.compress.documents import READERS, known_document
+from aider_gardener.compress.structured.compressor import READERS, known_document
 from aider_gardener.messages import ContentClass, Focus
 from aider_gardener.reading.classify import classify
 from aider_gardener.tokens import approximate

@@ -6,21 +6,6 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import errors
-from aider_gardener.reading.detectors import detect_traceback
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("py_group", "traceback-python"), ("py_recursion", "traceback-python"), ("py_threads", "traceback-python"),
-     ("java_stack", "stack-java"), ("js_stack", "stack-js"), ("rust_panic", "stack-rust")],
-)  # fmt: skip
-def test_the_language_is_told(name: str, kind: str) -> None:
-    assert detect_traceback(output(name)) == kind
-
-
-@pytest.mark.parametrize("name", ["app_log", "pytest_q", "diff", "grep", "paths", "git_log_stat", "tsc"])
-def test_other_output_is_no_traceback(name: str) -> None:
-    assert detect_traceback(output(name)) == ""
 
 
 @pytest.mark.parametrize("name", ["py_threads", "java_stack"])

@@ -6,22 +6,11 @@ import pytest
 from tool_outputs import compressed, context, output, ratio
 
 from aider_gardener.compress import listings
-from aider_gardener.reading.detectors import detect_listing
 
 KINDS = {
     "grep": "grep", "paths": "paths", "git_log_stat": "git-log", "git_log_oneline": "git-log", "table": "table",
     "profile": "profile", "npm_ls": "npm-ls",
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_kind_of_listing_is_told(name: str) -> None:
-    assert detect_listing(output(name)) == KINDS[name]
-
-
-@pytest.mark.parametrize("name", ["app_log", "worker_log", "diff", "py_group", "gcc", "rustc"])
-def test_other_output_is_no_listing(name: str) -> None:
-    assert detect_listing(output(name)) == ""
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "profile"])

@@ -6,21 +6,7 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import logs
-from aider_gardener.reading.detectors import detect_log
 from aider_gardener.reading.output import plain
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("app_log", "app-log"), ("worker_log", "app-log"), ("json_log", "json-log"), ("strace", "strace")],
-)
-def test_the_kind_of_log_is_told(name: str, kind: str) -> None:
-    assert detect_log(output(name)) == kind
-
-
-@pytest.mark.parametrize("name", ["diff", "grep", "paths", "tsc", "git_log_stat", "table", "py_group"])
-def test_other_output_is_no_log(name: str) -> None:
-    assert detect_log(output(name)) == ""
 
 
 def service_log(lines: int) -> str:

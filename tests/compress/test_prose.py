@@ -76,11 +76,6 @@ def test_sentences_end_in_other_scripts_too() -> None:
     assert len(units("यह एक वाक्य है। यह दूसरा है।")) == 2
 
 
-def test_abbreviations_versions_and_numbers_do_not_end_a_sentence() -> None:
-    assert len(units("Use e.g. sqlite 3.31.1 here. It works.")) == 2
-    assert len(units("1. first point\n2. second point")) == 2
-
-
 def test_pleasantries_are_worth_less_than_facts() -> None:
     assert worth("Sure, happy to help!") < worth(FILL) < worth(FACTS[1])
 

@@ -7,10 +7,9 @@ import json
 import pytest
 import yaml
 
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.compress import Context, compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus
-from aider_gardener.reading.yaml import read_yaml
-from aider_gardener.tokens import default_counter
 
 RECORDS = [
     {
@@ -137,32 +136,6 @@ def test_unknown_yaml_keeps_its_shape_and_stays_yaml() -> None:
         and "name: rule0" in shown
         and "# … 77 more of the same shape: rule3, rule4" in shown
     )
-
-
-def test_yaml_of_several_documents_with_tags_and_aliases() -> None:
-    text = "---\nbase: &base\n  Size: !Ref Size\nmore:\n  <<: *base\n---\n- !Sub '${A}-x'\n- 3\n"
-    assert read_yaml(text) == [{"base": {"Size": "!Ref Size"}, "more": {"<<": "*base"}}, ["!Sub ${A}-x", 3]]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 5_000,
-        "- " * 5_000,
-        "a: b: c",
-        "a:\n\tb: 1",
-        "\x00",
-        "{a: [",
-        "? ? ?",
-        "*x",
-        "&a [*a, *a]",
-        "%YAML 9.9\n---\na: 1",
-        "!<" + "a" * 900,
-        "\ud800: 1",
-    ],
-)
-def test_bad_yaml_is_read_as_far_as_it_is_yaml(text: str) -> None:
-    assert read_yaml(text) is None or isinstance(read_yaml(text), list | dict | str | int)
 
 
 def test_an_alias_bomb_stays_small() -> None:

@@ -6,29 +6,6 @@ import pytest
 from tool_outputs import assert_kept, compressed, context, output, ratio
 
 from aider_gardener.compress import testruns
-from aider_gardener.reading.detectors import detect_test_run
-
-KINDS = {
-    "pytest_q": "pytest", "pytest_v": "pytest", "pytest_short": "pytest", "pytest_line": "pytest",
-    "pytest_nosummary": "pytest", "pytest_collect_error": "pytest", "pytest_rsx": "pytest", "pytest_xdist": "pytest",
-    "unittest": "unittest", "unittest_v": "unittest", "node_spec": "node-test", "node_tap": "tap", "tap_prove": "tap",
-    "jest": "jest", "vitest": "jest", "mocha": "jest", "bun": "jest", "cargo_test": "cargo-test",
-    "cargo_backtrace": "cargo-test", "cargo_warnings": "cargo-test", "go_v": "go-test", "go_json": "go-test",
-    "go_packages": "go-test", "maven": "junit", "gradle": "junit", "dotnet": "junit", "rspec": "rspec",
-    "phpunit": "phpunit", "gtest": "ctest",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_runner_is_told_by_structure(name: str) -> None:
-    assert detect_test_run(output(name)) == KINDS[name]
-
-
-@pytest.mark.parametrize(
-    "name", ["app_log", "grep", "diff", "tsc", "py_group", "table", "git_log_stat", "pip"]
-)
-def test_other_output_is_no_test_run(name: str) -> None:
-    assert detect_test_run(output(name)) == ""
 
 
 @pytest.mark.parametrize(

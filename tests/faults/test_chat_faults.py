@@ -78,7 +78,7 @@ class Session:
             self.turn()
 
     def said(self) -> list[str]:
-        return [entry.content for entry in self.gardener.chat.entries.values()]
+        return [entry.content for entry in self.gardener.state.chat.entries.values()]
 
     def close(self) -> None:
         self.store.close()
@@ -103,7 +103,11 @@ def chat(tmp_path: Path) -> Iterator[Session]:
 
 def test_a_healthy_chat_compacts_recalls_and_says_nothing(chat: Session, tmp_path: Path) -> None:
     chat.play(6)
-    assert chat.gardener.plans_applied and chat.notices == [] and chat.gardener.recall("setting2 reason 2")
+    assert (
+        chat.gardener.state.compactions.applied
+        and chat.notices == []
+        and chat.gardener.recall("setting2 reason 2")
+    )
     chat.close()
     assert stored(tmp_path) == chat.said() and len(chat.said()) == 24
 
@@ -113,7 +117,7 @@ def test_a_full_disk(chat: Session, tmp_path: Path) -> None:
     chat.store._db.live.pragma("max_page_count", chat.store._db.live.pragma("page_count"))
     chat.play(6)
     assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
-    assert len(chat.said()) == 24 and chat.gardener.plans_applied
+    assert len(chat.said()) == 24 and chat.gardener.state.compactions.applied
     assert len(chat.store.session_entries("s")) == 24, "what waits is known"
     chat.store._db.live.pragma("max_page_count", 1_000_000)
     chat.play(2)
@@ -165,7 +169,7 @@ def test_a_file_system_that_is_read_only_from_the_start(tmp_path: Path) -> None:
     chat.play(8)
     assert (
         "in memory" in chat.store.notice
-        and chat.gardener.plans_applied
+        and chat.gardener.state.compactions.applied
         and chat.gardener.recall("setting2 reason 2")
     )
     chat.close()
@@ -212,7 +216,7 @@ def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, t
     chat.store.verify()
     chat.play(1)
     assert "damaged" in chat.notices[0], "the damage was met"
-    assert len(chat.said()) == len(before) + 14 and chat.gardener.plans_applied
+    assert len(chat.said()) == len(before) + 14 and chat.gardener.state.compactions.applied
     chat.close()
     assert stored(tmp_path) == chat.said(), "what the damaged page held is known to the chat and stored again"
 
@@ -229,7 +233,7 @@ def test_a_damaged_archive_that_cannot_be_set_aside(
     (tmp_path / "gardener.db").write_bytes(data[:100] + b"\xa5" * (len(data) - 100))
     chat.store._db.live.release_memory()
     chat.play(6)
-    assert not chat.store.persistent and len(chat.said()) == 24 and chat.gardener.plans_applied
+    assert not chat.store.persistent and len(chat.said()) == 24 and chat.gardener.state.compactions.applied
     assert len(chat.notices) == 1 and "memory only" in chat.notices[0]
 
 
@@ -237,7 +241,11 @@ def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
     ticks = itertools.cycle([1_000_000.0, 2.0, 500_000.0, -7.0])
     chat = Session(tmp_path, clock=lambda: next(ticks))
     chat.play(10)
-    assert chat.notices == [] and chat.gardener.plans_applied and chat.gardener.recall("setting2 reason 2")
+    assert (
+        chat.notices == []
+        and chat.gardener.state.compactions.applied
+        and chat.gardener.recall("setting2 reason 2")
+    )
     assert chat.gardener.undo() > 0
     chat.close()
     assert stored(tmp_path) == chat.said()

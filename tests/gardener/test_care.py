@@ -8,28 +8,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_chats import PROSE, long_talk, shown
 from made_entries import make_gardener, talk, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.compactions import apply, show_originals
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import FILLER, problems
 from aider_gardener.settings import Settings
-
-PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))
-
-
-def long_talk(turns: int) -> list[Message]:
-    return talk(*((f"question {n} about subject {n}", f"Answer {n}. {PROSE}") for n in range(turns)))
-
-
-def shown(gardener: Gardener) -> list[Message]:
-    return [piece.message for part in gardener.pieces for piece in part]
 
 
 def text(gardener: Gardener) -> str:
@@ -37,7 +28,7 @@ def text(gardener: Gardener) -> str:
 
 
 def id_at(gardener: Gardener, seq: int) -> str:
-    return gardener.chat.entries[seq].id
+    return gardener.state.chat.entries[seq].id
 
 
 def filled(turns: int = 8, **options: object) -> Gardener:
@@ -71,20 +62,20 @@ def test_laws_of_forgetting_and_pinning(
     for seq in forgotten:
         gardener.forget(id_at(gardener, seq))
     gardener.tend(goal=goal)
-    if undo and gardener.plans_applied:
+    if undo and gardener.state.compactions.applied:
         gardener.undo()
-    gardener.apply(dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
-    gardener.show_originals()
+    apply(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
+    show_originals(gardener.state)
     gardener.shrink()
     for part in gardener.pieces:
         assert problems([piece.message for piece in part]) == []
     standing = text(gardener)
     for seq in forgotten:
         assert messages[seq].content not in standing
-        assert gardener.archive.store.original(full_text_id(messages[seq])) is None
+        assert gardener.state.archive.store.original(full_text_id(messages[seq])) is None
     assert all(messages[seq].content in standing for seq in held)
     gardener.sync(*([piece.message for piece in part] for part in gardener.pieces))
-    assert gardener.chat.next_seq == len(messages), "nothing of ours was taken for something new"
+    assert gardener.state.chat.next_seq == len(messages), "nothing of ours was taken for something new"
 
 
 def full_text_id(message: Message) -> str:
@@ -98,15 +89,16 @@ def test_forget_counts_every_copy_once() -> None:
     gardener.sync(talk(("the same words", "a"), ("the same words", "b")), [])
     assert gardener.forget(id_at(gardener, 0)) == 1
     assert "the same words" not in text(gardener)
-    assert gardener.archive.store.stats().entries == 2
+    assert gardener.state.archive.store.stats().entries == 2
 
 
 def test_forgetting_frees_the_entry_in_memory_too() -> None:
     gardener = filled()
-    secret = gardener.chat.entries[1].content
+    secret = gardener.state.chat.entries[1].content
     gardener.tend()
+    assert any("Answer 0." in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
     gardener.forget(id_at(gardener, 1))
-    assert secret not in repr(gardener.chat)
+    assert secret not in repr(gardener.state.chat)
     assert gardener.recall("answer 0 part number detail", token_limit=5_000)
     assert all("Answer 0." not in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
 
@@ -133,6 +125,7 @@ def test_forget_session_leaves_what_another_session_said() -> None:
     assert new.forget_session() == 2
     assert [entry.content for entry in store.session_entries("old")] == ["said in both", "Noted."]
     assert shown(new) == []
+    assert "new" in [info.id for info in store.sessions("p")]
     new.sync([], [Message("user", "a new beginning")])
     assert [entry.content for entry in store.session_entries("new")] == ["a new beginning"]
 
@@ -140,8 +133,10 @@ def test_forget_session_leaves_what_another_session_said() -> None:
 def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
     gardener = filled(history_tokens=3_000)
     gardener.tend()
-    seq = next(s for s, level in gardener.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN)
-    whole = gardener.chat.entries[seq].content
+    seq = next(
+        s for s, level in gardener.state.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN
+    )
+    whole = gardener.state.chat.entries[seq].content
     assert whole not in text(gardener)
     assert gardener.pin(id_at(gardener, seq)).pinned
     assert whole in text(gardener)
@@ -170,20 +165,21 @@ def test_a_pin_is_known_to_the_next_process(tmp_path: Path) -> None:
 
     first = chat("one")
     first.pin(id_at(first, 1))
-    first.archive.store.close()
+    first.state.archive.store.close()
     second = chat("two")
     second.tend(goal=Goal(high=1, low=1, hard=1))
-    assert second.chat.entries[1].content in text(second)
-    second.archive.store.close()
+    assert second.state.chat.entries[1].content in text(second)
+    second.state.archive.store.close()
 
 
 def test_restore_in_place_holds_off_the_next_plan() -> None:
     gardener = filled(12)
     gardener.tend()
-    seq = next(s for s in gardener.chat.fidelity if s % 2)
+    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
     found = gardener.restore(id_at(gardener, seq))
     assert (found.in_place, found.changed) == (True, True)
     assert found.entry.content in text(gardener)
+    assert gardener.state.compactions.hold > gardener.state.history_used
     gardener.sync(shown(gardener), [Message("user", "short")])
     assert gardener.tend() is None
     assert gardener.restore(id_at(gardener, seq)).changed is False
@@ -200,19 +196,25 @@ def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
     assert f"> Answer 0. {PROSE}" in note
     assert found.messages[1].content == FILLER
     gardener.sync([], list(found.messages))
-    assert gardener.chat.entries[4].source.kind.value == "stub"
+    assert gardener.state.chat.entries[4].source.kind.value == "stub"
     assert gardener.restore(gone).changed is False
+    gardener.pin(gone)
+    assert gardener.state.chat.entries[4].pinned
+    gardener.pin(gone, pinned=False)
+    assert PROSE in text(gardener)
+    assert gardener.forget(gone) == 2, "the note that quotes it goes with it"
+    assert PROSE not in text(gardener)
 
 
 def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
     gardener = filled()
     gardener.tend()
-    seq = next(s for s in gardener.chat.fidelity if s % 2)
+    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
     stored_id = id_at(gardener, seq)
     gardener.restore(stored_id)
     why = gardener.why(stored_id[:8])
     assert [change.kind for change in why.changes] == ["plan", "restore"]
-    plan = gardener.plans_applied[0].plan
+    plan = gardener.state.compactions.applied[0].plan
     assert plan.marks is not None
     mark = plan.marks.high
     assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
@@ -226,11 +228,11 @@ def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
 def test_why_says_how_many_tokens_stand() -> None:
     gardener = filled()
     gardener.tend()
-    for seq, level in gardener.chat.fidelity.items():
+    for seq, level in gardener.state.chat.fidelity.items():
         why = gardener.why(id_at(gardener, seq))
         assert why.standing == level.value
         assert why.standing_tokens < why.tokens or why.tokens < 20
-    assert history_used(gardener) > 0
+    assert gardener.state.history_used > 0
 
 
 @pytest.mark.parametrize("given_id", ["", "  ", "[]", "gzz", "zebra"])
@@ -245,4 +247,36 @@ def test_ids_may_be_given_as_they_stand_in_notes() -> None:
     gardener = filled(2)
     stored_id = id_at(gardener, 0)
     for form in (stored_id, stored_id.upper(), f"[{stored_id}]", f"({stored_id}):", stored_id[:7] + "…"):
-        assert full_id(gardener.archive.store, form) == stored_id
+        assert full_id(gardener.state.archive.store, form) == stored_id
+
+
+def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> None:
+    gardener = filled()
+    messages = shown(gardener)
+    gardener.tend()
+    before = gardener.state.history_used
+    given = gardener.give_back()
+    assert shown(gardener) == messages
+    assert given.messages > 0
+    assert given.tokens == gardener.state.history_used - before > 0
+    with pytest.raises(UsageError, match="no compaction to undo"):
+        gardener.undo()
+
+
+def test_of_a_forgotten_session_no_compaction_can_be_taken_back() -> None:
+    gardener = filled()
+    gardener.tend()
+    gardener.forget_session()
+    with pytest.raises(UsageError, match="no compaction to undo"):
+        gardener.undo()
+
+
+def test_what_was_found_for_the_open_question_is_looked_for_anew_after_a_forget() -> None:
+    gardener = filled()
+    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    question = "what did answer 1 explain of part number 4?"
+    gardener.sync(shown(gardener), [Message("user", question)])
+    assert id_at(gardener, 3) in gardener.recall_note(question, "")
+    forgotten = id_at(gardener, 3)
+    gardener.forget(forgotten)
+    assert forgotten not in gardener.recall_note(question, "")

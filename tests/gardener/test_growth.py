@@ -1,6 +1,8 @@
-"""The autopilot: growth, trend, status line, what was saved, kept across runs."""
+"""Growth of a chat: growth, trend, status line, what was saved, kept across runs."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 from hypothesis import given
@@ -11,19 +13,21 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.growth import (
     POINTS,
-    Autopilot,
-    Point,
-    Session,
+    ChatSums,
     bar,
     kept_sessions,
+    month_status,
     outlook,
     read_state,
     report_line,
+    sent,
     short,
     status_line,
     summed,
     trend,
+    turn_over,
 )
+from aider_gardener.gardener.state import Growth, Point
 from aider_gardener.messages import Message
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -56,27 +60,29 @@ def test_the_outlook_says_how_many_turns_are_left() -> None:
     assert found["level"] == "WARNING"
     assert found["trend_tokens_a_turn"] == 10_000
     assert found["turns_left"] == 3
+    full = outlook([Point(20_000 * n, 100_000) for n in range(1, 8)])
+    assert (full["level"], full["turns_left"]) == ("HARD", None)
     assert found["bar"] == "█" * 14 + "░" * 6
 
 
 def chatted(gardener: Gardener, turns: int) -> None:
     """So many turns, each with one prompt that holds the whole view."""
-    gardener.frame = Frame(window=100_000, parts={"system": 100})
+    gardener.state.frame = Frame(window=100_000, parts={"system": 100})
     for number in range(turns):
         gardener.enter_turn()
         done = [piece.message for piece in gardener.pieces[0]]
         gardener.sync([*done, *talk((f"question {number}", f"Answer {number}. {PROSE}"))], [])
-        gardener.usage.add(Call(1_000, 10), PRICES)
+        gardener.state.usage.add(Call(1_000, 10), PRICES)
         texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
-        gardener.autopilot.sent(gardener, texts)
+        sent(gardener.state, texts)
         gardener.leave_turn()
-        gardener.autopilot.turn_over(gardener)
+        turn_over(gardener.state)
 
 
 def test_nothing_compacted_nothing_saved() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 4)
-    assert gardener.autopilot.saved_tokens == 0
+    assert gardener.state.growth.saved_tokens == 0
 
 
 def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it() -> None:
@@ -85,39 +91,39 @@ def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it
     plan = gardener.tend(goal=Goal(high=500, low=300))
     assert plan is not None
     texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
-    gardener.autopilot.sent(gardener, texts)
+    sent(gardener.state, texts)
     shown = sum(words(piece.content) for piece in gardener.pieces[0])
-    whole = sum(entry.tokens for entry in gardener.chat.entries.values())
-    assert gardener.autopilot.saved_tokens == whole - shown
-    assert gardener.autopilot.saved_cost == pytest.approx((whole - shown) * 1e-3)
-    before = gardener.autopilot.saved_tokens
-    gardener.autopilot.sent(gardener, [*texts, PROSE])
-    assert gardener.autopilot.saved_tokens - before == whole - shown - words(PROSE)
+    whole = sum(entry.tokens for entry in gardener.state.chat.entries.values())
+    assert gardener.state.growth.saved_tokens == whole - shown
+    assert gardener.state.growth.saved_cost == pytest.approx((whole - shown) * 1e-3)
+    before = gardener.state.growth.saved_tokens
+    sent(gardener.state, [*texts, PROSE])
+    assert gardener.state.growth.saved_tokens - before == whole - shown - words(PROSE)
 
 
 def test_a_turn_without_a_call_is_no_point() -> None:
     gardener = make_gardener()
     gardener.enter_turn()
     gardener.leave_turn()
-    assert not gardener.autopilot.turn_over(gardener)
-    assert gardener.autopilot.points == []
+    assert not turn_over(gardener.state)
+    assert gardener.state.growth.points == []
 
 
 def test_growth_is_kept_across_runs_and_bounded() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 3)
-    store = gardener.archive.store
+    store = gardener.state.archive.store
     ((session, points),) = kept_sessions(store, "p")
     assert session.turns == session.calls == 3
-    assert [point.tokens for point in points] == [point.tokens for point in gardener.autopilot.points]
+    assert [point.tokens for point in points] == [point.tokens for point in gardener.state.growth.points]
     store.open_session("s2", project="p", started_at=2_000.0)
-    gardener.archive.session = "s2"
-    gardener.autopilot = Autopilot()
+    gardener.state.archive.session = "s2"
+    gardener.state.growth = Growth()
     chatted(gardener, 1)
-    assert len(gardener.autopilot.points) == 4
-    gardener.autopilot.points *= 40
+    assert len(gardener.state.growth.points) == 4
+    gardener.state.growth.points *= 40
     chatted(gardener, 1)
-    assert len(gardener.autopilot.points) == POINTS
+    assert len(gardener.state.growth.points) == POINTS
 
 
 def test_a_store_that_refuses_costs_nothing_but_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,9 +132,9 @@ def test_a_store_that_refuses_costs_nothing_but_the_point(monkeypatch: pytest.Mo
     def refuse(*_arguments: object) -> None:
         raise StoreError("full")
 
-    monkeypatch.setattr(gardener.archive.store, "set_state", refuse)
+    monkeypatch.setattr(gardener.state.archive.store, "set_state", refuse)
     chatted(gardener, 1)
-    assert len(gardener.autopilot.points) == 1
+    assert len(gardener.state.growth.points) == 1
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"session": {"turns": 1}, "points": [{}]}'])
@@ -137,16 +143,16 @@ def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
 
 
 def test_the_report_says_what_was_sent_and_what_not() -> None:
-    session = Session(turns=34, calls=41, prompt_tokens=600_000, saved_tokens=200_000, saved_cost=2.1)
+    session = ChatSums(turns=34, calls=41, prompt_tokens=600_000, saved_tokens=200_000, saved_cost=2.1)
     line = report_line(session)
     assert "34 turns" in line
     assert "600.0k prompt tokens in 41 calls" in line
     assert "200.0k fewer than with the whole history (25%, about $2.10)" in line
-    assert "more than" in report_line(Session(prompt_tokens=100, saved_tokens=-50, calls=1))
+    assert "more than" in report_line(ChatSums(prompt_tokens=100, saved_tokens=-50, calls=1))
 
 
 def test_sums_over_chats() -> None:
-    rows = [Session(turns=2, prompt_tokens=75, saved_tokens=25), Session(turns=3, prompt_tokens=100)]
+    rows = [ChatSums(turns=2, prompt_tokens=75, saved_tokens=25), ChatSums(turns=3, prompt_tokens=100)]
     found = summed(rows)
     assert (found["sessions"], found["turns"], found["saved_share"]) == (2, 5, 0.125)
 
@@ -155,4 +161,22 @@ def test_messages_are_not_in_what_is_kept() -> None:
     gardener = make_gardener()
     gardener.sync([Message("user", "secret-word-77")], [])
     chatted(gardener, 1)
-    assert "secret-word-77" not in str(gardener.archive.store.get_state("s", "autopilot"))
+    assert "secret-word-77" not in str(gardener.state.archive.store.get_state("s", "autopilot"))
+
+
+def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    messages = talk(("question", f"Answer. {PROSE}"), ("again", "Yes."))
+    gardener.sync(messages, [])
+    gardener.sync(messages[:2], [])
+    sent(gardener.state, [message.content for message in messages[:2]])
+    assert gardener.state.growth.saved_tokens == 0
+
+
+def test_a_month_is_that_in_which_a_chat_ended() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 2)
+    store = gardener.state.archive.store
+    month = time.strftime("%Y-%m", time.localtime(1_000.0))
+    assert month_status(store, "p", month)["turns"] == 2
+    assert month_status(store, "p", "1999-01") == {}

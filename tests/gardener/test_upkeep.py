@@ -1,16 +1,28 @@
-"""Upkeep: what a round does between turns, when it does nothing, and how it ends."""
+"""Upkeep: what a round does between turns and how it ends; which shorter form of a model is believed."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from made_entries import make_gardener, talk, words
+from hypothesis import given
+from hypothesis import strategies as st
+from made_entries import entry, make_gardener, talk, words
 
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.upkeep import Refiner, Upkeep, upkeep_for
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.gardener.upkeep import (
+    CALLS_A_CHAT,
+    FAILURES,
+    Refiner,
+    Upkeep,
+    facts,
+    is_better,
+    stands,
+    upkeep_for,
+)
+from aider_gardener.messages import Fidelity, Message, Rendition
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
 
@@ -23,13 +35,12 @@ def chat(**options: object) -> Gardener:
 
 def test_a_round_scores_counts_what_is_due_and_changes_nothing_in_the_chat() -> None:
     gardener = chat(context_ttl="prose=2", history_tokens=100_000)
-    gardener.chat.turn += 5
+    gardener.state.chat.turn += 5
     before = gardener.pieces
-    look = Upkeep(gardener).round()
+    look = Upkeep(gardener.state).round()
     assert (look.scored, look.due) == (4, 1)
-    assert set(gardener.scores) == set(gardener.chat.entries)
     assert gardener.pieces == before
-    assert gardener.chat.fidelity == {}
+    assert gardener.state.chat.fidelity == {}
 
 
 def test_what_waits_of_a_long_original_is_indexed() -> None:
@@ -37,16 +48,16 @@ def test_what_waits_of_a_long_original_is_indexed() -> None:
     text = "\n".join(f"paragraph {n} of a very long page. " * 30 for n in range(900))
     middle = text[: len(text) // 2] + "\nhaystack-8822\n" + text[len(text) // 2 :]
     gardener.sync([Message("user", middle), Message("assistant", "Ok.")], [])
-    upkeep = Upkeep(gardener)
+    upkeep = Upkeep(gardener.state)
     assert upkeep.round().indexed > 0
     while upkeep.round().indexed:
         pass
-    assert gardener.archive.store.search_text("haystack 8822", any_word=False)
+    assert gardener.state.archive.store.search_text("haystack 8822")
 
 
 def test_during_a_turn_nothing_is_done() -> None:
     gardener = chat()
-    upkeep = Upkeep(gardener)
+    upkeep = Upkeep(gardener.state)
     gardener.enter_turn()
     upkeep.round()
     assert upkeep.rounds == 0
@@ -59,7 +70,7 @@ def test_by_default_no_model_is_asked_even_if_there_is_one() -> None:
     def ask(prompt: str) -> str:
         raise AssertionError("a model was asked")
 
-    upkeep = upkeep_for(chat(), ask)
+    upkeep = upkeep_for(chat().state, ask)
     upkeep.round()
     assert upkeep.refiner is None
 
@@ -77,15 +88,15 @@ def shorter(prompt: str) -> str:
 )
 def test_only_a_good_answer_takes_the_place_of_the_form(answer: object, accepted: bool) -> None:
     gardener = chat(refine=True)
-    entry = gardener.chat.entries[0]
-    form = gardener.archive.renditions(entry)[Fidelity.COMPRESSED]
-    upkeep = upkeep_for(gardener, answer, clock=lambda: 0.0)  # type: ignore[arg-type]  # reason: parametrised
+    entry = gardener.state.chat.entries[0]
+    form = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
+    upkeep = upkeep_for(gardener.state, answer, clock=lambda: 0.0)  # type: ignore[arg-type]  # reason: parametrised
     look = upkeep.round()
     assert upkeep.refiner is not None
     assert upkeep.refiner.calls == 1
     assert (look.refined != "") is accepted
-    now = gardener.archive.renditions(entry)[Fidelity.COMPRESSED]
-    stored = gardener.archive.store.renditions(entry.id)[Fidelity.COMPRESSED]
+    now = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
+    stored = gardener.state.archive.store.renditions(entry.id)[Fidelity.COMPRESSED]
     assert (words(now.text) < words(form.text)) is accepted
     assert stored.text == now.text
     assert upkeep.round().refined == ""
@@ -94,8 +105,8 @@ def test_only_a_good_answer_takes_the_place_of_the_form(answer: object, accepted
 
 def test_what_stands_in_the_chat_is_not_refined() -> None:
     gardener = chat(refine=True)
-    gardener.apply(dict.fromkeys([0, 1], Fidelity.COMPRESSED), "test")
-    upkeep = upkeep_for(gardener, shorter)
+    apply(gardener.state, dict.fromkeys([0, 1], Fidelity.COMPRESSED), "test")
+    upkeep = upkeep_for(gardener.state, shorter)
     upkeep.round()
     assert upkeep.refiner is not None
     assert upkeep.refiner.calls == 0
@@ -108,12 +119,12 @@ def test_a_turn_that_begins_while_the_model_answers_makes_the_answer_void() -> N
         gardener.enter_turn()
         return shorter(prompt)
 
-    assert upkeep_for(gardener, slow).round().refined == ""
+    assert upkeep_for(gardener.state, slow).round().refined == ""
 
 
 def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
     gardener = chat()
-    upkeep = Upkeep(gardener, seconds=0.01)
+    upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
     upkeep.start()
     deadline = time.monotonic() + 20
@@ -153,8 +164,8 @@ def test_a_store_that_refuses_is_tried_again_and_then_left_alone(monkeypatch: py
         tries.append(limit)
         raise StoreError("locked")
 
-    monkeypatch.setattr(gardener.archive.store, "work_off", refuse)
-    upkeep = Upkeep(gardener, seconds=0.01)
+    monkeypatch.setattr(gardener.state.archive.store, "work_off", refuse)
+    upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
     assert upkeep._thread is not None
     upkeep._thread.join(20)
@@ -162,4 +173,97 @@ def test_a_store_that_refuses_is_tried_again_and_then_left_alone(monkeypatch: py
 
 
 def test_refiner_is_given_a_clock() -> None:
-    assert isinstance(upkeep_for(chat(refine=True), shorter).refiner, Refiner)
+    assert isinstance(upkeep_for(chat(refine=True).state, shorter).refiner, Refiner)
+
+
+# Refinement: a proposal is believed only if it is shorter and lost and invented nothing
+
+FORM = (
+    "[3] shell: ran pytest -q in the project folder, as was agreed upon before, and what it printed was"
+    " that 3 failed and 128 passed; tests/test_store.py:44 says that read_batch() gave 17 where 18 was"
+    " expected by Kestrel, see `retry_limit` in config.toml [g12ab34cd5]"
+)
+GOOD = (
+    "[3] shell: pytest -q: 3 failed, 128 passed; tests/test_store.py:44: read_batch() gave 17, 18 expected"
+    " by Kestrel; see `retry_limit` in config.toml [g12ab34cd5]"
+)
+
+
+def test_a_shorter_text_with_every_fact_is_better() -> None:
+    assert is_better(FORM, GOOD, FORM, count=words)
+
+
+@pytest.mark.parametrize(
+    "lossy",
+    [
+        GOOD.replace("128", "many"),
+        GOOD.replace("17", "170"),
+        GOOD.replace("tests/test_store.py:44", "a test"),
+        GOOD.replace("read_batch()", "the reader"),
+        GOOD.replace("Kestrel", "someone"),
+        GOOD.replace("`retry_limit`", "the limit"),
+        GOOD.replace("config.toml", "the settings"),
+        GOOD.replace(" [g12ab34cd5]", ""),
+        GOOD.replace("3 failed", "3 failed in 4.2 seconds"),
+        GOOD.replace("Kestrel", "Kestrel in src/reader.py"),
+        FORM + " indeed",
+        FORM,
+        "",
+    ],
+)
+def test_a_text_that_lost_or_invented_something_is_not(lossy: str) -> None:
+    assert not is_better(FORM, lossy, FORM, count=words)
+
+
+@given(st.text(max_size=300))
+def test_every_fact_of_a_text_stands_in_it(text: str) -> None:
+    assert all(fact in text for fact in facts(text))
+
+
+def test_a_fact_does_not_stand_in_a_longer_one() -> None:
+    assert not stands("12", "it took 120 ms")
+    assert stands("12", "it took 12, then")
+
+
+def refiner(answers: list[str | Exception], now: list[float]) -> Refiner:
+    def ask(prompt: str) -> str:
+        assert FORM in prompt
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return Refiner(ask, lambda: now[0])
+
+
+FORM_RENDITION = Rendition(Fidelity.COMPRESSED, FORM, 200)
+
+
+def test_one_call_a_minute_and_never_twice_for_one_entry() -> None:
+    now = [0.0]
+    made = refiner([GOOD], now)
+    one = entry(0, "user", FORM)
+    assert made.ready
+    assert made.next([(one, FORM_RENDITION)])
+    assert made.refine(one, FORM_RENDITION, count=words) == GOOD
+    assert not made.ready
+    now[0] = 59.0
+    assert not made.ready
+    now[0] = 60.0
+    assert made.ready
+    assert made.next([(one, FORM_RENDITION)]) is None
+
+
+def test_short_forms_are_not_worth_a_call() -> None:
+    small = Rendition(Fidelity.COMPRESSED, FORM, 20)
+    assert refiner([], [0.0]).next([(entry(0, "user", FORM), small)]) is None
+
+
+def test_failures_in_a_row_end_it_and_so_does_the_limit() -> None:
+    made = refiner([ConnectionError("down")] * FAILURES, [0.0])
+    for number in range(FAILURES):
+        assert not made.over
+        assert made.refine(entry(number, "user", f"{FORM} {number}"), FORM_RENDITION, count=words) is None
+    assert made.over
+    many = Refiner(lambda prompt: "", lambda: 0.0, calls=CALLS_A_CHAT)
+    assert not many.ready

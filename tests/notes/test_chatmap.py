@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import make_gardener, talk
 
-from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.compactions import apply, show_originals
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
-from aider_gardener.notes.chatmap import MAP_HEAD, RULES_HEAD, ChatMap, Room, name_lines
-from aider_gardener.notes.names import faults_in, gather, is_name, mine
+from aider_gardener.notes.chatmap import MAP_HEAD, RULES_HEAD, MapNote, Room, name_lines, renewed
+from aider_gardener.notes.names import gather, mine
 from aider_gardener.plan.goals import Frame
 
 RULE = "Never touch the table ledger_lines."
@@ -23,7 +23,7 @@ def rounds(gardener: Gardener, *opening: tuple[str, str], turns: int = 30, hide:
     gardener.sync(messages, [Message("user", "and now?")])
     if hide:
         levels = dict.fromkeys(range(len(messages) - 2), Fidelity.HIDDEN)
-        gardener.apply(levels, "test")
+        apply(gardener.state, levels, "test")
 
 
 def note(gardener: Gardener, around: str = "") -> str:
@@ -40,8 +40,8 @@ def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
     assert f"[1] {RULE}" in note(gardener).splitlines()
-    levels = {seq: level for seq, level in gardener.chat.fidelity.items() if seq != 0}
-    gardener.apply(levels, "the rule's own message stands again")
+    levels = {seq: level for seq, level in gardener.state.chat.fidelity.items() if seq != 0}
+    apply(gardener.state, levels, "the rule's own message stands again")
     assert RULE not in note(gardener)
 
 
@@ -57,7 +57,7 @@ def test_at_hard_pressure_there_is_no_note() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
     assert note(gardener)
-    gardener.frame = Frame(window=1_000, parts={"files": 990})
+    gardener.state.frame = Frame(window=1_000, parts={"files": 990})
     assert note(gardener) == ""
 
 
@@ -91,7 +91,11 @@ def test_the_note_stays_the_same_until_the_view_changes() -> None:
     more = talk(("and now?", "See ledger/post_entry.py again."), ("Never rename the column.", "Ok then."))
     gardener.sync([*done, *more], [Message("user", "next")])
     assert note(gardener) == first
-    gardener.apply({**gardener.chat.fidelity, gardener.chat.next_seq - 3: Fidelity.HIDDEN}, "test")
+    apply(
+        gardener.state,
+        {**gardener.state.chat.fidelity, gardener.state.chat.next_seq - 3: Fidelity.HIDDEN},
+        "test",
+    )
     assert "Never rename the column." in note(gardener)
 
 
@@ -111,30 +115,6 @@ def test_decisions_of_user_and_model_are_noted() -> None:
     assert [one.is_users for one in gardener.decisions()] == [True, False]
 
 
-def test_errors_are_open_until_their_command_runs_without_them() -> None:
-    failed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\nFAILED tests/test_a.py::test_x - boom\n1 failed\n"
-    passed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\n3 passed in 0.1s\n"
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
-    gardener.enter_turn()
-    gardener.sync(talk((failed, "Ok.")), [])
-    entries = gardener.chat.all_entries()
-    assert faults_in(entries[0]) == ("tests/test_a.py::test_x",)
-    _names, open_faults = gather((entry, mine(entry)) for entry in entries)
-    assert [fault.solved for fault in open_faults] == [0]
-    gardener.leave_turn()
-    gardener.enter_turn()
-    gardener.sync(talk((failed, "Ok."), (passed, "Ok.")), [])
-    _names, faults = gather((entry, mine(entry)) for entry in gardener.chat.all_entries())
-    assert [fault.solved for fault in faults] == [2]
-
-
-def test_names_are_specific_words() -> None:
-    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "48213", "v2x9", "a::b", "1.9.3"]
-    assert [word for word in named if not is_name(word)] == []
-    plain = ["the", "Because", "answer", "12", "https://x.org/y", "x" * 100]
-    assert [word for word in plain if is_name(word)] == []
-
-
 @given(share=st.floats(0.01, 0.4), rules=st.floats(0, 0.3), budget=st.integers(80, 3_000))
 @settings(max_examples=15, deadline=None)
 def test_the_note_fits_its_share_of_the_budget(share: float, rules: float, budget: int) -> None:
@@ -142,15 +122,17 @@ def test_the_note_fits_its_share_of_the_budget(share: float, rules: float, budge
     opening = ((f"Never touch part_{n}_x.py. let's use lib_{n}", f"See mod_{n}/a.py") for n in range(12))
     rounds(gardener, *opening)
     text = note(gardener)
-    assert gardener.count(text) <= int(share * budget) + int(rules * budget) + gardener.count(MAP_HEAD)
+    assert gardener.state.count(text) <= int(share * budget) + int(rules * budget) + gardener.state.count(
+        MAP_HEAD
+    )
 
 
 def test_a_plan_with_its_note_never_makes_the_prompt_longer() -> None:
     gardener = make_gardener(history_tokens=1_500, chat_map=0.4, rules_share=0.3)
     rounds(gardener, *((f"Never touch part_{n}_x.py.", f"See mod_{n}/a.py") for n in range(20)), hide=False)
-    before = history_used(gardener)
+    before = gardener.state.history_used
     assert gardener.tend() is not None
-    assert history_used(gardener) + gardener.count(note(gardener)) <= before
+    assert gardener.state.history_used + gardener.state.count(note(gardener)) <= before
 
 
 def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
@@ -159,8 +141,9 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
 
     def made(whole: int) -> str:
         room = Room(rules=100, facts=400, whole=whole)
-        chat_map = ChatMap()
-        return chat_map.renew(gardener.chat, room, around=str, summary=str, count=gardener.count)
+        state = gardener.state
+        note = renewed(MapNote(), state.chat, room, around=str, summary=str, count=state.count)
+        return note.text
 
     assert "beta_maker" in made(0)
     assert "beta_maker" in made(200)
@@ -169,19 +152,28 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
     assert made(5) == ""
 
 
+def test_what_was_forgotten_is_not_named_any_more() -> None:
+    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    rounds(gardener, ("What is customer_4711_secret?", "A name in gamma_ledger."))
+    assert "customer_4711_secret" in note(gardener)
+    gardener.forget(gardener.state.chat.entries[0].id)
+    assert "customer_4711_secret" not in note(gardener)
+    assert "gamma_ledger" in note(gardener)
+
+
 def test_a_trial_leaves_the_note_as_it_was() -> None:
     gardener = make_gardener(history_tokens=2_000, chat_map=0.2)
     rounds(gardener, (RULE, "Noted."))
     before = note(gardener)
     with gardener.trial():
-        gardener.show_originals()
+        show_originals(gardener.state)
         assert note(gardener) == ""
-    assert gardener.chat_map.note.text == before
+    assert gardener.state.note.text == before
 
 
 def test_names_go_by_the_turn_they_first_came_up_in() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("see one_thing", "yes"), ("see two_thing and one_thing", "yes"), turns=3)
-    names, _faults = gather((entry, mine(entry)) for entry in gardener.chat.all_entries())
-    lines = name_lines(names.values(), "", gardener.chat.turn, 100, lambda text: len(text.split()))
+    names, _faults = gather((entry, mine(entry)) for entry in gardener.state.chat.all_entries())
+    lines = name_lines(names.values(), "", gardener.state.chat.turn, 100, lambda text: len(text.split()))
     assert lines == ["[1] one_thing", "[2] two_thing"]

@@ -27,7 +27,7 @@ def chat(store: Store, session: str, messages: list[Message]) -> Gardener:
 
 
 def told(store: Store, token_limit: int = 600) -> LastTime | None:
-    return last_time(chat(store, "new", []).archive, token_limit=token_limit)
+    return last_time(chat(store, "new", []).state.archive, token_limit=token_limit)
 
 
 def ran(command: str, output: str) -> tuple[str, str]:

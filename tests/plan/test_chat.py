@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from made_entries import admit, chat_of, talk
 
 from aider_gardener.messages import Entry, Fidelity, Message
@@ -137,3 +139,34 @@ def test_hidden_entries_follow_their_list_when_it_moves() -> None:
     done, cur = swap(chat, {})
     assert done == talk(("a", "b"), ("c", "d"))
     assert cur == [Message("user", "next")]
+
+
+def test_a_note_that_showed_what_was_forgotten_is_known_no_more() -> None:
+    chat = chat_of(talk(("a", "b"), ("c", "d")))
+    (first, *_rest), _cur = swap(chat, {0: Fidelity.LINE, 1: Fidelity.LINE})
+    assert first in chat.notes
+    assert chat.forget([chat.entries[0].id], text_of) == 1
+    assert first not in chat.notes
+    assert "line of" in chat.done[0].content, "what else it showed stands in another"
+
+
+def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
+    chat = chat_of(talk(("a", "b")))
+    chat.replace(replace(chat.entries[0], pinned=True))
+    assert chat.levels({0: Fidelity.LINE, 1: Fidelity.LINE}) == {1: Fidelity.LINE}
+
+
+def test_what_was_cleared_is_no_original_that_may_stand_again() -> None:
+    chat = chat_of(talk(("a", "b")))
+    assert chat.spare_originals([])
+    chat.clear()
+    assert chat.spare_originals([]) == {}
+
+
+def test_a_turn_that_is_due_counts_once_something_enters() -> None:
+    chat = chat_of(talk(("a", "b")))
+    chat.turn_due = True
+    chat.sync(talk(("a", "b")), [], admit)
+    assert (chat.turn, chat.turn_due) == (1, True)
+    (entry,) = chat.sync(talk(("a", "b")), [Message("assistant", "c")], admit)
+    assert (chat.turn, chat.turn_due, entry.turn) == (2, False, 2)

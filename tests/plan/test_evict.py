@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from made_entries import entry
 
 from aider_gardener.messages import Fidelity, Rendition
-from aider_gardener.plan.evict import Candidate, Shield, choose, swaps, value
+from aider_gardener.plan.evict import (
+    LINE_TOKENS,
+    MOST_KEPT,
+    TOKEN_VALUE,
+    Candidate,
+    Shield,
+    choose,
+    swaps,
+    value,
+)
 
 F = Fidelity
 
@@ -56,6 +65,10 @@ def test_a_floor_stops_the_descent() -> None:
     assert ends(rows, 100) == {0: F.COMPRESSED}
 
 
+LINE_SHARE = MOST_KEPT[F.LINE] / TOKEN_VALUE[F.LINE]
+"""Above this share of its original a line is worth less a token than a short original."""
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.data(), st.integers(2, 99), st.floats(0, 1))
 def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
@@ -70,10 +83,13 @@ def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
 
 @st.composite
 def sized(draw: st.DrawFn, seq: int, priority: int) -> Candidate:
-    """A candidate of any length, with forms that are shorter the less they say, as compressors make them."""
+    """A candidate of any length with a line of at most LINE_SHARE of it, or one as short as a line."""
     full = draw(st.integers(1, 5_000))
     compressed = draw(st.integers(1, full))
-    return candidate(seq, full, compressed, draw(st.integers(1, min(compressed, 60))), priority)
+    most = LINE_TOKENS if full <= LINE_TOKENS else int(LINE_SHARE * full)
+    return candidate(
+        seq, full, compressed, draw(st.integers(1, min(compressed, LINE_TOKENS, most))), priority
+    )
 
 
 def test_swaps_say_why() -> None:

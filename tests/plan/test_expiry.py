@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from made_entries import make_gardener, talk
+from made_entries import entry, make_gardener, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Message
-from aider_gardener.settings import parse_terms
+from aider_gardener.messages import ContentClass, Fidelity, Message
+from aider_gardener.plan.expiry import due_level
+from aider_gardener.settings import Settings, parse_terms
 
 LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
     f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n % 7} ms" for n in range(120)
@@ -42,26 +43,26 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
     gardener = make_gardener(history_tokens=3_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 3)
     assert gardener.tend() is None
-    gardener.chat.begin_turn()
+    gardener.state.chat.begin_turn()
     plan = gardener.tend()
     assert plan is not None
     assert plan.reason == "expired"
     assert {swap.after for swap in plan.swaps} == {Fidelity.LINE}
-    assert gardener.chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}  # its "Ok." goes with it
+    assert gardener.state.chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}  # its "Ok." goes with it
 
 
 def test_summarise_after_stops_at_the_compressed_form() -> None:
     gardener = make_gardener(history_tokens=3_000, recall_tokens=0, summarise_after="log=3")
     grown(gardener, 5)
     assert gardener.tend()
-    assert gardener.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
+    assert gardener.state.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
 
 
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
     gardener = make_gardener(history_tokens=8_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 6)
     assert gardener.tend() is None
-    assert gardener.chat.fidelity == {}
+    assert gardener.state.chat.fidelity == {}
     assert gardener.plan() is not None
     assert gardener.plan().swaps[0].after is Fidelity.LINE  # type: ignore[union-attr]  # reason: asserted above
 
@@ -70,22 +71,24 @@ def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never(
     gardener = make_gardener(history_tokens=4_000, recall_tokens=0, context_ttl="all=1")
     messages = grown(gardener, 5)
     assert gardener.tend()
-    levels = gardener.chat.fidelity
-    typed = [seq for seq, entry in gardener.chat.entries.items() if entry.content.startswith("question")]
+    levels = gardener.state.chat.fidelity
+    typed = [
+        seq for seq, entry in gardener.state.chat.entries.items() if entry.content.startswith("question")
+    ]
     assert not set(typed) & set(levels)
-    assert max(gardener.chat.entries) not in levels
+    assert max(gardener.state.chat.entries) not in levels
     assert [piece.message for piece in gardener.pieces[0]][-2:] == messages[-2:]
 
 
 def test_one_entry_has_its_own_term() -> None:
     gardener = make_gardener(history_tokens=3_500, recall_tokens=0, context_ttl="log=2")
     grown(gardener, 2, logs=2)
-    first, second = (e for e in gardener.chat.entries.values() if e.content.startswith("I ran"))
+    first, second = (e for e in gardener.state.chat.entries.values() if e.content.startswith("I ran"))
     gardener.expire(first.id, context_ttl=0)
-    gardener.chat.turn += 4
+    gardener.state.chat.turn += 4
     assert gardener.tend()
-    assert first.seq not in gardener.chat.fidelity
-    assert gardener.chat.fidelity[second.seq] is Fidelity.LINE
+    assert first.seq not in gardener.state.chat.fidelity
+    assert gardener.state.chat.fidelity[second.seq] is Fidelity.LINE
 
 
 def test_the_last_turns_that_are_kept_stay_whole_when_the_budget_is_passed() -> None:
@@ -100,16 +103,29 @@ def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_res
     turns = 0
     while gardener.tend() is None:
         turns += 1
-        gardener.chat.begin_turn()
+        gardener.state.chat.begin_turn()
         done = [p.message for p in gardener.pieces[0]]
         gardener.sync([*done, *talk((f"question {turns} {PROSE}", f"Answer {turns}. {PROSE}"))], [])
         assert turns < 200
-    plan = gardener.plans_applied[-1]
+    plan = gardener.state.compactions.applied[-1]
     assert plan.tokens_before > 20_000
-    recent = [e for e in gardener.chat.entries.values() if e.turn >= gardener.chat.turn - 4]
-    assert not {e.seq for e in recent} & set(gardener.chat.fidelity)
-    older = [e for e in gardener.chat.entries.values() if e.turn < gardener.chat.turn - 4]
-    assert {gardener.chat.fidelity[e.seq] for e in older} <= {Fidelity.LINE, Fidelity.HIDDEN}
-    line = gardener.archive.text(older[0], Fidelity.LINE)
+    recent = [e for e in gardener.state.chat.entries.values() if e.turn >= gardener.state.chat.turn - 4]
+    assert not {e.seq for e in recent} & set(gardener.state.chat.fidelity)
+    older = [e for e in gardener.state.chat.entries.values() if e.turn < gardener.state.chat.turn - 4]
+    assert {gardener.state.chat.fidelity[e.seq] for e in older} <= {Fidelity.LINE, Fidelity.HIDDEN}
+    line = gardener.state.archive.text(older[0], Fidelity.LINE)
     assert len(line.rpartition(" [")[0]) <= 80
     assert older[0].id in line
+
+
+def test_an_entry_is_due_when_its_term_is_over_and_typed_words_only_by_their_own() -> None:
+    def level(cls: ContentClass, age: int, **options: str) -> Fidelity:
+        return due_level(entry(0, "user", "words", cls=cls), Settings(**options).terms(), turn=1 + age)  # type: ignore[arg-type]
+
+    log, prompt = ContentClass.LOG, ContentClass.PROMPT
+    assert [level(log, age, context_ttl="log=3") for age in (2, 3)] == [Fidelity.FULL, Fidelity.LINE]
+    short = [level(log, age, summarise_after="log=3") for age in (2, 3)]
+    assert short == [Fidelity.FULL, Fidelity.COMPRESSED]
+    assert level(log, 9, context_ttl="all=3") is Fidelity.LINE
+    assert level(prompt, 9, context_ttl="all=3") is Fidelity.FULL
+    assert level(prompt, 9, context_ttl="all=3,prompt=5") is Fidelity.LINE

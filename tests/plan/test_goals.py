@@ -1,13 +1,28 @@
-"""The marks: the host's limit, or more where breaking the cached prefix more rarely is cheaper."""
+"""Levels and marks: the host's limit, or more where breaking the cached prefix more rarely is cheaper."""
 
 from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_entries import entry
 
-from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Limit, best_batch, marks
+from aider_gardener.messages import ContentClass
+from aider_gardener.plan.goals import (
+    MOST_HIGH,
+    REST_TURNS,
+    Frame,
+    Goal,
+    Level,
+    Limit,
+    best_batch,
+    by_class,
+    level,
+    marks,
+    recommendation,
+)
 from aider_gardener.plan.usage import Market
 
 WARM, COLD, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 1.0, warm=0.0), Market(warm=1.0)
@@ -64,3 +79,80 @@ def test_nothing_is_done_within_the_limit(tokens: int, growth: float, warm: floa
 def test_the_window_is_the_tighter_mark_where_it_leaves_less() -> None:
     goal = marks(Frame(window=10_000, parts={"files": 3_000}), LIMIT, WARM, compacted=False)
     assert (goal.high, goal.hard, goal.reason) == (4_000, 6_500, "window above 70%")
+
+
+def test_once_something_is_compacted_the_window_may_fill_to_85_percent() -> None:
+    frame = Frame(window=10_000, parts={"files": 3_000})
+    goal = marks(frame, LIMIT, WARM, compacted=True)
+    assert (goal.high, goal.hard, goal.reason) == (5_500, 6_500, "window above 85%")
+    assert goal.low == LIMIT.low
+
+
+def test_where_the_window_leaves_next_to_nothing_a_plan_goes_down_to_60_percent_of_it() -> None:
+    goal = marks(Frame(window=10_000, parts={"files": 5_500}), LIMIT, WARM, compacted=False)
+    assert (goal.high, goal.low) == (1_500, 500)
+    nothing = marks(Frame(window=10_000, parts={"files": 20_000}), LIMIT, WARM, compacted=False)
+    assert (nothing.high, nothing.low, nothing.hard) == (1, 1, 1)
+
+
+def test_below_what_the_user_holds_no_plan_is_due() -> None:
+    assert marks(ROOMY, LIMIT, COLD, compacted=True, hold=9_000).high == 9_000
+    assert marks(ROOMY, LIMIT, COLD, compacted=True, hold=10).high == 8_000
+
+
+def test_when_the_cache_is_cold_anyway_a_plan_is_worth_it_earlier() -> None:
+    warm, cold = (marks(ROOMY, LIMIT, WARM, compacted=False, cold=cold) for cold in (False, True))
+    assert LIMIT.tokens < cold.high < warm.high
+    assert cold.reason.endswith("while the prompt cache is cold")
+    assert "cold" not in warm.reason
+
+
+@pytest.mark.parametrize(
+    ("tokens", "passed", "limit"), [(800, "", 0), (801, "high", 800), (950, "high", 800), (951, "hard", 950)]
+)
+def test_a_plan_records_the_mark_that_was_passed(tokens: int, passed: str, limit: int) -> None:
+    made = Goal(high=800, low=200, hard=950).marks(tokens)
+    assert (made.passed, made.limit) == (passed, limit)
+    assert Goal(high=800, low=200).marks(10**6).passed == "high"
+
+
+@pytest.mark.parametrize(
+    ("used", "found"),
+    [
+        (0, Level.OK),
+        (699, Level.OK),
+        (700, Level.WARNING),
+        (849, Level.WARNING),
+        (850, Level.OPTIMIZE),
+        (949, Level.OPTIMIZE),
+        (950, Level.HARD),
+        (2_000, Level.HARD),
+    ],
+)
+def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> None:
+    assert level(used, 1_000) is found
+    assert level(used, 0) is Level.OK
+
+
+def test_what_waits_for_an_answer_is_part_of_the_prompt_but_not_around_it() -> None:
+    frame = Frame(parts={"system": 10, "files": 20, "current": 5})
+    assert (frame.tokens, frame.around) == (35, 30)
+
+
+def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
+    def advice(state: Level, used: int = 0, saves: int = 0) -> str:
+        return recommendation(state, history_used=used, budget=100, would_save=saves, drop=["big.py"])
+
+    assert advice(Level.OK, used=100) == "Nothing to do."
+    assert advice(Level.OK, used=101) == "The history is above its limit; the next prompt compacts it."
+    assert "by itself" in advice(Level.WARNING)
+    assert advice(Level.OPTIMIZE).endswith("worth a /drop if not needed: big.py.")
+    assert advice(Level.HARD).startswith("The prompt hardly fits")
+    assert "would save 1,200 tokens" in advice(Level.OK, saves=1_200)
+
+
+def test_classes_are_summed_the_largest_first() -> None:
+    log, text = entry(0, "user", "a b c d", cls=ContentClass.LOG), entry(1, "user", "e f")
+    rows = by_class([(text, 2), (log, 1), (log, 3)])
+    assert list(rows) == ["log", "prose"]
+    assert rows["log"] == {"count": 2, "orig": 8, "sum": 4, "ratio": 0.5}

@@ -7,17 +7,40 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import entry, make_gardener, talk
+from made_chats import PROSE
+from made_entries import chat_of, entry, make_gardener, talk, words
 
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Segment
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Focus,
+    Message,
+    Rendition,
+    Segment,
+    Source,
+    SourceKind,
+)
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.evict import Candidate, Shield
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.planner import TAIL_SHARE, outdated
+from aider_gardener.plan.planner import (
+    DUPLICATE_POINTS,
+    OUTDATED_POINTS,
+    TAIL_SHARE,
+    broken_prefix,
+    candidates,
+    low_target,
+    open_exchange,
+    outdated,
+    piece_tokens,
+)
+from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 CODE = "\n".join(f"    total_{n} = total_{n} + price_of(item_{n})" for n in range(8))
 OTHER_CODE = CODE.replace("price", "weight").replace("total", "sum_of")
-PROSE = " ".join(f"The part number {n} of the answer explains a detail." for n in range(12))
 
 
 def reply(seq: int, code: str, *, cls: ContentClass = ContentClass.CODE, before: str = "Like this:") -> Entry:
@@ -86,12 +109,12 @@ def long_chat(lengths: list[int]) -> Gardener:
 
 def whole(gardener: Gardener) -> list[int]:
     """The exchanges, by number, of which both messages stand whole."""
-    rows = range(len(gardener.chat.entries) // 2)
-    return [n for n in rows if not {2 * n, 2 * n + 1} & set(gardener.chat.fidelity)]
+    rows = range(len(gardener.state.chat.entries) // 2)
+    return [n for n in rows if not {2 * n, 2 * n + 1} & set(gardener.state.chat.fidelity)]
 
 
 def cost(gardener: Gardener, number: int) -> int:
-    both = (gardener.chat.entries[seq] for seq in (2 * number, 2 * number + 1))
+    both = (gardener.state.chat.entries[seq] for seq in (2 * number, 2 * number + 1))
     return sum(one.tokens + MESSAGE_OVERHEAD_TOKENS for one in both)
 
 
@@ -101,7 +124,7 @@ def test_the_last_exchanges_that_fit_stay_whole_and_older_ones_do_not() -> None:
     low = int(3 * one / TAIL_SHARE) + 1
     assert gardener.tend(goal=Goal(high=2 * low, low=low)) is not None
     assert whole(gardener)[-3:] == [17, 18, 19]
-    assert gardener.chat.fidelity[1] is Fidelity.HIDDEN
+    assert gardener.state.chat.fidelity[1] is Fidelity.HIDDEN
 
 
 @settings(max_examples=40, deadline=None)
@@ -127,3 +150,128 @@ def test_where_the_high_mark_leaves_no_room_the_tail_goes_before_the_last_exchan
     gardener.tend(goal=Goal(high=2 * cost(gardener, 0), low=low, asked=True))
     assert 9 in whole(gardener)
     assert len(whole(gardener)) < 4
+
+
+def test_the_same_text_twice_costs_the_first_its_place() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    output = (
+        "I ran this command:\n\npytest\n\nAnd got this output:\n\n" + "FAILED test_x - assert 1 == 2\n" * 40
+    )
+    gardener.sync(
+        talk((output, "Ok."), (output, "Fixed."), *[(f"q{n}", f"a{n} {PROSE}") for n in range(3)]), []
+    )
+    plan = gardener.tend(goal=Goal(high=1_000, low=900))
+    assert plan is not None
+    assert gardener.state.chat.fidelity[0] is Fidelity.HIDDEN
+    assert gardener.state.chat.fidelity.get(2) is not Fidelity.HIDDEN
+
+
+# Worth and shields of single entries
+
+
+def forms(one: Entry) -> dict[Fidelity, Rendition]:
+    levels = (Fidelity.COMPRESSED, Fidelity.LINE)
+    return {level: Rendition(level, level.value, 2) for level in levels}
+
+
+def rows(
+    chat: Chat, *changed: Entry, files: tuple[str, ...] = (), tail_tokens: int = 0
+) -> dict[int, Candidate]:
+    """What the planner sees of a chat in which some entries are not as they were admitted."""
+    for one in changed:
+        chat.replace(one)
+    focus = Focus(paths=frozenset(files))
+    found = candidates(chat, focus=focus, renditions=forms, tail_tokens=tail_tokens)
+    return {row.entry.seq: row for row in found}
+
+
+def plain(exchanges: int) -> Chat:
+    return chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(exchanges))))
+
+
+def test_outdated_code_and_what_stands_again_later_is_worth_little() -> None:
+    found = rows(plain(4), reply(1, CODE), reply(3, CODE + "\n    return sum_of_all_totals"))
+    assert found[1].priority <= OUTDATED_POINTS < found[3].priority
+    twice = rows(chat_of(talk(("the same", "one"), ("the same", "two"), ("else", "three"))))
+    assert twice[0].priority == DUPLICATE_POINTS < twice[2].priority
+
+
+def test_two_edits_show_the_format_but_only_the_last_of_files_that_are_sent() -> None:
+    edits = edit(1, "a.py"), edit(3, "b.py", OTHER_CODE)
+    for files, kept in (((), [1, 3]), (("a.py",), [3]), (("a.py", "b.py"), [3])):
+        found = rows(plain(5), *edits, files=files)
+        assert [seq for seq in (1, 3) if found[seq].floor(Shield.TAIL) is Fidelity.FULL] == kept
+        assert found[3].floor(Shield.FORMAT) is Fidelity.HIDDEN
+
+
+def test_pinned_entries_are_never_given_up_and_the_last_exchange_only_to_be_sent_at_all() -> None:
+    chat = plain(3)
+    found = rows(chat, replace(chat.entries[1], pinned=True))
+    assert found[1].floor(Shield.LAST) is Fidelity.FULL
+    assert [found[5].floor(shield) for shield in (Shield.FORMAT, Shield.LAST)] == [
+        Fidelity.FULL,
+        Fidelity.COMPRESSED,
+    ]
+
+
+def test_the_last_reply_stays_even_where_an_output_came_after_it() -> None:
+    chat = chat_of(talk(("a question", "a real answer"), ("some output", "Ok.")))
+    found = rows(chat, replace(chat.entries[2], source=Source(SourceKind.COMMAND)))
+    assert found[1].floor(Shield.FORMAT) is Fidelity.FULL
+
+
+def test_what_programs_said_is_no_part_of_the_tail() -> None:
+    chat = plain(4)
+    found = rows(chat, replace(chat.entries[2], source=Source(SourceKind.COMMAND)), tail_tokens=1_000)
+    assert [found[seq].floor(Shield.PROMPT) for seq in (0, 1, 2, 3)] == [
+        Fidelity.FULL,
+        Fidelity.FULL,
+        Fidelity.HIDDEN,
+        Fidelity.FULL,
+    ]
+
+
+def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> None:
+    output, said = Message("user", "some output"), Message("user", "what of it?")
+    filler, real = Message("assistant", "Ok."), Message("assistant", "This.")
+    waiting = [
+        open_exchange(chat_of([], cur))
+        for cur in ([output, filler, said], [output, real, said], [said, real])
+    ]
+    assert waiting == [{0, 1, 2}, {2}, frozenset()]
+    assert open_exchange(chat_of(talk(("a", "b")), [filler])) == frozenset()
+
+
+def test_what_a_change_makes_uncached_begins_where_it_begins() -> None:
+    chat = plain(3)
+    changed = [*chat.done[:2], Piece("user", "now of four words", (2,)), *chat.done[3:]]
+    assert broken_prefix(chat, chat.done, words) == 0
+    assert broken_prefix(chat, changed, words) == piece_tokens(changed[2:], words)
+
+
+def test_a_long_last_exchange_leaves_older_entries_half_of_the_low_mark() -> None:
+    gardener = long_chat([40] * 8 + [500])
+    state = gardener.state
+    found = candidates(state.chat, focus=state.focus(), renditions=state.archive.renditions)
+    assert low_target(found, Goal(high=600, low=300), 10**6) == cost(gardener, 8) + 150
+    assert low_target(found, Goal(high=9_000, low=4_000), 10**6) == 4_000
+    assert low_target(found, Goal(high=9_000, low=4_000), 70) == 70
+
+
+def test_the_users_words_are_given_up_half_way_between_the_marks_and_the_last_exchange_never() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    said = [f"question {n}: " + " ".join(f"part{n}x{at}" for at in range(90)) for n in range(14)]
+    gardener.sync(talk(*((text, "Yes.") for text in said)), [])
+    plan = gardener.tend(goal=Goal(high=800, low=100))
+    assert plan is not None
+    assert 300 < plan.tokens_after <= 450
+    gardener.sync([*(piece.message for piece in gardener.pieces[0]), *talk(("why?", PROSE))], [])
+    gardener.tend(goal=Goal(high=1, low=1))
+    assert gardener.pieces[0][-1].content == PROSE
+
+
+def test_a_prompt_that_cannot_be_sent_is_worth_any_plan() -> None:
+    gardener = long_chat([30] * 20)
+    before = gardener.state.history_used
+    assert gardener.tend(goal=Goal(high=10**6, low=10**6, hard=before)) is None
+    assert gardener.tend(goal=Goal(high=10**6, low=before - 5, hard=before - 1)) is not None

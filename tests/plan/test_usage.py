@@ -1,4 +1,4 @@
-"""Usage: sums, prices, the share served from cache, and a factor that corrects the tokenizer."""
+"""Usage: sums, prices, the share served from cache, a factor that corrects the tokenizer, and what a token costs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.usage import LEAST_FACTOR, MOST_FACTOR, Call, Prices, Usage
+from aider_gardener.plan.usage import MOST_FACTOR, Call, Market, Prices, Usage
 
 PRICES = Prices(input=3e-6, output=15e-6, cache_read=0.3e-6, cache_write=3.75e-6)
 
@@ -69,9 +69,50 @@ def test_a_small_error_changes_nothing() -> None:
     assert usage.factor("m") == 1.0
 
 
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.88, 0.99])
+def test_a_provider_that_reports_too_little_does_not_lower_what_is_counted(share: float) -> None:
+    usage = Usage(lambda: 0.0)
+    for _ in range(8):
+        usage.compare("m", estimated=10_000, reported=int(share * 10_000))
+    assert usage.factor("m") == 1.0
+
+
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=20))
 def test_the_factor_is_bounded_whatever_is_reported(rows: list[tuple[int, int]]) -> None:
     usage = Usage(lambda: 0.0)
     for estimated, reported in rows:
         usage.compare("m", estimated=estimated, reported=reported)
-    assert LEAST_FACTOR <= usage.factor("m") <= MOST_FACTOR
+    assert 1.0 <= usage.factor("m") <= MOST_FACTOR
+
+
+def test_a_token_costs_the_cached_price_where_the_cache_is_warm_and_the_full_one_where_it_is_cold() -> None:
+    assert Market(10.0, 1.0, warm=1.0).token == 1.0
+    assert Market(10.0, 1.0, warm=0.0).token == 10.0
+
+
+def test_nothing_falls_out_of_a_cold_cache_or_of_none() -> None:
+    assert Market(10.0, 1.0, warm=0.0).lost == 0.0
+    assert Market(warm=1.0).lost == 0.0
+    assert Market(10.0, 1.0, warm=1.0).lost == 9.0
+
+
+@given(st.floats(0, 100), st.floats(0, 100), st.floats(0, 1))
+def test_the_price_lies_between_both(full: float, cached: float, warm: float) -> None:
+    market = Market(full, cached, warm)
+    assert min(full, cached) - 1e-9 <= market.token <= max(full, cached) + 1e-9
+    assert market.lost >= 0.0
+
+
+def test_the_factor_is_of_the_last_eight_prompts() -> None:
+    usage = Usage(lambda: 0.0)
+    for reported in (14_000, 12_000):
+        for _ in range(8):
+            usage.compare("m", estimated=10_000, reported=reported)
+    assert usage.factor("m") == 1.2
+
+
+def test_a_call_that_is_only_estimated_says_nothing_of_the_cache() -> None:
+    usage = Usage(lambda: 0.0)
+    usage.add(Call(1_000, 1, cached_tokens=750), PRICES)
+    usage.add(Call(9_000, 1, reported=False), PRICES)
+    assert usage.cache_read_share == 0.75

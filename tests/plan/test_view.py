@@ -1,13 +1,33 @@
-"""Rendering: legal, honest, exact when full."""
+"""Views: legal, honest, exact when full; and each rule of legality, broken and kept."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import entry
 
-from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, Levels, align, members, problems, render
+from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.plan import chat as chat_module
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import (
+    FILLER,
+    NOTE_HEAD,
+    UNDONE_LABEL,
+    KnownRoles,
+    Levels,
+    NothingEmpty,
+    Piece,
+    RolesAlternate,
+    Rule,
+    UserFirst,
+    align,
+    legal,
+    members,
+    problems,
+    render,
+    with_hint,
+)
 
 LEVELS = st.sampled_from(list(Fidelity))
 
@@ -134,3 +154,82 @@ def test_a_note_says_that_an_edit_was_not_applied() -> None:
     )
     texts = shown({1: Fidelity.LINE}, entries)
     assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")
+
+
+def test_a_hint_stands_in_the_first_note_only() -> None:
+    done, cur = (
+        [Piece("user", f"{NOTE_HEAD}\n{text}", is_note=True), Piece("assistant", FILLER)] for text in "ab"
+    )
+    done, cur = with_hint(done, cur, "a hint")
+    assert done[0].content == f"{NOTE_HEAD}\na hint\na"
+    assert cur[0].content == f"{NOTE_HEAD}\nb"
+    assert with_hint([], list(cur), "")[1] == cur
+
+
+def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
+    pieces = render(TALK, Levels({2: Fidelity.LINE}), text_of)[2:4]
+    assert [(piece.content, piece.members) for piece in pieces] == [
+        (f"{NOTE_HEAD}\n[1] user: <line 2>", (2,)),
+        (FILLER, ()),
+    ]
+
+
+def test_a_note_says_that_an_edit_was_undone() -> None:
+    levels = Levels({0: Fidelity.LINE, 1: Fidelity.LINE}, undone=frozenset({1}))
+    first = render(TALK, levels, text_of)[0].content
+    assert first.endswith(f"[1] {UNDONE_LABEL}: <line 1>")
+
+
+# Legality
+
+U, A = Message("user", "u"), Message("assistant", "a")
+
+
+@pytest.mark.parametrize(
+    ("rule", "messages"),
+    [
+        (KnownRoles(), [U, Message("system", "s")]),
+        (UserFirst(), [A, U]),
+        (RolesAlternate(), [U, U]),
+        (RolesAlternate(), [U, A, A]),
+        (NothingEmpty(), [U, Message("assistant", " \n")]),
+    ],
+)
+def test_each_rule_can_be_broken(rule: Rule, messages: list[Message]) -> None:
+    assert rule.broken(messages)
+    assert rule.broken(messages) in problems(messages)
+
+
+def test_a_plain_exchange_is_legal() -> None:
+    assert problems([U, A, U]) == []
+    assert problems([]) == []
+
+
+def pieces(roles: str) -> list[Piece]:
+    return [Piece("user" if role == "u" else "assistant", role * 3, (at,)) for at, role in enumerate(roles)]
+
+
+@given(st.text("ua", max_size=6), st.text("ua", max_size=6))
+def test_any_lists_become_one_legal_history_and_lose_nothing(first: str, second: str) -> None:
+    before = [*pieces(first), *pieces(second)]
+    done, cur = legal(pieces(first), pieces(second), [])
+    assert problems([piece.message for piece in [*done, *cur]]) == []
+    assert [piece for piece in [*done, *cur] if piece.members] == before
+    assert {piece.content for piece in [*done, *cur] if not piece.members} <= {FILLER, NOTE_HEAD}
+
+
+def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
+    done, cur = legal(pieces("uu"), pieces("u"), [U, U, U])
+    assert (done, cur) == (pieces("uu"), pieces("u"))
+
+
+def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = Chat()
+
+    def admit(message: Message, turn: int, seq: int) -> Entry:
+        return entry(seq, message.role, message.content, turn=turn)
+
+    chat.sync([U, A, Message("user", "v"), Message("assistant", "b")], [], admit)
+    monkeypatch.setattr(chat_module, "render", lambda *_given, **_options: pieces("au"))
+    done, cur = chat.rendered({0: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
+    assert problems([piece.message for piece in [*done, *cur]]) == []

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading.classify import classify, dominant_class
-from aider_gardener.replay.measure.evaluate import class_of_folder, evaluate_corpus, render
-from aider_gardener.tokens import approximate
 
 EXAMPLES = {
     "python": ("code", "import os\nfrom typing import Any\n\n\ndef load(path: str) -> Any:\n    with open(path) as f:\n        return f.read()\n\n\nclass A:\n    x = 1\n"),
@@ -116,27 +112,3 @@ def test_the_dominant_class_of_a_typed_message_is_prompt() -> None:
     parts = (Segment(0, 4, ContentClass.PROMPT), Segment(4, 900, ContentClass.LOG))
     assert dominant_class("x" * 900, Source(SourceKind.TYPED), parts) is ContentClass.PROMPT
     assert dominant_class("x" * 900, Source(SourceKind.COMMAND), parts) is ContentClass.LOG
-
-
-def test_evaluating_a_corpus_sees_content_only(tmp_path: Path) -> None:
-    for folder, name in (
-        ("log_app", "app-log"),
-        ("json", "json"),
-        ("source_py", "python"),
-        ("traceback_py", "python"),
-    ):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "file.txt").write_text(EXAMPLES[name][1], encoding="utf-8")
-    report = evaluate_corpus(tmp_path, approximate)
-    assert report.accuracy == 0.75
-    assert [file.path for file in report.files if file.truth is not file.found] == ["traceback_py/file.txt"]
-    assert "3 of 4 right: 75.0%" in render(report)
-    assert report.record()["wrong"][0]["found"] == "code"
-
-
-def test_folder_names_stand_for_classes() -> None:
-    named = {"test_jvm": "log", "ci_build": "log", "npm_pip": "log", "lint_tsc": "log", "log_app": "log", "traceback_other": "error",
-             "json_github_api": "structured", "yaml": "structured", "diff": "diff", "grep_ls": "listing", "git_log": "listing",
-             "source_md": "prose", "source_tsx": "code"}  # fmt: skip
-    assert {name: getattr(class_of_folder(name), "value", None) for name in named} == named
-    assert class_of_folder("photos") is None

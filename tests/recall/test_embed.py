@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import shutil
 import subprocess
@@ -14,8 +15,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aider_gardener.errors import UsageError
 from aider_gardener.recall import embed
-from aider_gardener.recall.embed import Embedder, EmbedderError, MiniLM, find_embedder, load_embedder
+from aider_gardener.recall.embed import (
+    Embedder,
+    EmbedderError,
+    MiniLM,
+    RegisteredModel,
+    find_embedder,
+    load_embedder,
+    loaded,
+    loading,
+)
+from aider_gardener.settings import Settings
 
 MISSING = [name for name in (embed.LIBRARY, embed.MODEL_PACKAGE) if importlib.util.find_spec(name) is None]
 NEEDS_MODEL = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
@@ -129,8 +141,6 @@ def test_a_damaged_model_is_refused(model: Embedder, tmp_path: Path, damage: str
 
 @NEEDS_MODEL
 def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
-    import hashlib
-
     path = tmp_path / "model.onnx"
     path.write_bytes(b"not a model")
     with pytest.raises(EmbedderError, match="cannot be loaded") as refused:
@@ -186,3 +196,62 @@ def test_loading_writes_no_file_and_forked_children_print_nothing(tmp_path: Path
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
     assert list(tmp_path.rglob("*")) == [] and sorted(embed.TOKENIZER_DIRECTORY.iterdir()) == before
+
+
+@pytest.mark.parametrize("choice", ["", "litellm:", "fastembed:", "litellm", "other:model", "MiniLM"])
+def test_the_setting_refuses_the_rest(choice: str) -> None:
+    with pytest.raises(UsageError, match="embedder must be one of"):
+        Settings(embedder=choice)
+
+
+@pytest.mark.parametrize("choice", ["minilm", "none", "fastembed:some/model"])
+def test_nothing_is_loaded_where_nothing_is_to_be_embedded(choice: str) -> None:
+    assert (loading(choice) is None) == (choice == "none")
+
+
+def test_a_providers_model_is_the_hosts_to_call() -> None:
+    load = loading("litellm:openai/fake")
+    assert load is not None
+    found, reason = load()
+    assert found is None and "openai/fake" in reason
+
+
+@NEEDS_MODEL
+def test_a_model_that_is_not_here_is_a_reason_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path))
+    name = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+    found, reason = loaded(lambda: RegisteredModel(name))
+    assert found is None and name in reason and "fetch it once" in reason and "\n" not in reason
+    found, reason = loaded(lambda: RegisteredModel("nobody/knows-it"))
+    assert found is None and "knows no model nobody/knows-it" in reason
+    assert capfd.readouterr() == ("", "")
+
+
+@NEEDS_MODEL
+def test_a_registered_model_on_this_machine_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The real loading, from a cache that holds the bundled model under the name of the registry's own."""
+    from fastembed import TextEmbedding
+
+    bundled, reason = load_embedder()
+    assert bundled is not None, reason
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    described = next(each for each in TextEmbedding.list_supported_models() if each["model"] == name)
+    folder = tmp_path / "fast-all-MiniLM-L6-v2"
+    (folder / described["model_file"]).parent.mkdir(parents=True)
+    shutil.copy(bundled.model_file, folder / described["model_file"])  # type: ignore[attr-defined]  # reason: a MiniLM
+    for file in embed.TOKENIZER_DIRECTORY.iterdir():
+        if file.is_file():
+            shutil.copy(file, folder / file.name)
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path))
+    found, reason = loaded(lambda: RegisteredModel(name))
+    assert found is not None, reason
+    sha = hashlib.sha256((folder / described["model_file"]).read_bytes()).hexdigest()
+    assert found.dim == 384 and found.name == f"fastembed:{name}@{sha[:12]}"
+    texts = ["the client gives up after two seconds", "数据库连接失败"]
+    assert np.allclose(found.embed(texts), bundled.embed(texts), atol=1e-3)
+    found.unload()
+    assert not found.loaded

@@ -6,6 +6,7 @@ import pytest
 from made_entries import entry as made
 from made_entries import make_gardener, talk
 
+from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity
 from aider_gardener.recall import recall
@@ -22,7 +23,7 @@ def chat() -> Gardener:
     gardener = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
     gardener.sync(talk(*rows), [])
-    gardener.apply({0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
+    apply(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
     return gardener
 
 
@@ -54,5 +55,5 @@ def test_an_order_may_recall_a_part_of_what_a_question_may() -> None:
 def test_nothing_is_searched_while_the_chat_stands_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     gardener = make_gardener()
     gardener.sync(talk(("about the escrow account", ANSWER)), [])
-    monkeypatch.setattr(gardener.recollection, "note", lambda *_given: pytest.fail("it was searched"))
+    monkeypatch.setattr(gardener.state.recollection, "note", lambda *_given: pytest.fail("it was searched"))
     assert gardener.recall_note(QUESTION, "") == ""

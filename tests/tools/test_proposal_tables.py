@@ -6,6 +6,7 @@ from typing import Any
 
 import proposal_tables
 import pytest
+from pages import BadResults
 from proposal_tables import bills, ratio, with_part
 
 
@@ -40,7 +41,7 @@ def test_the_ratio_is_that_of_the_compress_command() -> None:
 def test_a_part_is_put_between_its_marks_and_nowhere_else() -> None:
     page = "above\n<!-- bills -->\nold\n<!-- /bills -->\nbelow\n"
     assert with_part(page, "bills", "new\n") == page.replace("old", "new")
-    with pytest.raises(SystemExit):
+    with pytest.raises(BadResults):
         with_part("no marks", "bills", "new\n")
 
 

@@ -12,7 +12,7 @@ import readme_table
 
 from aider_gardener.replay.measure.carryover import CarryOver
 from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Cost
-from aider_gardener.replay.measure.summary import FORMAT, Recall, Report, Summary, report_json
+from aider_gardener.replay.measure.summary import FORMAT, Recall, ReplayReport, Summary, report_json
 
 HEAD, TAIL = "# Title\n\n<!-- measured -->\n", "<!-- /measured -->\n\nThe end.\n"
 
@@ -35,7 +35,7 @@ def summary(variant: str, **figures: Any) -> Summary:
 
 def results(*rows: Summary, notes: tuple[str, ...] = ()) -> dict[str, Any]:
     """The JSON of a report with these sums, as the replay writes it."""
-    value = report_json(Report((), (), rows, notes))
+    value = report_json(ReplayReport((), (), rows, notes))
     made_by = {"model": "gpt-4o", "window_tokens": 128_000, "history_tokens": 8_000, "aider": "0.86.2",
                "tokenizer": "o200k_base", "commit": "abc123"}  # fmt: skip
     value["results"] = [{"provenance": made_by}]
@@ -140,7 +140,7 @@ def test_the_script_reads_the_format_that_the_replay_writes() -> None:
 
 
 def test_the_documentation_check_asks_for_the_table(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("links", "commands", "chat_commands", "settings"):
+    for name in ("links", "unlisted", "lost"):
         monkeypatch.setattr(check_docs, name, lambda: [])
     monkeypatch.setattr("sys.argv", ["check_docs.py"])
     assert check_docs.main() == 0
@@ -155,7 +155,9 @@ def sessions(**held: tuple[int, int]) -> dict[str, Any]:
     for name, (facts, supported) in held.items():
         for variant, met, probes in (("stock-fixed", 5, 5), ("gardener", facts, supported)):
             row = summary(variant, recall=Recall(20, 20, probes), carry_over=CarryOver(10, met, 0, 0))
-            value["summaries"].append({**report_json(Report((), (row,)))["summaries"][0], "session": name})
+            value["summaries"].append(
+                {**report_json(ReplayReport((), (row,)))["summaries"][0], "session": name}
+            )
     return value
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
 from aider_gardener.errors import GardenerError
 
 if TYPE_CHECKING:
@@ -12,44 +14,46 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.upkeep import Upkeep
 
 
-def turn_over(coder: Any, gardener: Gardener) -> None:
+def turn_over(coder: HostCoder, gardener: Gardener) -> None:
     """After a turn: growth and sums are kept; the status line is shown to those who asked for it."""
-    from aider_gardener.gardener.growth import status_line
+    from aider_gardener.gardener import growth
 
-    called = gardener.autopilot.turn_over(gardener)
-    if called and gardener.settings.status_line:
-        coder.io.tool_output(status_line(gardener.autopilot.points, len(gardener.plans_applied)))
+    state = gardener.state
+    called = growth.turn_over(state)
+    if called and state.settings.status_line:
+        coder.io.tool_output(growth.status_line(state.growth.points, len(state.compactions.applied)))
 
 
-def report_at_exit(gardener: Gardener, io: Any) -> None:
+def report_at_exit(gardener: Gardener, io: HostIO) -> None:
     """Tell the user at the end what the chat came to, if a model was called in it."""
-    from aider_gardener.gardener.growth import report_line
+    from aider_gardener.gardener import growth
 
-    session = gardener.autopilot.session(gardener)
-    if session.calls:
-        io.tool_output(report_line(session))
+    sums = growth.sums_of(gardener.state)
+    if sums.calls:
+        io.tool_output(growth.report_line(sums))
 
 
-def begin(gardener: Gardener, io: Any) -> Upkeep:
+def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCoder | None]) -> Upkeep:
     """Start the loop of a chat; its report, if wanted, is due when the process ends."""
     from aider_gardener.gardener.upkeep import upkeep_for
 
-    upkeep = upkeep_for(gardener, lambda prompt: ask(gardener, prompt))
+    upkeep = upkeep_for(
+        gardener.state, lambda prompt: ask(coder_of(gardener), gardener.state.settings.refine_model, prompt)
+    )
     upkeep.start()
     atexit.register(upkeep.stop)
-    if gardener.settings.report:
+    if gardener.state.settings.report:
         atexit.register(report_at_exit, gardener, io)
     return upkeep
 
 
-def ask(gardener: Gardener, prompt: str) -> str:
-    """One call of the refining model, without retries and without a word on the terminal."""
+def ask(coder: HostCoder | None, name: str, prompt: str) -> str:
+    """One call of the model of this name, or of the weak model, without retries and without a word on the
+    terminal. Raises GardenerError when the chat is over, else what the provider raises."""
     from aider.models import Model
 
-    coder: Any = gardener.holder() if gardener.holder else None
-    name = gardener.settings.refine_model
     if coder is None:
         raise GardenerError("the chat is over")
-    model = Model(name) if name else coder.main_model.weak_model
+    model: HostModel = Model(name) if name else coder.main_model.weak_model
     _hash, response = model.send_completion([{"role": "user", "content": prompt}], None, False)
     return str(response.choices[0].message.content or "")

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aider_gardener.settings import Settings
 
 
 def main() -> int | None:
-    """Install the gardener and run aider; when aider is not one that is supported, run it as it is."""
-    from aider_gardener.adapters.aider.install import install
-    from aider_gardener.errors import SeamError
-
-    try:
-        install()
-    except SeamError as error:
-        print(f"aider-gardener: {error}; running aider without the gardener", file=sys.stderr)
+    """Run aider, with the gardener in it if that can be."""
+    try_to_install()
     from aider.main import main as aider_main
 
     status: int | None = aider_main()
     return status
+
+
+def try_to_install(settings: Settings | None = None) -> None:
+    """Install the gardener; where that fails (an aider that is not supported, a fault of ours) say so in one
+    line and leave aider as it is."""
+    try:
+        from aider_gardener.adapters.aider.install import install
+
+        install(settings)
+    except Exception as error:  # reason: aider must start whatever is wrong with us
+        from aider_gardener.errors import GardenerError
+
+        why = (
+            str(error) if isinstance(error, GardenerError) else f"a fault of its own ({type(error).__name__})"
+        )
+        print(f"aider-gardener: {why}; running aider without the gardener", file=sys.stderr)
 
 
 if __name__ == "__main__":

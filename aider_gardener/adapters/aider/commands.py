@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
+from aider_gardener.adapters.aider.guard import ATTRIBUTE
 from aider_gardener.errors import GardenerError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from aider_gardener.gardener.gardener import Gardener
 
 OURS = frozenset(
@@ -29,7 +33,12 @@ COMPLETED_IDS = 400
 """At most so many ids, the newest, are offered for completion."""
 
 
-def gardener_for(commands: Any) -> Gardener | None:
+def name_of(command: Callable[..., None]) -> str:
+    """What the user types to run a command."""
+    return "/" + command.__name__.removeprefix("cmd_").replace("_", "-")
+
+
+def gardener_for(commands: HostCommands) -> Gardener | None:
     """The chat's gardener, up to date with its lists; says so when there is none."""
     coder = commands.coder
     gardener = link.gardener_of(coder)
@@ -41,16 +50,13 @@ def gardener_for(commands: Any) -> Gardener | None:
     return gardener
 
 
-def measure(coder: Any, gardener: Gardener) -> None:
+def measure(coder: HostCoder, gardener: Gardener) -> None:
     """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept."""
-    acting, gardener.on = gardener.on, False
-    try:
+    with gardener.state.only_looking():
         coder.format_chat_chunks()
-    finally:
-        gardener.on = acting
 
 
-def show_table(commands: Any, table: Any) -> None:
+def show_table(commands: HostCommands, table: RenderableType) -> None:
     """Print a rich table through the host, plain where the host is not pretty."""
     from aider_gardener.tables import as_text
 
@@ -58,7 +64,7 @@ def show_table(commands: Any, table: Any) -> None:
         commands.io.tool_output(line)
 
 
-def cmd_context_pressure(self: Any, args: Any) -> None:
+def cmd_context_pressure(self: HostCommands, args: str) -> None:
     "Report what the chat uses of the context window, by part, class and message (--json for programs)"
     from aider_gardener.tables import pressure_table
 
@@ -75,7 +81,7 @@ def cmd_context_pressure(self: Any, args: Any) -> None:
         show_table(self, pressure_table(report))
 
 
-def cmd_gardener(self: Any, args: Any) -> None:
+def cmd_gardener(self: HostCommands, args: str) -> None:
     "Look after the chat's memory: status, on, off, plan (preview), undo, undo all, constraints, decisions"
     action = " ".join((args or "").split()) or "status"
     actions = {"status": show_status, "on": turn_on, "off": turn_off, "plan": show_plan, "undo": undo}
@@ -88,13 +94,13 @@ def cmd_gardener(self: Any, args: Any) -> None:
         actions[action](self, gardener)
 
 
-def show_status(commands: Any, gardener: Gardener) -> None:
+def show_status(commands: HostCommands, gardener: Gardener) -> None:
     from aider_gardener.tables import status_table
 
     show_table(commands, status_table(gardener.status()))
 
 
-def show_constraints(commands: Any, gardener: Gardener) -> None:
+def show_constraints(commands: HostCommands, gardener: Gardener) -> None:
     """The rules that the user set and that still hold."""
     from aider_gardener.notes.rules import line
 
@@ -102,21 +108,21 @@ def show_constraints(commands: Any, gardener: Gardener) -> None:
     commands.io.tool_output("\n".join(lines) or "No rules were set in this chat.")
 
 
-def show_decisions(commands: Any, gardener: Gardener) -> None:
+def show_decisions(commands: HostCommands, gardener: Gardener) -> None:
     """What was decided or rejected, by whom."""
     rows = [(one, "you" if one.is_users else "model") for one in gardener.decisions()]
     lines = [f"[{one.turn}] {who}: {one.text}" for one, who in rows]
     commands.io.tool_output("\n".join(lines) or "No decisions were found in this chat.")
 
 
-def turn_on(commands: Any, gardener: Gardener) -> None:
-    gardener.on = True
-    commands.io.tool_output(f"The gardener is on (mode {gardener.settings.mode}).")
+def turn_on(commands: HostCommands, gardener: Gardener) -> None:
+    gardener.state.on = True
+    commands.io.tool_output(f"The gardener is on (mode {gardener.state.settings.mode}).")
 
 
-def turn_off(commands: Any, gardener: Gardener) -> None:
+def turn_off(commands: HostCommands, gardener: Gardener) -> None:
     given = gardener.give_back()
-    gardener.on = False
+    gardener.state.on = False
     back = (
         f"{counted(given.messages)} came back whole, {given.tokens:,} tokens more of history"
         if given.messages
@@ -132,7 +138,7 @@ def counted(messages: int) -> str:
     return "1 message" if messages == 1 else f"{messages:,} messages"
 
 
-def show_plan(commands: Any, gardener: Gardener) -> None:
+def show_plan(commands: HostCommands, gardener: Gardener) -> None:
     from aider_gardener.tables import plan_table
 
     measure(commands.coder, gardener)
@@ -144,15 +150,15 @@ def show_plan(commands: Any, gardener: Gardener) -> None:
         commands.io.tool_output("This is a preview: nothing was changed.")
 
 
-def undo(commands: Any, gardener: Gardener) -> None:
+def undo(commands: HostCommands, gardener: Gardener) -> None:
     take_back(commands, gardener, every=False)
 
 
-def undo_all(commands: Any, gardener: Gardener) -> None:
+def undo_all(commands: HostCommands, gardener: Gardener) -> None:
     take_back(commands, gardener, every=True)
 
 
-def take_back(commands: Any, gardener: Gardener, *, every: bool) -> None:
+def take_back(commands: HostCommands, gardener: Gardener, *, every: bool) -> None:
     try:
         changed = gardener.undo(every=every)
     except GardenerError as error:
@@ -163,7 +169,7 @@ def take_back(commands: Any, gardener: Gardener, *, every: bool) -> None:
     commands.io.tool_output(f"Took back {what}: {counted(changed)} changed.")
 
 
-def cmd_recall(self: Any, args: Any) -> None:
+def cmd_recall(self: HostCommands, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.plan.view import FILLER
     from aider_gardener.recall.recall import recall_note
@@ -180,16 +186,17 @@ def cmd_recall(self: Any, args: Any) -> None:
     if not found:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
-    show_table(self, recalled_table(found, session=gardener.archive.session))
+    show_table(self, recalled_table(found, session=gardener.state.archive.session))
     if self.io.confirm_ask("Add this to the chat?", default="n"):
-        note = recall_note(found, session=gardener.archive.session)
+        note = recall_note(found, session=gardener.state.archive.session)
+        gardener.state.made.add(note)
         self.coder.cur_messages += [
             {"role": "user", "content": note},
             {"role": "assistant", "content": FILLER},
         ]
 
 
-def act(commands: Any, usage: str, args: Any, step: Callable[[Gardener, str], None]) -> None:
+def act(commands: HostCommands, usage: str, args: str, step: Callable[[Gardener, str], None]) -> None:
     """Run a command that takes one id: usage, off, and our errors are one line each."""
     words = (args or "").split()
     if len(words) != 1:
@@ -198,7 +205,7 @@ def act(commands: Any, usage: str, args: Any, step: Callable[[Gardener, str], No
     gardener = gardener_for(commands)
     if gardener is None:
         return
-    store = gardener.archive.store
+    store = gardener.state.archive.store
     before = store.notice
     try:
         step(gardener, words[0])
@@ -208,7 +215,7 @@ def act(commands: Any, usage: str, args: Any, step: Callable[[Gardener, str], No
         commands.io.tool_warning(f"aider-gardener: {store.notice}")
 
 
-def cmd_forget(self: Any, args: Any) -> None:
+def cmd_forget(self: HostCommands, args: str) -> None:
     "Delete an entry for good, or with `session` all of this chat (--yes: without asking)"
     words = (args or "").split()
     sure = YES in words
@@ -217,10 +224,10 @@ def cmd_forget(self: Any, args: Any) -> None:
     act(self, f"/forget ID|{WHOLE_SESSION} [{YES}]", rest, lambda g, given: step(self, g, given, sure))
 
 
-def forget_entry(commands: Any, gardener: Gardener, given: str, sure: bool) -> None:
+def forget_entry(commands: HostCommands, gardener: Gardener, given: str, sure: bool) -> None:
     from aider_gardener.gardener import care
 
-    entry = care.find(gardener, given)
+    entry = care.find(gardener.state, given)
     first = " ".join(entry.content.split())[:60]
     question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
     if sure or commands.io.confirm_ask(question, default="n"):
@@ -229,8 +236,8 @@ def forget_entry(commands: Any, gardener: Gardener, given: str, sure: bool) -> N
         commands.io.tool_output(f"Forgot {entry.id}{notes}. {HISTORY_COPY}")
 
 
-def forget_session(commands: Any, gardener: Gardener, _given: str, sure: bool) -> None:
-    count = len({entry.id for entry in gardener.chat.entries.values() if entry.id})
+def forget_session(commands: HostCommands, gardener: Gardener, _given: str, sure: bool) -> None:
+    count = len({entry.id for entry in gardener.state.chat.entries.values() if entry.id})
     question = f"Delete all of this chat, {count} entries, for good, and empty the chat?"
     if sure or commands.io.confirm_ask(question, default="n"):
         forgotten = gardener.forget_session()
@@ -241,7 +248,7 @@ def forget_session(commands: Any, gardener: Gardener, _given: str, sure: bool) -
         )
 
 
-def cmd_pin(self: Any, args: Any) -> None:
+def cmd_pin(self: HostCommands, args: str) -> None:
     "Hold an entry whole in the chat; without an id list what is held"
     if not (args or "").strip():
         gardener = gardener_for(self)
@@ -258,18 +265,18 @@ def cmd_pin(self: Any, args: Any) -> None:
     act(self, "/pin [ID]", args, step)
 
 
-def list_pinned(commands: Any, gardener: Gardener) -> None:
+def list_pinned(commands: HostCommands, gardener: Gardener) -> None:
     from aider_gardener.gardener.care import pinned_entries
     from aider_gardener.tables import entries_table
 
-    rows = pinned_entries(gardener)
+    rows = pinned_entries(gardener.state)
     if rows:
         show_table(commands, entries_table(rows))
     else:
         commands.io.tool_output("Nothing is pinned in this chat; /pin ID holds an entry.")
 
 
-def cmd_unpin(self: Any, args: Any) -> None:
+def cmd_unpin(self: HostCommands, args: str) -> None:
     "Let go of a pinned entry: it may be compacted again"
 
     def step(gardener: Gardener, given: str) -> None:
@@ -279,7 +286,7 @@ def cmd_unpin(self: Any, args: Any) -> None:
     act(self, "/unpin ID", args, step)
 
 
-def cmd_restore(self: Any, args: Any) -> None:
+def cmd_restore(self: HostCommands, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
 
     def step(gardener: Gardener, given: str) -> None:
@@ -295,35 +302,35 @@ def cmd_restore(self: Any, args: Any) -> None:
     act(self, "/restore ID", args, step)
 
 
-def cmd_why(self: Any, args: Any) -> None:
+def cmd_why(self: HostCommands, args: str) -> None:
     "Tell why an entry was compressed, when, and what brings it back"
 
     def step(gardener: Gardener, given: str) -> None:
         from aider_gardener.tables import why_table
 
-        show_table(self, why_table(gardener.why(given), session=gardener.archive.session))
+        show_table(self, why_table(gardener.why(given), session=gardener.state.archive.session))
 
     act(self, "/why ID", args, step)
 
 
-def ids_of(commands: Any, *, pinned: bool = False) -> list[str]:
+def ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
     """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only."""
-    gardener = commands.coder.__dict__.get(link.ATTRIBUTE)
+    gardener = commands.coder.__dict__.get(ATTRIBUTE)
     if gardener is None:
         return []
-    entries = list(gardener.chat.entries.values())  # a copy: completion runs in a thread of its own
+    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
     wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
     return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
 
 
-def completions_of_ids(self: Any) -> list[str]:
+def completions_of_ids(self: HostCommands) -> list[str]:
     """The chat's entries; aider asks once for each line that is typed."""
     return ids_of(self)
 
 
-def completions_forget(self: Any) -> list[str]:
+def completions_forget(self: HostCommands) -> list[str]:
     return [WHOLE_SESSION, *ids_of(self)]
 
 
-def completions_unpin(self: Any) -> list[str]:
+def completions_unpin(self: HostCommands) -> list[str]:
     return ids_of(self, pinned=True)

@@ -37,10 +37,13 @@ def install(settings: Settings | None = None) -> None:
                 f" aider-gardener works with aider-chat=={SUPPORTED}"
             )
         link.state.settings = settings
-        for seam, holder, attribute in placed:
-            original = holder.__dict__.get(attribute, MISSING)
-            _originals.append((holder, attribute, original))
-            setattr(holder, attribute, getattr(wrappers, seam.make)(original))
+        made = [
+            (holder, attribute, getattr(wrappers, seam.make)(holder.__dict__.get(attribute, MISSING)))
+            for seam, holder, attribute in placed
+        ]
+        for holder, attribute, stand_in in made:
+            _originals.append((holder, attribute, holder.__dict__.get(attribute, MISSING)))
+            setattr(holder, attribute, stand_in)
 
 
 def uninstall() -> None:

@@ -7,32 +7,35 @@ import os
 import secrets
 import threading
 import time
-import traceback
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage
 from aider_gardener.adapters.aider.defaults import DEFAULTS, environment
+from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.origins import can_ask
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
-from aider_gardener.settings import Settings
+from aider_gardener.settings import Settings, variable
 
 if TYPE_CHECKING:
+    from aider_gardener.adapters.aider.origins import Origins
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.upkeep import Upkeep
     from aider_gardener.plan.view import Piece
-    from aider_gardener.recall.backlog import Backlog, Load
+    from aider_gardener.recall.backlog import Backlog
+    from aider_gardener.recall.embed import Load
 
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
 log = logging.getLogger("aider_gardener")
 
-ATTRIBUTE = "_gardener"
+REMOTE = "aider-gardener: {model} gets every passage and question over the network, secrets taken out."
 SUB_CODER = "_gardener_sub_coder"
 
 
@@ -40,7 +43,8 @@ SUB_CODER = "_gardener_sub_coder"
 class State:
     """What this process shares: the settings given to `install`, and one open archive a directory with
     the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it.
-    `loading` makes what loads the embedder of a name; None: what `embedders.loading` makes."""
+    `loading` makes what loads the embedder of a name; None: `embedding.loading`. `origins` is what is known
+    of where settings came from; None where no command line was read."""
 
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
@@ -48,6 +52,7 @@ class State:
     upkeeps: list[Upkeep] = field(default_factory=list)
     background: bool = True
     loading: Callable[[str], Load | None] | None = None
+    origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def store(self, directory: Path | None, key_source: str = "") -> Store:
@@ -57,14 +62,19 @@ class State:
             if key not in self.stores:
                 from aider_gardener.archive.store import open_store
 
-                self.stores[key] = open_store(directory, key_source=key_source)
+                self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
             return self.stores[key]
+
+    @property
+    def user(self) -> Path | None:
+        """The folder of the user's data, as it was before a repository's files could name another."""
+        return self.origins.user if self.origins is not None else None
 
     def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
+        from aider_gardener.adapters.aider.embedding import loading
         from aider_gardener.archive.retention import keep_to_policy
         from aider_gardener.recall.backlog import Backlog
-        from aider_gardener.recall.embedders import loading
 
         with self.lock:
             key = str(directory)
@@ -91,26 +101,30 @@ class State:
             for store in self.stores.values():
                 store.close()
             self.stores.clear()
-            self.settings = None
+            self.settings = self.origins = None
 
 
 state = State()
 
 
-def hold(gardener: Gardener, coder: Any) -> None:
+def hold(gardener: Gardener, coder: HostCoder) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
     switch; the old one keeps lists that nobody looks at any more."""
-
-    gardener.holder = weakref.ref(coder)
-    gardener.host = CoderHost(gardener)
+    gardener.state.host = CoderHost(gardener, weakref.ref(coder))
 
 
-def holds(gardener: Gardener, coder: Any) -> bool:
+def holds(gardener: Gardener, coder: HostCoder) -> bool:
     """Whether this coder's lists are the chat's."""
-    return gardener.holder is None or gardener.holder() in (None, coder)
+    return coder_of(gardener) in (None, coder)
 
 
-def settings_of(coder: Any) -> Settings:
+def coder_of(gardener: Gardener) -> HostCoder | None:
+    """The coder whose lists are the chat's; None when it is gone."""
+    host = gardener.state.host
+    return host.coder if isinstance(host, CoderHost) else None
+
+
+def settings_of(coder: HostCoder) -> Settings:
     """The settings of `install`, or those of aider's command line, variables and their defaults."""
     if state.settings is not None:
         return state.settings
@@ -124,27 +138,46 @@ def settings_of(coder: Any) -> Settings:
         if args is not None
         else {}
     )
-    return Settings.from_env(environment(os.environ), enabled=getattr(args, "gardener", None), **given)
+    environ = dict(os.environ)
+    for name, own in (own_instead(coder, args) if args is not None else {}).items():
+        given.pop(name, None)
+        environ.pop(variable(name), None)
+        environ |= {variable(name): own} if own is not None else {}
+    return Settings.from_env(environment(environ), enabled=getattr(args, "gardener", None), **given)
 
 
-def gardener_of(coder: Any) -> Gardener | None:
+def own_instead(coder: HostCoder, args: object) -> dict[str, str | None]:
+    """What the user gives in place of what the repository's files set and may not; None: nothing."""
+    origins = state.origins
+    if origins is None or getattr(args, "gardener", None) is False:
+        return {}
+    root = Path(coder.root or os.getcwd())
+    found = origins.of_repository(root, args)
+    if not found:
+        return {}
+    if origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
+        return {}
+    return {name: origins.own_value(name, refused) for name, refused in found.items()}
+
+
+def gardener_of(coder: HostCoder) -> Gardener | None:
     """The gardener of a coder's chat, made on first use; None when it is switched off or has failed."""
     if coder.__dict__.get(SUB_CODER):
         return None
     if ATTRIBUTE not in coder.__dict__:
-        with guarded(coder):
-            coder.__dict__[ATTRIBUTE] = None
-            gardener = coder.__dict__[ATTRIBUTE] = make_gardener(coder)
-            if gardener is not None:
-                hold(gardener, coder)
+        coder.__dict__[ATTRIBUTE] = None  # what fails now is not tried again
+        gardener = make_gardener(coder)
+        if gardener is not None:
+            hold(gardener, coder)
+        coder.__dict__[ATTRIBUTE] = gardener
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
 
-def active(coder: Any) -> Gardener | None:
+def active(coder: HostCoder) -> Gardener | None:
     """The gardener if prompts may be changed now."""
     gardener = gardener_of(coder)
-    return gardener if gardener is not None and gardener.acts else None
+    return gardener if gardener is not None and gardener.state.acts else None
 
 
 def warm_up() -> None:
@@ -153,13 +186,14 @@ def warm_up() -> None:
         return
 
     def load() -> None:
-        import aider_gardener.archive.store.sqlite
-        import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time, not its names
+        with Guard(None):
+            import aider_gardener.archive.store.sqlite
+            import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
 
     threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
 
 
-def make_gardener(coder: Any) -> Gardener | None:
+def make_gardener(coder: HostCoder) -> Gardener | None:
     """A gardener for a new chat, with its archive open; None when it is switched off."""
     try:
         settings = settings_of(coder)
@@ -169,15 +203,18 @@ def make_gardener(coder: Any) -> Gardener | None:
     if not settings.enabled:
         return None
     from aider_gardener.archive.archive import Archive
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.gardener.gardener import Gardener
 
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
-    directory = settings.store_path or store_directory(root)
+    given = settings.store_path
+    directory = chosen_directory(given) if given else store_directory(root, user=state.user)
     store = state.store(directory, settings.store_key)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
+    if settings.embedder.startswith("litellm:"):
+        coder.io.tool_output(REMOTE.format(model=settings.embedder))
     session = secrets.token_hex(8)
     archive = Archive(
         store,
@@ -191,33 +228,32 @@ def make_gardener(coder: Any) -> Gardener | None:
     if state.background:
         from aider_gardener.adapters.aider.after_turn import begin
 
-        state.upkeeps.append(begin(gardener, coder.io))
+        state.upkeeps.append(begin(gardener, coder.io, coder_of))
     return gardener
 
 
-def refresh(gardener: Gardener, coder: Any) -> None:
+def refresh(gardener: Gardener, coder: HostCoder) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     from aider_gardener.plan.usage import Prices
 
-    model = coder.main_model
-    if gardener.frame.model != model.name:
-        gardener.set_counter(token_counter(model, gardener.usage.factor(model.name)))
-        gardener.archive.provider = provider_of(model)
-        gardener.usage.prices = Prices.of(model.info)
-        gardener.frame = replace(
-            gardener.frame, model=model.name, window=int(model.info.get("max_input_tokens") or 0)
-        )
-    gardener.host_limit, gardener.host_limit_given = history_limit(coder)
+    state, model = gardener.state, coder.main_model
+    if state.frame.model != model.name:
+        gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
+        state.archive.provider = provider_of(model)
+        state.usage.prices = Prices.of(model.info)
+        window = int(model.info.get("max_input_tokens") or 0)
+        state.frame = replace(state.frame, model=model.name, window=window)
+    state.host_limit, state.host_limit_given = history_limit(coder)
 
 
-def to_messages(messages: list[dict[str, Any]]) -> list[Message]:
+def to_messages(messages: list[HostMessage]) -> list[Message]:
     """The host's messages as values; content that is no text (never in a history) stands as its repr."""
     return [Message(m["role"], m["content"] if isinstance(m["content"], str) else repr(m)) for m in messages]
 
 
-def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def to_dicts(pieces: list[Piece], standing: list[HostMessage]) -> list[HostMessage]:
     """The pieces as the host's messages; a message that stands already stays the same object."""
-    known: dict[Message, list[dict[str, Any]]] = {}
+    known: dict[Message, list[HostMessage]] = {}
     for message, value in zip(to_messages(standing), standing, strict=True):
         known.setdefault(message, []).append(value)
     return [
@@ -228,29 +264,28 @@ def to_dicts(pieces: list[Piece], standing: list[dict[str, Any]]) -> list[dict[s
     ]
 
 
-def take_in(coder: Any, gardener: Gardener) -> None:
+def take_in(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
     added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
     if not added:
         return
     from aider_gardener.gardener.throttle import throttle_outputs
 
-    if cut := throttle_outputs(gardener, added):
+    if cut := throttle_outputs(gardener.state, added):
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             coder.io.tool_output(f"aider-gardener: {line}")
 
 
-def sync(coder: Any) -> None:
+def sync(coder: HostCoder) -> None:
     """Archive what is new in the coder's lists, if they are still the chat's."""
     gardener = gardener_of(coder)
     if gardener is not None and holds(gardener, coder):
-        with guarded(coder):
-            refresh(gardener, coder)
-            take_in(coder, gardener)
+        refresh(gardener, coder)
+        take_in(coder, gardener)
 
 
-def show(coder: Any, gardener: Gardener) -> None:
+def show(coder: HostCoder, gardener: Gardener) -> None:
     """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
     done, cur = gardener.pieces
     standing = [*coder.done_messages, *coder.cur_messages]
@@ -258,32 +293,16 @@ def show(coder: Any, gardener: Gardener) -> None:
     coder.cur_messages = to_dicts(cur, standing)
 
 
-@contextmanager
-def guarded(coder: Any) -> Iterator[None]:
-    """The gardener's failures end here: one visible line, then aider goes on as if it were not there.
-
-    Lists are replaced only after all work on them is done, so the last good view stands.
-    """
-    try:
-        yield
-    except Exception as error:  # reason: the host must survive any fault of ours
-        coder.__dict__[ATTRIBUTE] = None
-        coder.io.tool_warning(
-            f"aider-gardener stopped in this chat ({type(error).__name__}); aider goes on without it."
-        )
-        frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
-        log.error("%s\n%s", type(error).__name__, frames)
-
-
 @dataclass(frozen=True)
 class CoderHost:
     """The coder whose lists are the gardener's chat now; nothing happens when it is gone."""
 
     gardener: Gardener
+    reference: weakref.ref[HostCoder]
 
     @property
-    def coder(self) -> Any:
-        return self.gardener.holder() if self.gardener.holder else None
+    def coder(self) -> HostCoder | None:
+        return self.reference()
 
     def take_in(self) -> None:
         if (coder := self.coder) is not None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.plan.goals import HARD_AT
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage
+from aider_gardener.plan.goals import HARD_AT, Frame
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.throttle import Throttled
 
 PHRASES = re.compile(
@@ -54,93 +56,102 @@ def window_of(error: BaseException) -> int:
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 
-def recover(coder: Any, messages: list[dict[str, Any]], error: BaseException) -> bool:
-    """After a rejection: garden harder and rebuild the prompt in place; False when nothing can go."""
+def rejected(coder: HostCoder, error: BaseException) -> Gardener | None:
+    """The gardener, if a prompt of its chat was rejected as too long before anything came back."""
     gardener = link.active(coder)
+    return gardener if gardener and not coder.partial_response_content and is_overflow(error) else None
+
+
+def retry(coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool | None:
+    """After a failed call: True when the prompt was made shorter, in place, to be sent once more; False when
+    it was given up and the user told; None when the failure is the host's to deal with."""
+    gardener = rejected(coder, error)
     if gardener is None:
-        return False
+        return None
+    if recover(coder, gardener, messages, error):
+        return True
+    give_up(coder, gardener)
+    return False
+
+
+def recover(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException) -> bool:
+    """After a rejection: garden harder and rebuild the prompt in place; False when nothing can go."""
     from aider_gardener.gardener.throttle import throttle_open
 
-    recovered = False
-    with link.guarded(coder):
-        link.take_in(coder, gardener)
-        learn_window(gardener, window_of(error))
-        plan = gardener.shrink(room(gardener))
-        cut = throttle_open(gardener, most_for_open(gardener, shrunk=plan is not None))
-        if plan is None and not cut:
-            return recovered
-        link.show(coder, gardener)
-        messages[:] = coder.format_messages().all_messages()
-        saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
-        coder.io.tool_warning(
-            "The prompt did not fit the model's window: aider-gardener compacted the history by"
-            f" {saved:,} tokens and tries once more."
-            if plan
-            else "The prompt did not fit the model's window: aider-gardener tries once more without the"
-            " middle of your message."
-        )
-        tell(coder, cut)
-        recovered = True
-    return recovered
+    link.take_in(coder, gardener)
+    learn_window(gardener, window_of(error))
+    plan = gardener.shrink(room(gardener.state.frame))
+    cut = throttle_open(gardener.state, most_for_open(gardener.state, shrunk=plan is not None))
+    if plan is None and not cut:
+        return False
+    link.show(coder, gardener)
+    messages[:] = coder.format_messages().all_messages()
+    saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
+    coder.io.tool_warning(
+        "The prompt did not fit the model's window: aider-gardener compacted the history by"
+        f" {saved:,} tokens and tries once more."
+        if plan
+        else "The prompt did not fit the model's window: aider-gardener tries once more without the"
+        " middle of your message."
+    )
+    tell(coder, cut)
+    return True
 
 
 def learn_window(gardener: Gardener, stated: int) -> None:
     """Take a window that the provider states and that is smaller than the one known."""
-    known = gardener.frame.window
-    if stated and (not known or stated < known):
-        gardener.frame = replace(gardener.frame, window=stated)
+    frame = gardener.state.frame
+    if stated and (not frame.window or stated < frame.window):
+        gardener.state.frame = replace(frame, window=stated)
 
 
-def room(gardener: Gardener) -> int:
+def room(frame: Frame) -> int:
     """What the window leaves for the history in tokens; 0 when it is unknown or nothing is left."""
-    frame = gardener.frame
     return max(0, int(HARD_AT * frame.window) - frame.tokens) if frame.window else 0
 
 
-def most_for_open(gardener: Gardener, *, shrunk: bool) -> int:
+def most_for_open(state: ChatState, *, shrunk: bool) -> int:
     """How many tokens the messages that wait for an answer may keep.
 
     What the window leaves beside all else; half of what they are if there is nothing else to give up.
     """
-    from aider_gardener.gardener.compactions import history_used
     from aider_gardener.gardener.throttle import open_tokens
 
-    frame, now, past = gardener.frame, open_tokens(gardener), history_used(gardener)
-    others = sum(tokens for name, tokens in frame.parts.items() if name != "current")
-    left = int(HARD_AT * frame.window) - others - past if frame.window else now
+    frame, now = state.frame, open_tokens(state.chat, state.count)
+    left = int(HARD_AT * frame.window) - frame.around - state.history_used if frame.window else now
     return left if shrunk or left < now else now // 2
 
 
-def fit_open(coder: Any, gardener: Gardener) -> bool:
+def fit_open(coder: HostCoder, gardener: Gardener) -> bool:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
     from aider_gardener.gardener.throttle import open_tokens, throttle_open
 
-    if not gardener.frame.window:
+    state = gardener.state
+    if not state.frame.window:
         return False
-    most = most_for_open(gardener, shrunk=True)
-    if most >= open_tokens(gardener) or most <= 0:
+    most = most_for_open(state, shrunk=True)
+    if most >= open_tokens(state.chat, state.count) or most <= 0:
         return False
-    cut = throttle_open(gardener, most)
+    cut = throttle_open(state, most)
     tell(coder, cut)
     return bool(cut)
 
 
-def tell(coder: Any, cut: Iterable[Throttled]) -> None:
+def tell(coder: HostCoder, cut: Iterable[Throttled]) -> None:
     """Say in one line for each message what of it is kept."""
     for item in cut:
         coder.io.tool_warning(f"aider-gardener: {item.line()}")
 
 
-def give_up(coder: Any) -> None:
+def give_up(coder: HostCoder, gardener: Gardener) -> None:
     """Nothing helps: what was to be sent is taken out by `settle`, which tells the user the reason too."""
-    from aider_gardener.gardener.compactions import history_used
     from aider_gardener.gardener.throttle import open_tokens
 
     coder.partial_response_content = ""
     coder.num_exhausted_context_windows += 1
-    gardener = coder.gardener
-    frame = gardener.frame
-    parts = {**frame.parts, "history": history_used(gardener), "current": open_tokens(gardener)}
+    state, frame = gardener.state, gardener.state.frame
+    waiting = open_tokens(state.chat, state.count)
+    parts = {**frame.parts, "history": state.history_used, "current": waiting}
     largest = sorted(((tokens, name) for name, tokens in parts.items() if tokens), reverse=True)[:3]
     names = {"current": "your message", "files": "files in the chat", "map": "repository map"}
     shares = ", ".join(f"{names.get(name, name)} {tokens:,}" for tokens, name in largest)
@@ -151,12 +162,12 @@ def give_up(coder: Any) -> None:
     )
 
 
-def close_open_exchanges(coder: Any, *, last: bool) -> None:
+def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
     """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
     host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
     from aider_gardener.plan.view import FILLER
 
-    closed: list[dict[str, Any]] = []
+    closed: list[HostMessage] = []
     before = coder.done_messages[-1:]
     for message in coder.cur_messages:
         if message["role"] == "user" and [m["role"] for m in before] == ["user"]:
@@ -169,7 +180,7 @@ def close_open_exchanges(coder: Any, *, last: bool) -> None:
         coder.cur_messages = closed
 
 
-def settle(coder: Any, gardener: Gardener) -> None:
+def settle(coder: HostCoder, gardener: Gardener) -> None:
     """After a message: one that could not be sent, or was not, leaves no trace but its original in the
     archive; nothing that the model did not say stands in its voice."""
     cur = coder.cur_messages
@@ -181,7 +192,8 @@ def settle(coder: Any, gardener: Gardener) -> None:
     if not coder.cur_messages or coder.cur_messages[-1]["role"] != "user":
         return
     link.take_in(coder, gardener)
-    name = ", ".join(gardener.chat.entries[seq].id for seq in gardener.chat.cur[-1].members)
+    chat = gardener.state.chat
+    name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].members)
     coder.cur_messages = coder.cur_messages[:-1]
     link.take_in(coder, gardener)
     say = coder.io.tool_error if why else coder.io.tool_output

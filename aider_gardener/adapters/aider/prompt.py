@@ -12,12 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link, overflow
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, HostModel
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import CACHE_SECONDS
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
 
 CHARS_A_TOKEN = 4
 
@@ -25,26 +27,31 @@ ASK_TO_KEEP = "Keep each of these decisions and rules of mine, word for word, in
 KEPT_HEAD = "Decisions and rules of mine that stand:"
 
 
-def before(coder: Any) -> None:
+def before(coder: HostCoder) -> None:
     """Archive what is new and apply the plan that is due."""
-    gardener = coder.gardener
+    gardener = link.gardener_of(coder)
+    if gardener is None:
+        return
     link.hold(gardener, coder)
     link.refresh(gardener, coder)
     link.take_in(coder, gardener)
-    gardener.frame = replace(gardener.frame, parts={**gardener.frame.parts, "current": current(gardener)})
+    state = gardener.state
+    state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
     if gardener.tend() is not None:
         link.show(coder, gardener)
-    if gardener.settings.llm_fallback and gardener.acts and gardener.is_hard():
+    if state.settings.llm_fallback and state.acts and state.is_hard:
         last_resort(coder, gardener)
 
 
-def after(coder: Any, chunks: Any) -> Any:
-    """Take the measure of the prompt; use a cold cache for pending work; recall; returns the chunks."""
-    gardener = coder.gardener
-    gardener.frame = frame_of(coder, gardener, chunks)
-    if not gardener.acts:
-        return chunks
-    tended = gardener.tend(cold=prefix_changed(coder, chunks)) is not None
+def after(coder: HostCoder, chunks: Chunks) -> None:
+    """Take the measure of the prompt; use a cold cache for pending work; put in what is recalled."""
+    gardener = link.gardener_of(coder)
+    if gardener is None:
+        return
+    gardener.state.frame = frame_of(coder, gardener.state, chunks)
+    if not gardener.state.acts:
+        return
+    tended = gardener.tend(cold=is_cold(coder, gardener.state, chunks)) is not None
     if overflow.fit_open(coder, gardener) or tended:
         reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
@@ -54,50 +61,48 @@ def after(coder: Any, chunks: Any) -> Any:
     place_recall(coder, gardener, chunks)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
-    return chunks
 
 
-def reminder_of(coder: Any, chunks: Any) -> list[dict[str, Any]]:
+def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
     """The last message of the chunks, if the host has put its reminder into it."""
     return chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
 
 
-def prefix_changed(coder: Any, chunks: Any) -> bool:
+def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks) -> bool:
     """Whether the provider's cache holds nothing of the history: the model or what stands before it
     differs from the last prompt, or that was long ago."""
-    gardener = coder.gardener
     before = [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
-    prefix = hash((coder.main_model.name, *(text_of(m) for m in before)))
-    changed = gardener.prefix_key not in (None, prefix)
-    gardener.prefix_key = prefix
-    gardener.compactions.note_prefix(kept=not changed)
-    idle = gardener.usage.idle_seconds
-    return changed or CACHE_SECONDS <= idle < math.inf
+    changed = state.prefix.changed(hash((coder.main_model.name, *(text_of(m) for m in before))))
+    return changed or CACHE_SECONDS <= state.usage.idle_seconds < math.inf
 
 
-def place_map(gardener: Gardener, chunks: Any) -> None:
+def place_map(gardener: Gardener, chunks: Chunks) -> None:
     """Put the note on what is settled before the history, behind what is compacted at its beginning."""
-    from aider_gardener.plan.view import FILLER, NOTE_HEAD
+    from aider_gardener.plan.view import FILLER
 
     beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
     note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
     if not note:
         return
-    part = "done" if chunks.done else "cur"
-    messages = getattr(chunks, part)
-    compacted = len(messages) > 1 and text_of(messages[0]).startswith(NOTE_HEAD)
+    messages = chunks.done or chunks.cur
+    chat = gardener.state.chat
+    compacted = len(messages) > 1 and any(piece.is_note for piece in (chat.done or chat.cur)[:1])
     at = 2 if compacted and messages[1]["content"] == FILLER else 0
     pair = [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
-    setattr(chunks, part, [*messages[:at], *pair, *messages[at:]])
+    with_note = [*messages[:at], *pair, *messages[at:]]  # new: the host keeps its own lists
+    if chunks.done:
+        chunks.done = with_note
+    else:
+        chunks.cur = with_note
 
 
-def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
+def place_recall(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Put what is recalled for the user's question just before the last user message."""
     at = next((i for i in reversed(range(len(chunks.cur))) if chunks.cur[i]["role"] == "user"), None)
     if at is None:
         return
     standing = "\n".join(text_of(m) for m in [*chunks.readonly_files, *chunks.chat_files])
-    note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.chat_map.note.text}")
+    note = gardener.recall_note(question_of(coder), f"{standing}\n{gardener.state.note.text}")
     if note:
         from aider_gardener.plan.view import FILLER
 
@@ -105,7 +110,7 @@ def place_recall(coder: Any, gardener: Gardener, chunks: Any) -> None:
         chunks.cur[at:at] = pair
 
 
-def question_of(coder: Any) -> str:
+def question_of(coder: HostCoder) -> str:
     """What the user asked: the last message of the current ones that was typed, else the last one."""
     from aider_gardener.reading.source import infer_source
 
@@ -116,7 +121,7 @@ def question_of(coder: Any) -> str:
     return str((typed or asked or [""])[-1])
 
 
-def text_of(message: dict[str, Any]) -> str:
+def text_of(message: HostMessage) -> str:
     """The text of a message; of several content parts the textual ones."""
     content = message["content"]
     if isinstance(content, str):
@@ -124,33 +129,33 @@ def text_of(message: dict[str, Any]) -> str:
     return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
 
 
-def frame_of(coder: Any, gardener: Gardener, chunks: Any) -> Frame:
+def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
     """The prompt around the history, in tokens by part, and the files of the chat."""
 
-    def tokens(messages: Iterable[dict[str, Any]]) -> int:
-        return sum(gardener.count(text_of(m)) for m in messages)
+    def tokens(messages: Iterable[HostMessage]) -> int:
+        return sum(state.count(text_of(m)) for m in messages)
 
     parts = {
         "system": tokens([*chunks.system, *chunks.examples, *chunks.reminder]),
         "map": tokens(chunks.repo),
         "files": tokens([*chunks.readonly_files, *chunks.chat_files]),
-        "current": current(gardener),
+        "current": current(state),
     }
-    if gardener.chat_map.note.tokens:
-        parts["notes"] = gardener.chat_map.note.tokens
+    if state.note.tokens:
+        parts["notes"] = state.note.tokens
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
-    return Frame(gardener.frame.window, parts, files, gardener.frame.model)
+    return Frame(state.frame.window, parts, files, state.frame.model)
 
 
-def current(gardener: Gardener) -> int:
+def current(state: ChatState) -> int:
     """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
     one message push out the whole history, the message itself is cut."""
     from aider_gardener.gardener.throttle import open_tokens
 
-    tokens = open_tokens(gardener)
-    return min(tokens, gardener.frame.window // 2) if gardener.frame.window else tokens
+    tokens = open_tokens(state.chat, state.count)
+    return min(tokens, state.frame.window // 2) if state.frame.window else tokens
 
 
 def estimate(path: str) -> int:
@@ -161,7 +166,7 @@ def estimate(path: str) -> int:
         return 0
 
 
-def mark_history(chunks: Any) -> None:
+def mark_history(chunks: Chunks) -> None:
     """Set a cache breakpoint behind the finished exchanges that stand after the files.
 
     aider sets three (examples, map, files); providers that take breakpoints allow four.
@@ -174,20 +179,22 @@ def mark_history(chunks: Any) -> None:
         chunks.cur[at] = {**chunks.cur[at], "content": [part]}
 
 
-def is_recall_pair(pair: list[dict[str, Any]]) -> bool:
+def is_recall_pair(pair: list[HostMessage]) -> bool:
     from aider_gardener.recall.recall import NOTE_HEAD
 
     return isinstance(pair[0]["content"], str) and pair[0]["content"].startswith(NOTE_HEAD)
 
 
-def makes_sub_coder(from_coder: Any, kwargs: dict[str, Any]) -> bool:
+def makes_sub_coder(from_coder: HostCoder, kwargs: dict[str, Any]) -> bool:
     """Whether `Coder.create` makes a helper with a chat of its own: architect's editor, the lint fixer."""
     fresh_lists = "cur_messages" in kwargs or "done_messages" in kwargs
     editor = from_coder.edit_format == "architect" and kwargs.get("map_tokens") == 0
     return fresh_lists or (editor and kwargs.get("cache_prompts") is False)
 
 
-def forget_old_format(coder: Any, gardener: Gardener, main_model: Any, edit_format: Any) -> None:
+def forget_old_format(
+    coder: HostCoder, gardener: Gardener, main_model: HostModel | None, edit_format: str | None
+) -> None:
     """When the edit format changes, show old edits in their compressed form: the new coder would
     imitate their blocks. The host asks its LLM for a summary here."""
     model = main_model or coder.main_model
@@ -195,45 +202,46 @@ def forget_old_format(coder: Any, gardener: Gardener, main_model: Any, edit_form
     target = coder.edit_format if target in (None, "code") else target
     if target == coder.edit_format:
         return
-    with link.guarded(coder):
-        link.refresh(gardener, coder)
-        link.take_in(coder, gardener)
-        if strip_edits(gardener):
-            link.show(coder, gardener)
+    link.refresh(gardener, coder)
+    link.take_in(coder, gardener)
+    if strip_edits(gardener.state):
+        link.show(coder, gardener)
 
 
-def strip_edits(gardener: Gardener) -> int:
+def strip_edits(state: ChatState) -> int:
     """Swap every edit reply that stands in full for its compressed form; returns how many."""
+    from aider_gardener.gardener.compactions import apply
     from aider_gardener.plan.planner import has_edit
 
-    rows = [e for e in gardener.chat.all_entries() if has_edit(e) and e.seq not in gardener.chat.fidelity]
-    levels = dict(gardener.chat.fidelity)
+    rows = [e for e in state.chat.all_entries() if has_edit(e) and e.seq not in state.chat.fidelity]
+    levels = dict(state.chat.fidelity)
     for entry in rows:
-        made = gardener.archive.renditions(entry)
+        made = state.archive.renditions(entry)
         levels[entry.seq] = next(
             (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made), Fidelity.HIDDEN
         )
     if rows:
-        gardener.apply(levels, "the edit format changed")
+        apply(state, levels, "the edit format changed")
     return len(rows)
 
 
-def last_resort(coder: Any, gardener: Gardener) -> bool:
+def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     """Let aider's summariser replace the finished exchanges; whether it did.
 
     What the user decided goes into its prompt, and what of it the summary lacks is added behind it. The
     originals stay in the archive. The history stays as it is when the summary fails or saves nothing.
     """
-    from aider_gardener.gardener.compactions import history_used
+    from aider_gardener.gardener.compactions import hide_finished
     from aider_gardener.plan.view import FILLER
 
+    state = gardener.state
     waiting = len(coder.cur_messages)
     while waiting and coder.cur_messages[waiting - 1]["role"] == "user":
         waiting -= 1
     finished = [*coder.done_messages, *coder.cur_messages[:waiting]]
     if not finished:
         return False
-    kept = decisions(gardener.chat.all_entries())
+    kept = decisions(state.chat.all_entries())
     listed = "\n".join(f"- {text}" for text in kept)
     asked = [{"role": "user", "content": f"{ASK_TO_KEEP}\n{listed}"}] if kept else []
     try:
@@ -244,11 +252,11 @@ def last_resort(coder: Any, gardener: Gardener) -> bool:
         )
         return False
     summary = with_decisions(summary, kept)
-    after = sum(gardener.count(str(message["content"])) for message in summary)
-    if after >= history_used(gardener):
+    after = sum(state.count(str(message["content"])) for message in summary)
+    if after >= state.history_used:
         coder.io.tool_warning("aider-gardener: the summary saved nothing; the history stays as it is.")
         return False
-    hidden = gardener.hide_finished()
+    hidden = hide_finished(state)
     link.show(coder, gardener)
     pinned = coder.done_messages
     coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *pinned]
@@ -269,7 +277,7 @@ def decisions(entries: Sequence[Entry]) -> list[str]:
     return list(dict.fromkeys(text for _seq, text in sorted(said)))
 
 
-def with_decisions(summary: list[dict[str, Any]], kept: list[str]) -> list[dict[str, Any]]:
+def with_decisions(summary: list[HostMessage], kept: list[str]) -> list[HostMessage]:
     """The summary, with the decisions that it does not state added to its last message."""
     said = " ".join(" ".join(str(message["content"]).split()) for message in summary)
     lacking = [text for text in kept if text not in said]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlsplit
 
-from aider_gardener.archive.providers import AWAY, HERE, LOCAL_PROVIDERS
+from aider_gardener.adapters.aider.coder import HostCoder, HostModel
+from aider_gardener.archive.sessions import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.messages import TokenCounter
-from aider_gardener.tokens import counter
+from aider_gardener.tokens import approximate, counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
 FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
 BASE_KEYS = ("api_base", "base_url")
 
 
-def provider_of(model: Any) -> str:
+def provider_of(model: HostModel) -> str:
     """The provider of a model, marked where its address contradicts what its name says: `openai@here`
     for a server on this machine, `ollama@away` for one elsewhere; "" when nothing tells."""
     name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
@@ -33,7 +33,7 @@ def provider_of(model: Any) -> str:
     return name + AWAY if not here and name in LOCAL_PROVIDERS else name
 
 
-def address_of(model: Any, provider: str) -> str:
+def address_of(model: HostModel, provider: str) -> str:
     """The address that was set for the model or its provider, "" where it is the provider's own."""
     extra = getattr(model, "extra_params", None) or {}
     given = [extra.get(key) for key in BASE_KEYS]
@@ -54,18 +54,31 @@ def is_loopback(address: str) -> bool:
     return found.is_loopback or found.is_unspecified
 
 
-def token_counter(model: Any, factor: float = 1.0) -> TokenCounter:
+def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
     """Counts one text with the model's own tokenizer, times a factor that corrects it."""
     plain = counter_of_name(model.name, model.tokenizer)
     return plain if factor == 1.0 else lambda text: round(factor * plain(text))
 
 
 @lru_cache(maxsize=8)
-def counter_of_name(name: str, tokenizer: Callable[[str], Any]) -> TokenCounter:
+def counter_of_name(name: str, tokenizer: Callable[[str], Sequence[int]]) -> TokenCounter:
     return counter(lambda text: len(tokenizer(text)))
 
 
-def history_limit(coder: Any) -> tuple[int, bool]:
+@lru_cache(maxsize=1)
+def default_counter() -> TokenCounter:
+    """cl100k_base as litellm ships it, without any download; `approximate` where it is missing.
+
+    Used by the `gardener` command where no model is named. Imports litellm on first use.
+    """
+    try:
+        from litellm.litellm_core_utils.default_encoding import encoding
+    except Exception:  # reason: litellm moves this module between releases; the estimate serves
+        return approximate
+    return counter(lambda text: len(encoding.encode(text, disallowed_special=())))
+
+
+def history_limit(coder: HostCoder) -> tuple[int, bool]:
     """aider's limit for the history in tokens, and whether the user gave it (--max-chat-history-tokens)."""
     model = int(coder.main_model.max_chat_history_tokens or 0)
     args = getattr(coder.commands, "args", None)

@@ -6,6 +6,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, Original
+from aider_gardener.adapters.aider.guard import Guard
 from aider_gardener.adapters.aider.provider import token_counter
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
@@ -14,45 +16,48 @@ if TYPE_CHECKING:
     from aider_gardener.plan.usage import Call
 
 
-def show_cost(original: Any) -> Any:
+def show_cost(original: Original) -> Original:
     """Stands in for the host's report of tokens and cost: afterwards the call is counted."""
 
     @wraps(original)
-    def calculate_and_show_tokens_and_cost(self: Any, messages: Any, completion: Any = None) -> Any:
+    def calculate_and_show_tokens_and_cost(
+        self: HostCoder, messages: list[HostMessage], completion: Any = None
+    ) -> Any:
         result = original(self, messages, completion)
-        gardener = link.gardener_of(self)
-        if gardener is not None and completion is not None:
-            with link.guarded(self):
+        with Guard(self):
+            gardener = link.gardener_of(self)
+            if gardener is not None and completion is not None:
                 count_call(self, gardener, messages, completion)
         return result
 
     return calculate_and_show_tokens_and_cost
 
 
-def count_call(coder: Any, gardener: Gardener, messages: list[dict[str, Any]], completion: Any) -> None:
+def count_call(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any) -> None:
     """Add a finished call to the chat's usage; correct the counter where the provider counts otherwise."""
+    from aider_gardener.gardener.growth import sent
     from aider_gardener.plan.usage import Call, Prices
 
-    model, said = coder.main_model, texts(messages)
+    state, model, said = gardener.state, coder.main_model, texts(messages)
     plain = token_counter(model)
     estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in said)
     call = reported_call(completion)
     if call is None:
         reply = plain(coder.partial_response_content or "")
-        gardener.usage.add(Call(estimated, reply, reported=False), Prices.of(model.info))
-        gardener.autopilot.sent(gardener, said)
+        state.usage.add(Call(estimated, reply, reported=False), Prices.of(model.info))
+        sent(state, said)
         return
-    gardener.usage.add(call, Prices.of(model.info))
-    gardener.autopilot.sent(gardener, said)
+    state.usage.add(call, Prices.of(model.info))
+    sent(state, said)
     if all(isinstance(message.get("content"), str) for message in messages):  # no images
-        before = gardener.usage.factor(model.name)
-        gardener.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)
-        after = gardener.usage.factor(model.name)
-        if after != before and gardener.frame.model == model.name:
+        before = state.usage.factor(model.name)
+        state.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)
+        after = state.usage.factor(model.name)
+        if after != before and state.frame.model == model.name:
             gardener.set_counter(token_counter(model, after))
 
 
-def texts(messages: list[dict[str, Any]]) -> list[str]:
+def texts(messages: list[HostMessage]) -> list[str]:
     """The texts of the messages; of several content parts the textual ones."""
     found = []
     for message in messages:

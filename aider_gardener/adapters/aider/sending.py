@@ -7,74 +7,88 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link, overflow
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Original
+from aider_gardener.adapters.aider.guard import Guard
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
 
 INTERRUPTED = "I see that you interrupted my previous reply."
 
 TOO_LONG = "FinishReasonLength exception"
 
 
-def send(original: Any) -> Any:
+def send(original: Original) -> Original:
     @wraps(original)
-    def send(self: Any, messages: Any, model: Any = None, functions: Any = None) -> Iterator[Any]:
-        self.__dict__[overflow.TRIED] = True
+    def send(
+        self: HostCoder,
+        messages: list[HostMessage],
+        model: HostModel | None = None,
+        functions: Any = None,
+    ) -> Iterator[Any]:
+        with Guard(self):
+            self.__dict__[overflow.TRIED] = True
         try:
             yield from original(self, messages, model=model, functions=functions)
             return
         except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-            if not may_retry(self, error):
-                raise
-            again = overflow.recover(self, messages, error)
-            if not again and link.active(self) is None:
+            again = None
+            with Guard(self):
+                again = overflow.retry(self, messages, error)
+            if again is None:
                 raise
         if not again:
-            overflow.give_up(self)
             return
         try:
             yield from original(self, messages, model=model, functions=functions)
         except Exception as error:  # reason: as above
-            if not may_retry(self, error):
+            given_up = False
+            with Guard(self):
+                if (gardener := overflow.rejected(self, error)) is not None:
+                    overflow.give_up(self, gardener)
+                    given_up = True
+            if not given_up:
                 raise
-            overflow.give_up(self)
 
     return send
 
 
-def may_retry(coder: Any, error: BaseException) -> bool:
-    """Whether a prompt of a gardened chat was rejected as too long before anything came back."""
-    said = coder.partial_response_content
-    return not said and overflow.is_overflow(error) and link.active(coder) is not None
-
-
-def send_message(original: Any) -> Any:
+def send_message(original: Original) -> Original:
     @wraps(original)
-    def send_message(self: Any, inp: Any) -> Iterator[Any]:
-        gardener = link.active(self)
-        if gardener is None:
-            yield from original(self, inp)
-            return
-        self.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
-        overflow.close_open_exchanges(self, last=True)
-        gardener.chat.count_due()
+    def send_message(self: HostCoder, inp: str) -> Iterator[Any]:
+        gardener = None
+        with Guard(self):
+            gardener = begin(self)
         yield from original(self, inp)
-        if link.active(self) is gardener:
-            with link.guarded(self):
+        with Guard(self):
+            if gardener is not None and link.active(self) is gardener:
                 overflow.settle(self, gardener)
                 answer(self)
 
     return send_message
 
 
-def answer(coder: Any) -> bool:
+def begin(coder: HostCoder) -> Gardener | None:
+    """Before a message: what was left without an answer is closed; returns the gardener if it acts."""
+    gardener = link.active(coder)
+    if gardener is not None:
+        coder.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
+        overflow.close_open_exchanges(coder, last=True)
+        gardener.state.chat.count_due()
+    return gardener
+
+
+def answer(coder: HostCoder) -> bool:
     """Add what the reply asked for to the reflection; True when there was something to add.
 
     Edits of the same reply were applied before. Nothing is added when the host will not reflect again or
     the reply was broken off.
     """
     gardener = link.active(coder)
-    if gardener is None or not gardener.settings.ask_for_originals:
+    if gardener is None or not gardener.state.settings.ask_for_originals:
         return False
     reply = coder.partial_response_content or ""
     if coder.num_reflections >= coder.max_reflections or broken_off(coder):
@@ -88,7 +102,7 @@ def answer(coder: Any) -> bool:
     return True
 
 
-def broken_off(coder: Any) -> bool:
+def broken_off(coder: HostCoder) -> bool:
     """Whether there was no reply at all, the user interrupted it, or it did not fit."""
     last = coder.cur_messages[-1] if coder.cur_messages else {}
     text = str(last.get("content", ""))

@@ -1,25 +1,32 @@
 """What stands in the seams. Each function gets the original and returns its stand-in.
 
 The rule of every stand-in: the original's signature, the original's path when the gardener is off, and
-no exception of ours reaches the host.
+every statement of ours in a `Guard`, so that no exception of ours reaches the host.
 
 What stands in the seams of /clear and /reset: nothing older comes back, and the user is told so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import after_turn, commands, link, overflow, prompt, sending
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostCommands, HostIO, HostModel, Original
+from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.options import add_options
+from aider_gardener.adapters.aider.origins import Origins
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
+
+Command = Callable[[HostCommands, str], None]
 
 __all__ = ["clear_history", "send", "send_message", "show_cost", "then_tell_cleared"]
 
@@ -34,228 +41,302 @@ CLEARED = (
 )
 
 
-def gardener_property(_original: Any) -> Any:
-    return property(link.gardener_of, doc="The gardener of this chat, or None when it is off.")
+def gardener_property(_original: Original) -> property:
+    def gardener(self: HostCoder) -> Gardener | None:
+        with Guard(self):
+            return link.gardener_of(self)
+        return None
+
+    return property(gardener, doc="The gardener of this chat, or None when it is off.")
 
 
 def create(original: Any) -> Any:
     plain = original.__func__
 
     def create(
-        cls: Any,
-        main_model: Any = None,
-        edit_format: Any = None,
-        io: Any = None,
-        from_coder: Any = None,
+        cls: type,
+        main_model: HostModel | None = None,
+        edit_format: str | None = None,
+        io: HostIO | None = None,
+        from_coder: HostCoder | None = None,
         summarize_from_coder: bool = True,
         **kwargs: Any,
-    ) -> Any:
-        if from_coder is None:
-            link.warm_up()
-        gardener = link.gardener_of(from_coder) if from_coder is not None else None
-        if gardener is None:
-            coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
-            if from_coder is None:
-                begin(coder)
-            else:  # off or stopped in this chat: the next coder does not begin anew
-                coder.__dict__[link.ATTRIBUTE] = None
-            return coder
-        is_sub = prompt.makes_sub_coder(from_coder, kwargs)
-        if not is_sub:
+    ) -> HostCoder:
+        handed = Handed()
+        with Guard(from_coder):
+            handed = hand_on(
+                from_coder, main_model, edit_format, summarise=summarize_from_coder, options=kwargs
+            )
+        if handed.gardener is not None and not handed.is_sub:
             kwargs["restore_chat_history"] = False
-            if summarize_from_coder and gardener.acts:
-                prompt.forget_old_format(from_coder, gardener, main_model, edit_format)
-                summarize_from_coder = False
-        coder = plain(cls, main_model, edit_format, io, from_coder, summarize_from_coder, **kwargs)
-        if is_sub:
-            coder.__dict__[link.SUB_CODER] = True
-        else:
-            coder.__dict__[link.ATTRIBUTE] = gardener
-            link.hold(gardener, coder)
+        summarise = summarize_from_coder and not handed.is_ready
+        coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
+        with Guard(coder):
+            take_over(coder, from_coder, handed)
         return coder
 
     stand_in: Any = wraps(plain)(create)
     return classmethod(stand_in)
 
 
-def format_chat_chunks(original: Any) -> Any:
+@dataclass(frozen=True)
+class Handed:
+    """What a new coder gets of the one before it: its gardener, if that is on. `is_sub`: the new one is a
+    helper with a chat of its own. `is_ready`: the history needs no summary by a model for it."""
+
+    gardener: Gardener | None = None
+    is_sub: bool = False
+    is_ready: bool = False
+
+
+def hand_on(
+    coder: HostCoder | None,
+    main_model: HostModel | None,
+    edit_format: str | None,
+    *,
+    summarise: bool,
+    options: dict[str, Any],
+) -> Handed:
+    """What the coder, if there is one, hands on to the next, which is made with these options. `summarise`:
+    the host would have the history summarised for a new edit format."""
+    if coder is None:
+        link.warm_up()
+        return Handed()
+    gardener = link.gardener_of(coder)
+    if gardener is None or prompt.makes_sub_coder(coder, options):
+        return Handed(gardener, is_sub=gardener is not None)
+    if summarise and gardener.state.acts:
+        prompt.forget_old_format(coder, gardener, main_model, edit_format)
+    return Handed(gardener, is_ready=gardener.state.acts)
+
+
+def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> None:
+    """Join a new coder to its chat: a new one, or that of the coder before it. Off or stopped there, it does
+    not begin anew here."""
+    if handed.is_sub:
+        coder.__dict__[link.SUB_CODER] = True
+    elif before is None:
+        begin(coder)
+    else:
+        coder.__dict__[ATTRIBUTE] = handed.gardener
+        if handed.gardener is not None:
+            link.hold(handed.gardener, coder)
+
+
+def format_chat_chunks(original: Original) -> Original:
     @wraps(original)
-    def format_chat_chunks(self: Any) -> Any:
-        if link.gardener_of(self) is None:
-            return original(self)
-        with link.guarded(self):
+    def format_chat_chunks(self: HostCoder) -> Chunks:
+        with Guard(self):
             prompt.before(self)
-        chunks = original(self)
-        if (gardener := link.gardener_of(self)) is not None:
-            with link.guarded(self):
-                chunks = prompt.after(self, chunks)
-                tell_if_left(self, gardener)
+        chunks: Chunks = original(self)
+        with Guard(self):
+            prompt.after(self, chunks)
+            tell_if_left(self)
         return chunks
 
     return format_chat_chunks
 
 
-def format_messages(original: Any) -> Any:
+def format_messages(original: Original) -> Original:
     @wraps(original)
-    def format_messages(self: Any) -> Any:
-        chunks = original(self)
-        gardener = link.active(self) if self.add_cache_headers else None
-        if gardener is not None and gardener.chat.fidelity:
-            with link.guarded(self):
+    def format_messages(self: HostCoder) -> Chunks:
+        chunks: Chunks = original(self)
+        with Guard(self):
+            gardener = link.active(self) if self.add_cache_headers else None
+            if gardener is not None and gardener.state.chat.fidelity:
                 prompt.mark_history(chunks)
         return chunks
 
     return format_messages
 
 
-def reply_completed(original: Any) -> Any:
+def reply_completed(original: Original) -> Original:
     @wraps(original)
-    def reply_completed(self: Any) -> Any:
+    def reply_completed(self: HostCoder) -> Any:
         answered = False
-        with link.guarded(self):
+        with Guard(self):
             answered = sending.answer(self)
         return True if answered else original(self)
 
     return reply_completed
 
 
-def unless_gardened(original: Any) -> Any:
+def unless_gardened(original: Original) -> Original:
     @wraps(original)
-    def unless_gardened(self: Any) -> Any:
-        return None if link.active(self) is not None else original(self)
+    def unless_gardened(self: HostCoder) -> Any:
+        gardened = False
+        with Guard(self):
+            gardened = link.active(self) is not None
+        return None if gardened else original(self)
 
     return unless_gardened
 
 
-def then_sync(original: Any) -> Any:
+def then_sync(original: Original) -> Original:
     @wraps(original)
-    def then_sync(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def then_sync(self: HostCoder, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(self, *args, **kwargs)
         finally:
-            link.sync(self)
+            with Guard(self):
+                link.sync(self)
 
     return then_sync
 
 
-def begin_turn(coder: Any) -> None:
+def begin_turn(coder: HostCoder, typed: str) -> None:
     """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
     gardener = link.gardener_of(coder)
-    if gardener is not None:
-        with link.guarded(coder):
-            if gardener.enter_turn():
-                link.hold(gardener, coder)
+    if gardener is not None and gardener.enter_turn(typed):
+        link.hold(gardener, coder)
 
 
-def end_turn(coder: Any) -> None:
+def end_turn(coder: HostCoder) -> None:
+    """What a turn, or the part of one that another coder ran, has left behind is archived."""
     gardener = link.gardener_of(coder)
-    if gardener is not None:
-        with link.guarded(coder):
-            gardener.leave_turn()
-            if gardener.acts and link.holds(gardener, coder):
-                overflow.close_open_exchanges(coder, last=False)
+    if gardener is None:
+        return
+    gardener.leave_turn()
+    if gardener.state.acts and link.holds(gardener, coder):
+        overflow.close_open_exchanges(coder, last=False)
     link.sync(coder)
-    if gardener is not None and not gardener.busy and link.gardener_of(coder) is gardener:
-        with link.guarded(coder):
-            after_turn.turn_over(coder, gardener)
+    if not gardener.state.busy:
+        after_turn.turn_over(coder, gardener)
 
 
-def run_one(original: Any) -> Any:
+def run_one(original: Original) -> Original:
     @wraps(original)
-    def run_one(self: Any, user_message: Any, preproc: Any) -> Any:
-        begin_turn(self)
+    def run_one(self: HostCoder, user_message: str, preproc: bool) -> Any:
+        with Guard(self):
+            begin_turn(self, user_message)
         try:
             return original(self, user_message, preproc)
         finally:
-            end_turn(self)
+            with Guard(self):
+                end_turn(self)
 
     return run_one
 
 
-def run_stream(original: Any) -> Any:
+def run_stream(original: Original) -> Original:
     @wraps(original)
-    def run_stream(self: Any, user_message: Any) -> Iterator[Any]:
-        begin_turn(self)
+    def run_stream(self: HostCoder, user_message: str) -> Iterator[Any]:
+        with Guard(self):
+            begin_turn(self, user_message)
         try:
             yield from original(self, user_message)
         finally:
-            end_turn(self)
+            with Guard(self):
+                end_turn(self)
 
     return run_stream
 
 
-def raw_undo(original: Any) -> Any:
+def raw_undo(original: Original) -> Original:
     @wraps(original)
-    def raw_undo(self: Any, args: Any) -> Any:
-        gardener = link.gardener_of(self.coder)
-        before = self.coder.repo.get_head_commit_sha() if gardener and self.coder.repo else None
+    def raw_undo(self: HostCommands, args: str) -> Any:
+        before = None
+        with Guard(self.coder):
+            before = head_of(self.coder)
         result = original(self, args)
-        if gardener and before and self.coder.repo.get_head_commit_sha() != before:
-            with link.guarded(self.coder):
+        with Guard(self.coder):
+            if before and before != head_of(self.coder) and (gardener := link.gardener_of(self.coder)):
                 gardener.edit_undone()
         return result
 
     return raw_undo
 
 
-def matching_commands(original: Any) -> Any:
+def head_of(coder: HostCoder) -> str | None:
+    """The commit that the chat's repository is at; None without a repository or a commit."""
+    return coder.repo.get_head_commit_sha() if coder.repo else None
+
+
+def matching_commands(original: Original) -> Original:
     @wraps(original)
-    def matching_commands(self: Any, inp: Any) -> Any:
+    def matching_commands(self: HostCommands, inp: str) -> Any:
         result = original(self, inp)
         if result is None:
             return None
         matching, first_word, rest = result
         aiders = [command for command in matching if command not in commands.OURS]
-        if aiders and first_word not in matching:
-            matching = aiders
-        return matching, first_word, rest
+        return (aiders if aiders and first_word not in matching else matching), first_word, rest
 
     return matching_commands
 
 
-def added(function: Any) -> Any:
-    """For seams where nothing stands: what is put there."""
-    return lambda _original: function
+def command(function: Command) -> Callable[[object], Command]:
+    """For seams where nothing stands: a command of ours is put there. If it fails, only it has failed."""
+
+    name = commands.name_of(function)
+
+    @wraps(function)
+    def stand_in(self: HostCommands, args: str) -> None:
+        with Guard(self.coder, name):
+            function(self, args)
+
+    return lambda _original: stand_in
 
 
-def cmd_context_pressure(original: Any) -> Any:
+def completions(function: Callable[[HostCommands], list[str]]) -> Callable[[object], Original]:
+    """The same for what completes a command's argument."""
+
+    @wraps(function)
+    def stand_in(self: HostCommands) -> list[str]:
+        with Guard(self.coder, "completion"):
+            return function(self)
+        return []
+
+    return lambda _original: stand_in
+
+
+def cmd_context_pressure(original: Any) -> Original:
     """Our report; in an aider that has one of its own, that one while the gardener is off."""
+    ours = command(commands.cmd_context_pressure)(None)
     if not callable(original):
-        return commands.cmd_context_pressure
+        return ours
 
     @wraps(original)
-    def cmd_context_pressure(self: Any, args: Any) -> Any:
-        report = original if link.gardener_of(self.coder) is None else commands.cmd_context_pressure
-        return report(self, args)
+    def cmd_context_pressure(self: HostCommands, args: str) -> Any:
+        gardened = False
+        with Guard(self.coder):
+            gardened = link.gardener_of(self.coder) is not None
+        return (ours if gardened else original)(self, args)
 
     return cmd_context_pressure
 
 
-cmd_gardener = added(commands.cmd_gardener)
-cmd_recall = added(commands.cmd_recall)
-cmd_forget = added(commands.cmd_forget)
-cmd_pin = added(commands.cmd_pin)
-cmd_unpin = added(commands.cmd_unpin)
-cmd_restore = added(commands.cmd_restore)
-cmd_why = added(commands.cmd_why)
-completions_of_ids = added(commands.completions_of_ids)
-completions_forget = added(commands.completions_forget)
-completions_unpin = added(commands.completions_unpin)
+cmd_gardener = command(commands.cmd_gardener)
+cmd_recall = command(commands.cmd_recall)
+cmd_forget = command(commands.cmd_forget)
+cmd_pin = command(commands.cmd_pin)
+cmd_unpin = command(commands.cmd_unpin)
+cmd_restore = command(commands.cmd_restore)
+cmd_why = command(commands.cmd_why)
+completions_of_ids = completions(commands.completions_of_ids)
+completions_forget = completions(commands.completions_forget)
+completions_unpin = completions(commands.completions_unpin)
 
 
-def get_parser(original: Any) -> Any:
+def get_parser(original: Original) -> Original:
     @wraps(original)
-    def get_parser(default_config_files: Any, git_root: Any) -> Any:
-        parser = original(default_config_files, git_root)
-        add_options(parser)
+    def get_parser(default_config_files: list[str], git_root: str | None) -> ArgumentParser:
+        parser: ArgumentParser = original(default_config_files, git_root)
+        with Guard(None):
+            add_options(parser)
+            if (
+                default_config_files
+            ):  # aider starts; where it starts anew for another repository, files were read
+                known = link.state.origins
+                link.state.origins = replace(known, parser=parser) if known else Origins(parser)
         return parser
 
     return get_parser
 
 
-def install_upgrade(original: Any) -> Any:
+def install_upgrade(original: Original) -> Original:
     @wraps(original)
-    def install_upgrade(io: Any, latest_version: Any = None) -> None:
+    def install_upgrade(io: HostIO, latest_version: object = None) -> None:
         from aider import __version__
 
         io.tool_output(UPGRADE_HINT.format(version=__version__))
@@ -263,7 +344,7 @@ def install_upgrade(original: Any) -> Any:
     return install_upgrade
 
 
-def begin(coder: Any) -> None:
+def begin(coder: HostCoder) -> None:
     """Put the account of the last chat into a new one, and tell the user in one line.
 
     Nothing happens when the chat has messages already (aider restored its history) or there is nothing to
@@ -278,28 +359,31 @@ def begin(coder: Any) -> None:
     gardener = link.active(coder)
     if gardener is None:
         return
-    with link.guarded(coder):
-        link.refresh(gardener, coder)
-        found = gardener.last_time()
-        if found is None:
-            return
-        from aider_gardener.plan.view import FILLER
+    link.refresh(gardener, coder)
+    found = gardener.last_time()
+    if found is None:
+        return
+    from aider_gardener.plan.view import FILLER
 
-        coder.done_messages = [
-            {"role": "user", "content": found.note},
-            {"role": "assistant", "content": FILLER},
-        ]
-        link.take_in(coder, gardener)
-        gardener.chat.watched |= {seq for piece in gardener.chat.done[:1] for seq in piece.members}
-        coder.io.tool_output(f"aider-gardener: {found.line()}")
+    coder.done_messages = [
+        {"role": "user", "content": found.note},
+        {"role": "assistant", "content": FILLER},
+    ]
+    link.take_in(coder, gardener)
+    chat = gardener.state.chat
+    chat.watched |= {seq for piece in chat.done[:1] for seq in piece.members}
+    coder.io.tool_output(f"aider-gardener: {found.line()}")
 
 
-def tell_if_left(coder: Any, gardener: Gardener) -> None:
+def tell_if_left(coder: HostCoder) -> None:
     """Tell the user once, in one line, when the account of the last chat no longer stands whole.
 
     What the user dropped (/clear, /forget) leaves without a word.
     """
-    chat = gardener.chat
+    gardener = link.gardener_of(coder)
+    if gardener is None:
+        return
+    chat = gardener.state.chat
     chat.watched -= chat.forgotten
     for seq in chat.watched & chat.fidelity.keys():
         chat.watched.discard(seq)
@@ -309,33 +393,34 @@ def tell_if_left(coder: Any, gardener: Gardener) -> None:
         )
 
 
-def clear_history(original: Any) -> Any:
+def clear_history(original: Original) -> Original:
     @wraps(original)
-    def clear_history(self: Any) -> Any:
-        link.sync(self.coder)
+    def clear_history(self: HostCommands) -> Any:
+        with Guard(self.coder):
+            link.sync(self.coder)
         result = original(self)
-        gardener = link.gardener_of(self.coder)
-        if gardener is not None:
-            with link.guarded(self.coder):
+        with Guard(self.coder):
+            if (gardener := link.gardener_of(self.coder)) is not None:
                 gardener.clear()
         return result
 
     return clear_history
 
 
-def then_tell_cleared(original: Any) -> Any:
+def then_tell_cleared(original: Original) -> Original:
     """After the host has said that the history is gone: that it is kept, and how to reach it."""
 
     @wraps(original)
-    def then_tell_cleared(self: Any, args: Any) -> Any:
+    def then_tell_cleared(self: HostCommands, args: str) -> Any:
         held = False
-        link.sync(self.coder)
-        if (gardener := link.gardener_of(self.coder)) is not None:
-            with link.guarded(self.coder):
-                held = bool(gardener.chat.all_entries())
+        with Guard(self.coder):
+            link.sync(self.coder)
+            gardener = link.gardener_of(self.coder)
+            held = gardener is not None and bool(gardener.state.chat.all_entries())
         result = original(self, args)
-        if held and link.gardener_of(self.coder) is not None:
-            self.io.tool_output(CLEARED.format(command=original.__name__.removeprefix("cmd_")))
+        with Guard(self.coder):
+            if held and link.gardener_of(self.coder) is not None:
+                self.io.tool_output(CLEARED.format(command=original.__name__.removeprefix("cmd_")))
         return result
 
     return then_tell_cleared

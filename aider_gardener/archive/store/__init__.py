@@ -16,7 +16,6 @@ from aider_gardener.archive.store.base import (
     StoreStats,
     TextHit,
     VectorHit,
-    text_hash,
 )
 from aider_gardener.archive.store.location import store_directory
 
@@ -32,12 +31,15 @@ __all__ = [
     "VectorHit",
     "open_store",
     "store_directory",
-    "text_hash",
 ]
 
 
 def open_store(
-    directory: Path | None, *, clock: Callable[[], float] = time.time, key_source: str = ""
+    directory: Path | None,
+    *,
+    clock: Callable[[], float] = time.time,
+    key_source: str = "",
+    user: Path | None = None,
 ) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
@@ -45,8 +47,10 @@ def open_store(
     with what can still be read; where a file cannot be used (no permission, a newer version,
     somebody else's, locked for 10 seconds, encrypted with another key) the store works in memory.
     `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
-    encrypted archive is; a new one is encrypted if it is given, one that exists stays as it is.
+    encrypted archive is; a new one is encrypted if it is given, one that exists stays as it is. An
+    archive that another user or another machine made is set aside; `user` is the folder of what tells
+    this user's, by default that of the user's data.
     """
-    from aider_gardener.archive.store.opening import open_sqlite
+    from aider_gardener.archive.store.sqlite import open_sqlite
 
-    return open_sqlite(directory, clock, key_source)
+    return open_sqlite(directory, clock, key_source, user)

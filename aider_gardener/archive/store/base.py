@@ -26,7 +26,6 @@ __all__ = [
     "StoreStats",
     "TextHit",
     "VectorHit",
-    "text_hash",
 ]
 
 
@@ -44,29 +43,26 @@ class TextHit:
     """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
 
     `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
-    with each other, not with those of another query. `provider` is the one that the entry was first sent to.
+    with each other, not with those of another query.
     """
 
     entry_id: str
     start: int
     end: int
     score: float
-    provider: str = ""
 
 
 @dataclass(frozen=True)
 class VectorHit:
     """A chunk near a vector. `similarity` is the scalar product of the two, 1 for the same direction.
 
-    `start` and `end` are a span of the text that `original()` returns; `provider` is the one that the
-    entry was first sent to.
+    `start` and `end` are a span of the text that `original()` returns.
     """
 
     entry_id: str
     start: int
     end: int
     similarity: float
-    provider: str = ""
 
 
 @dataclass(frozen=True)
@@ -227,14 +223,6 @@ class Store(Protocol):
         """The renditions kept for an entry; full is never among them (see `original`)."""
         ...
 
-    def by_rendition(self, text_hash: str) -> str | None:
-        """The id of the entry that once had a rendition whose text has this SHA-256 (hex), or None.
-
-        The hash is that of the text as it was given to `put_renditions`, UTF-8 with surrogates
-        passed (see `text_hash`). Replaced renditions are remembered too.
-        """
-        ...
-
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
         """One entry for each occurrence of the session with a higher seq, in order."""
         ...
@@ -252,14 +240,11 @@ class Store(Protocol):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
-        any_word: bool = True,
-        remote_only: bool = False,
     ) -> list[TextHit]:
-        """The chunks that best match any (or with `any_word` false: all) words of a text, best first.
+        """The chunks that best match any words of a text, best first.
 
         Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
-        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes,
-        `remote_only` keeps what was sent to a remote provider before (see `sessions.may_go`).
+        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes.
         """
         ...
 
@@ -296,7 +281,6 @@ class Store(Protocol):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
-        remote_only: bool = False,
     ) -> list[VectorHit]:
         """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
 
@@ -396,13 +380,13 @@ class Store(Protocol):
         """
         ...
 
+    def adopt(self, stranger: Path) -> int:
+        """Add what an archive holds that another user or another machine made; returns its entries.
+
+        All or nothing. Raises StoreError, also for one whose tables are not an archive's.
+        """
+        ...
+
     def close(self) -> None:
         """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""
         ...
-
-
-def text_hash(text: str) -> str:
-    """The SHA-256 (hex) by which `by_rendition` recognises a text."""
-    import hashlib
-
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from aider_gardener.archive.store import encryption, location, schema
+from aider_gardener.archive.store import encryption, location, ownership, schema
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")
@@ -24,6 +25,8 @@ NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
+CHANGED = "{path} has other tables than an archive of the gardener's"
+NOT_YOURS = "{path} was not made by you on this machine"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
 
 
@@ -87,38 +90,63 @@ class ForeignFile(StoreError):
     """The file is somebody else's, or of a newer version: it must not be touched."""
 
 
+class Stranger(StoreError):
+    """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
+
+    def __init__(self, reason: str, identity: tuple[int, int] | None) -> None:
+        super().__init__(reason)
+        self.identity = identity
+
+
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
-    returns true the step is run once more.
+    returns true the step is run once more. `user` is the folder with the key that signs this user's
+    archives; one that lay there before the key was made is signed as it is opened.
     """
 
-    def __init__(self, path: Path | None, *, connect: bool = True, key_source: str = "") -> None:
+    def __init__(
+        self, path: Path | None, *, connect: bool = True, key_source: str = "", user: Path | None = None
+    ) -> None:
         self.path = path
         self.key_source = key_source
         self.key = ""
+        self.user = user or (location.user_directory() if path else Path())
         self.repair: Callable[[apsw.Error], bool] | None = None
         self._lock = threading.RLock()
         self._depth = 0
         self._trials = 0
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._trusted: tuple[int, int] | None = None
         if connect:
             self.connect()
 
     def connect(self) -> None:
-        """Open the file, check whose it is, and bring its tables to the newest version."""
+        """Open the file, check whose it is, and bring its tables to the newest version.
+
+        Raises Stranger for an archive that this user did not make.
+        """
+        is_from_before = False
+        own = ownership.user_key(self.user) if self.path is not None else None
         if self.path is not None:
+            location.check_files(self.path.parent)
             location.prepare_file(self.path)
             self._identity = location.identity(self.path)
+            is_from_before = ownership.is_from_before(self.path, self.user)
             self.key = encryption.key_for(self.path, self.key_source)
         db = _open(self.path)
         try:
             encryption.unlock(db, self.key)
             _check_owner(db, self.path)
+            unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
+            if self.path is not None:
+                location.make_private(self.path)
             _configure(db, self.path)
-            schema.migrate(db)
+            schema.migrate(db, sign=partial(ownership.sign, key=own) if own else None)
+            if unsigned and own:
+                ownership.sign(db, own)
             _probe(db)
         except apsw.NotADBError:
             db.close()
@@ -129,10 +157,37 @@ class Database:
         except BaseException:
             db.close()
             raise
-        self._connection = db
+        self._connection, self._trusted = db, self._identity
         self.set_patience()
         if self.path is not None:
             encryption.clear_part(self.path)
+
+    def is_own(self, path: Path) -> bool:
+        """Whether this user made the file there, as far as that can be told of one that cannot be read."""
+        own = ownership.user_key(self.user)
+        if own is None or self.key or ownership.is_from_before(path, self.user):
+            return True
+        if self._trusted is not None and self._trusted == location.identity(path):
+            return True
+        log = path.with_name(f"{path.name}-wal")
+        return any(ownership.holds_signature(place, own) for place in (path, log))
+
+    def _needs_signature(self, db: apsw.Connection, own: bytes | None, *, is_from_before: bool) -> bool:
+        """Whether an archive is this user's though it is not signed yet. Raises Stranger.
+
+        Where there is no key (`own` None) nothing can be signed, and only the tables are looked at.
+        """
+        if self.path is None or schema.is_empty(db):
+            return False
+        if not schema.is_exact(db):
+            if self.is_own(self.path):
+                raise apsw.CorruptError("tables that are not the archive's")
+            raise Stranger(CHANGED.format(path=self.path), self._identity)
+        if own is None or ownership.is_signed(db, own):
+            return False
+        if is_from_before and not ownership.was_signed(db):
+            return True
+        raise Stranger(NOT_YOURS.format(path=self.path), self._identity)
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -262,6 +317,7 @@ def _open(path: Path | None) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
         db = apsw.Connection(str(path), flags=flags)
     db.set_busy_timeout(BUSY_MILLISECONDS)
+    schema.distrust(db)
     return db
 
 

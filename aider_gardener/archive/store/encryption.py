@@ -29,10 +29,10 @@ from urllib.parse import quote
 
 import apsw
 
-from aider_gardener.archive.store import location, schema
+from aider_gardener.archive.store import files, location, schema
+from aider_gardener.archive.store.location import MARKER_NAME
 from aider_gardener.errors import StoreError
 
-MARKER_NAME = "encryption.json"
 VARIABLE = "AIDER_GARDENER_KEY"
 SERVICE, ACCOUNT = "aider-gardener", "archive"
 KEY_BYTES = 32
@@ -82,10 +82,12 @@ def checked(key: str, salt: str) -> str:
 def read_marker(directory: Path) -> Marker | None:
     """The marker of a directory, or None where there is none that can be read."""
     try:
-        value = json.loads((directory / MARKER_NAME).read_text("utf-8"))
-        return Marker(str(value["source"]), str(value["salt"]), str(value["check"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        value = json.loads(files.read(directory / MARKER_NAME))
+        marker = Marker(str(value["source"]), str(value["salt"]), str(value["check"]))
+        bytes.fromhex(marker.salt)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    return marker
 
 
 def write_marker(directory: Path, source: str, key: str) -> None:
@@ -107,7 +109,7 @@ def remove_marker(directory: Path) -> None:
 
 def header_of(path: Path) -> bytes:
     """The first bytes of a file, b"" for an empty or a missing one."""
-    with contextlib.suppress(OSError), path.open("rb") as handle:
+    with contextlib.suppress(OSError), files.open_plain(path, location.LARGEST_BYTES) as handle:
         return handle.read(len(PLAIN_HEADER) + 8)
     return b""
 
@@ -162,6 +164,8 @@ def read_key(source: str) -> str:
         return key
     if kind == "keyring":
         return _from_keyring()
+    if kind != "file":
+        raise Locked(f"{source[:80]!r} is no source of a key: it is keyring, env or file:PATH")
     return _from_file(Path(place).expanduser())
 
 
@@ -207,12 +211,14 @@ def _from_keyring() -> str:
 
 def _from_file(path: Path) -> str:
     try:
-        mode = path.stat().st_mode
-        text = path.read_text("utf-8").strip()
+        found = path.stat()
+        text = files.read(path, follow=True).decode("utf-8").strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not text"
         raise Locked(f"the key file {path} cannot be read ({reason})") from error
-    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+    if os.name == "posix" and found.st_uid not in (0, os.geteuid()):
+        raise Locked(f"the key file {path} belongs to another user")
+    if os.name == "posix" and stat.S_IMODE(found.st_mode) & 0o077:
         raise Locked(f"others may read the key file {path}: `chmod 600 {path}`")
     if not text:
         raise Locked(f"the key file {path} is empty")
@@ -230,7 +236,7 @@ def encrypt(directory: Path, source: str) -> list[str]:
     key = make_key(source)
     with _replaced(path, old_key="", new_key=key):
         write_marker(path.parent, source, key)
-    aside = sorted(path.parent.glob("*.damaged-*"))
+    aside = sorted([*path.parent.glob("*.damaged-*"), *path.parent.glob("*.foreign-*")])
     return [each.name for each in aside if not is_encrypted(each)]
 
 
@@ -282,8 +288,9 @@ def _held(path: Path, key: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
     db = apsw.Connection(str(path), flags=flags)
     try:
+        schema.distrust(db)
         unlock(db, key)
-        if schema.application_of(db) != schema.APPLICATION_ID or schema.version_of(db) > schema.VERSION:
+        if schema.application_of(db) != schema.APPLICATION_ID or not schema.is_exact(db):
             raise StoreError(f"{path} is not an archive of this version")
         db.pragma("locking_mode", "exclusive")
         if db.pragma("journal_mode", "delete") != "delete":

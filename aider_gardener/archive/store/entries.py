@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from aider_gardener.archive.store import search, vectors
-from aider_gardener.archive.store.base import Chunk, text_hash
+from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.archive.store.redact import Redacted
 from aider_gardener.errors import StoreError
@@ -54,8 +54,7 @@ class Draft:
     body: Redacted
     detail: str
     chunks: tuple[tuple[int, int], ...]
-    renditions: tuple[tuple[Rendition, str | None], ...] = ()
-    """Each with the hash of its text before redaction: the text that stands in the chat."""
+    renditions: tuple[Rendition, ...] = ()
 
 
 def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> Draft:
@@ -67,11 +66,6 @@ def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) ->
     spans = ((body.position(chunk.start), body.position(chunk.end, end=True)) for chunk in chunks)
     kept = tuple(dict.fromkeys((start, end) for start, end in spans if start < end))
     return Draft(replace(entry, segments=segments), body, detail, kept)
-
-
-def with_renditions(new: Draft, renditions: tuple[tuple[Rendition, str | None], ...]) -> Draft:
-    """The draft with renditions, each with the hash of its text as it stands in the chat."""
-    return replace(new, renditions=renditions)
 
 
 def add(db: apsw.Connection, new: Draft) -> Entry:
@@ -211,21 +205,13 @@ def resolve(db: apsw.Connection, prefix: str) -> list[str]:
     return [row[0] for row in db.execute(sql, (wanted, wanted + "\U0010ffff", RESOLVE_LIMIT))]
 
 
-def put_renditions(
-    db: apsw.Connection, number: int, renditions: Iterable[tuple[Rendition, str | None]]
-) -> None:
-    """Replace the renditions that are given; each comes with the hash of its text in the chat."""
-    for rendition, live_hash in renditions:
+def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Rendition]) -> None:
+    """Keep renditions below full, each in place of the one of its fidelity."""
+    for rendition in renditions:
         if rendition.fidelity is Fidelity.FULL:
             continue
         fidelity, text = rendition.fidelity.value, search.encode(rendition.text)
         key = (number, fidelity)
-        if rendition.text and live_hash:
-            db.execute(
-                "INSERT INTO rendition_hashes (hash, original) VALUES (?, ?) "
-                "ON CONFLICT (hash) DO UPDATE SET original = excluded.original",
-                (bytes.fromhex(live_hash), number),
-            )
         held = db.execute("SELECT text FROM renditions WHERE original = ? AND fidelity = ?", key).get
         db.execute(
             "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
@@ -260,23 +246,6 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
         fidelity = Fidelity(word)
         found[fidelity] = Rendition(fidelity, search.decode(text), tokens)
     return found
-
-
-def by_rendition(db: apsw.Connection, live_hash: str) -> str | None:
-    try:
-        key = bytes.fromhex(live_hash)
-    except ValueError:
-        raise StoreError(f"{live_hash!r} is not a SHA-256 in hex") from None
-    found = db.execute(
-        "SELECT o.id FROM rendition_hashes h JOIN originals o ON o.number = h.original WHERE h.hash = ?",
-        (key,),
-    ).get
-    return None if found is None else str(found)
-
-
-def hashed(rendition: Rendition, redacted_text: str) -> tuple[Rendition, str | None]:
-    """A rendition as it is stored, with the hash of its text as it stands in the chat."""
-    return replace(rendition, text=redacted_text), text_hash(rendition.text)
 
 
 def _entry(row: Any) -> Entry:
@@ -322,7 +291,7 @@ def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
     chunks = [row[0] for row in db.execute("SELECT number FROM chunks WHERE original = ?", (number,))]
     search.remove(db, chunks)
     vectors.remove(db, number)
-    for table in ("chunks", "renditions", "rendition_hashes", "occurrences", "bodies"):
+    for table in ("chunks", "renditions", "occurrences", "bodies"):
         db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
     db.execute("DELETE FROM originals WHERE number = ?", (number,))
     about = (

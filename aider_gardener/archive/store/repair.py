@@ -16,7 +16,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import content_hash
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
-TABLES_BY_KEY = ("renditions", "rendition_hashes", "event_entries", "state")
+TABLES_BY_KEY = ("renditions", "event_entries", "state")
 DERIVED_COLUMN = "embedded"
 """Says that a chunk has a vector: vectors are not saved but made anew."""
 ROWS_TRIED_ONE_BY_ONE = 500
@@ -28,20 +28,21 @@ ENDINGS = ("", "-wal", "-shm", "-journal")
 def begin_anew(database: Database, path: Path, now: float) -> str:
     """Set a damaged file aside, open a new one with what can be saved; returns the line for the user."""
     try:
+        is_own = database.is_own(path)
         aside = set_aside(path, now)
         database.connect()
-        saved = database.write(lambda db: salvage(db, aside, database.key))
+        saved = database.write(lambda db: salvage(db, aside, database.key)) if is_own else 0
     except (OSError, apsw.Error) as error:
         reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
         raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
     return f"{path} was damaged: it was set aside as {aside.name}, and {saved} of its entries were saved"
 
 
-def set_aside(path: Path, now: float) -> Path:
-    """Rename a database with its log; returns the new name. Raises OSError."""
+def set_aside(path: Path, now: float, why: str = "damaged") -> Path:
+    """Rename a database with its log; returns the new name, which says why. Raises OSError."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     for number in range(1, 1_000):
-        name = path.with_name(f"{path.name}.damaged-{stamp}" + (f"-{number}" if number > 1 else ""))
+        name = path.with_name(f"{path.name}.{why}-{stamp}" + (f"-{number}" if number > 1 else ""))
         if not name.exists():
             break
     os.replace(path, name)
@@ -86,6 +87,8 @@ def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
 
 def _rows_by_number(old: apsw.Connection, table: str, names: str) -> Iterator[tuple[object, ...]]:
     """All readable rows of a table. Over a damaged page it goes row by row, then in growing steps."""
+    # A damaged page fails for every row on it, and rows of a page are neighbours: first each is tried, then
+    # the steps grow, so that a hole of a million rows costs some 1,500 tries.
     last, failures = -1, 0
     top = _highest(old, table)
     while last < top:
@@ -118,6 +121,7 @@ def _rows_by_key(old: apsw.Connection, table: str, names: str) -> Iterator[tuple
     )
     if not key:
         return
+    # Without row numbers there is no way in behind a damaged page: it is read up to from either end.
     for order in ("ASC", "DESC"):
         try:
             for row in old.execute(f"SELECT {names} FROM {table} ORDER BY {key} {order}"):
@@ -140,7 +144,7 @@ def _drop_unsound(db: apsw.Connection) -> None:
     )
     unsound = [(row[0],) for row in db.execute(sql) if not _is_sound(*row[1:])]
     db.executemany("DELETE FROM originals WHERE number = ?", unsound)
-    for table in ("bodies", "occurrences", "chunks", "renditions", "rendition_hashes"):
+    for table in ("bodies", "occurrences", "chunks", "renditions"):
         db.execute(f"DELETE FROM {table} WHERE original NOT IN (SELECT number FROM originals)")
     db.execute(
         "INSERT INTO sessions (number, id, project, started_at, provider, model) "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ UPKEEP = (
 """`holders` are the processes that hold a session open; `removed_vectors` tells copies in memory what was
 deleted; `codes` has the signs of each vector's numbers, one bit each, under the vector's number."""
 
+NO_HASHES = ("DROP TABLE rendition_hashes",)
+"""Hashes of texts before redaction: nothing asks for them, and they say more than the archive should."""
+
 Migration = Callable[["apsw.Connection"], None]
 
 
@@ -100,12 +104,17 @@ def _statements(statements: Sequence[str]) -> Migration:
 def _upkeep(db: apsw.Connection) -> None:
     _statements(UPKEEP)(db)
     if db.execute("SELECT count(*) FROM vectors").get:
-        from aider_gardener.archive.store.codes import fill
+        from aider_gardener.archive.store.vector_memory import fill_codes
 
-        fill(db)
+        fill_codes(db)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_statements(FIRST), _statements(VECTORS), _upkeep)
+MIGRATIONS: tuple[Migration, ...] = (
+    _statements(FIRST),
+    _statements(VECTORS),
+    _upkeep,
+    _statements(NO_HASHES),
+)
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append."""
 
 VERSION = len(MIGRATIONS)
@@ -126,14 +135,53 @@ def is_empty(db: apsw.Connection) -> bool:
     return not db.execute("SELECT count(*) FROM sqlite_schema").get
 
 
-def migrate(db: apsw.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring a file to the newest version, one transaction a step; safe from several processes."""
+def distrust(db: apsw.Connection) -> None:
+    """Let nothing that stands in the file act by itself: no trigger, no view, no function, no bent page."""
+    import apsw
+
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    db.pragma("cell_size_check", True)
+
+
+def is_exact(db: apsw.Connection) -> bool:
+    """Whether a file has the tables and indexes of its version to the letter, and nothing else.
+
+    A trigger, a view, a column that is computed or a constraint that calls something would run in our name.
+    """
+    return version_of(db) in range(VERSION + 1) and _parts(db) == _expected(version_of(db))
+
+
+@cache
+def _expected(version: int) -> frozenset[tuple[object, ...]]:
+    import apsw
+
+    db = apsw.Connection(":memory:")
+    migrate(db, MIGRATIONS[:version])
+    return _parts(db)
+
+
+def _parts(db: apsw.Connection) -> frozenset[tuple[object, ...]]:
+    return frozenset(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
+
+
+def migrate(
+    db: apsw.Connection, migrations: Sequence[Migration] = MIGRATIONS, *, sign: Migration | None = None
+) -> None:
+    """Bring a file to the newest version, one transaction a step; safe from several processes.
+
+    `sign` is run with the first step: there is no moment at which a new file has tables and is not signed.
+    """
     while version_of(db) < len(migrations):
         db.execute("BEGIN IMMEDIATE")
         try:
             version = version_of(db)
             if version < len(migrations):
                 migrations[version](db)
+                if sign is not None and not version:
+                    sign(db)
                 db.pragma("application_id", APPLICATION_ID)
                 db.pragma("user_version", version + 1)
             db.execute("COMMIT")

@@ -8,7 +8,6 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.archive.providers import HERE, LOCAL_PROVIDERS
 from aider_gardener.archive.store import schema, words
 from aider_gardener.archive.store.base import TextHit
 from aider_gardener.messages import ContentClass
@@ -27,10 +26,6 @@ GLOSS_KNOWN_CHARS = 100_000
 FILL_BATCH = 200
 
 
-FIRST_PROVIDER = """(SELECT f.provider FROM occurrences f WHERE f.original = o.number AND f.provider != ''
-                      ORDER BY f.number LIMIT 1)"""
-
-
 @dataclass(frozen=True)
 class Filter:
     """Which entries a search may find; see `Store.search_text`."""
@@ -39,20 +34,17 @@ class Filter:
     exclude_sessions: Collection[str] = ()
     classes: Collection[ContentClass] | None = None
     min_seq: int | None = None
-    remote_only: bool = False
 
 
-def find(db: apsw.Connection, query: str, limit: int, wanted: Filter, any_word: bool) -> list[TextHit]:
+def find(db: apsw.Connection, query: str, limit: int, wanted: Filter) -> list[TextHit]:
     """The best chunks for a text, best first."""
     asked = words.query_words(query)
     if not asked or limit <= 0:
         return []
-    if not any_word:
-        return _matching(db, expression(asked, any_word=False), limit, wanted)
     rare, common = affordable(db, asked)
-    found = _matching(db, expression(rare, any_word=True), limit, wanted) if rare else []
+    found = _matching(db, expression(rare), limit, wanted) if rare else []
     if len(found) < limit and common:
-        both = expression([*rare, *common], any_word=True)
+        both = expression([*rare, *common])
         newest = _matching(db, both, limit, wanted, among_newest=NEWEST_CHUNKS)
         if not rare and not newest:
             newest = _matching(db, both, limit, wanted)
@@ -69,13 +61,13 @@ def _matching(
         conditions = ["word_index.rowid > (SELECT max(number) FROM chunks) - ?", *conditions]
         values = [among_newest, *values]
     sql = f"""
-        SELECT o.id, c.start, c."end", -word_index.rank, {FIRST_PROVIDER}
+        SELECT o.id, c.start, c."end", -word_index.rank
         FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
         CROSS JOIN originals o ON o.number = c.original
         WHERE word_index MATCH ? {"".join(f" AND {condition}" for condition in conditions)}
         ORDER BY word_index.rank, word_index.rowid DESC LIMIT ?"""
     rows: list[Any] = db.execute(sql, (match, *values, limit)).fetchall()
-    return [TextHit(row[0], row[1], row[2], row[3], row[4] or "") for row in rows]
+    return [TextHit(*row) for row in rows]
 
 
 def _merged(one: list[TextHit], other: list[TextHit]) -> list[TextHit]:
@@ -88,9 +80,9 @@ def _merged(one: list[TextHit], other: list[TextHit]) -> list[TextHit]:
     return sorted(best.values(), key=lambda hit: -hit.score)
 
 
-def expression(asked: Iterable[words.Word], *, any_word: bool) -> str:
-    """The FTS5 query for words: each quoted, with its stem, joined by OR or AND; "" for none."""
-    return (" OR " if any_word else " AND ").join(_term(word) for word in asked)
+def expression(asked: Iterable[words.Word]) -> str:
+    """The FTS5 query for any of the words: each quoted, with its stem; "" for none."""
+    return " OR ".join(_term(word) for word in asked)
 
 
 def _term(word: words.Word) -> str:
@@ -113,7 +105,7 @@ def affordable(db: apsw.Connection, asked: list[words.Word]) -> tuple[list[words
         return asked, []
     left = SMALL_INDEX_CHUNKS
     rare: list[words.Word] = []
-    counted = [(_matches(db, expression([words.Word(word.text)], any_word=True)), word) for word in asked]
+    counted = [(_matches(db, expression([words.Word(word.text)])), word) for word in asked]
     counted.sort(key=lambda pair: pair[0])
     for count, word in counted:
         if count > left:
@@ -125,7 +117,7 @@ def affordable(db: apsw.Connection, asked: list[words.Word]) -> tuple[list[words
 
 
 def _with_stem_if(db: apsw.Connection, word: words.Word, left: int) -> words.Word:
-    if not word.stem or _matches(db, expression([words.Word("", word.stem)], any_word=True)) <= left // 4:
+    if not word.stem or _matches(db, expression([words.Word("", word.stem)])) <= left // 4:
         return word
     return words.Word(word.text)
 
@@ -144,7 +136,7 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         conditions.append(f"o.cls IN ({_marks(wanted.classes)})")
         values.extend(cls.value for cls in wanted.classes)
     is_placed = wanted.session is not None or wanted.min_seq is not None
-    if not (is_placed or wanted.exclude_sessions or wanted.remote_only):
+    if not (is_placed or wanted.exclude_sessions):
         return conditions, values
     inner = "EXISTS (SELECT 1 FROM occurrences n WHERE n.original = o.number"
     if wanted.session is not None:
@@ -157,10 +149,6 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         excluded = f"SELECT number FROM sessions WHERE id IN ({_marks(wanted.exclude_sessions)})"
         inner += f" AND n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
-    if wanted.remote_only:
-        inner += f""" AND n.provider != '' AND n.provider NOT LIKE '%' || ? AND
-            substr(n.provider, 1, instr(n.provider || '@', '@') - 1) NOT IN ({_marks(LOCAL_PROVIDERS)})"""
-        values.extend([HERE, *sorted(LOCAL_PROVIDERS)])
     return [*conditions, inner + ")"], values
 
 

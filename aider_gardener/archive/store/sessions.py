@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -29,10 +28,8 @@ FOREIGN_SECONDS = 30 * 24 * 3_600.0
 VACUUM_SHARE = 0.05
 """Free pages below this share of the file stay for reuse."""
 INCREMENTAL = 2
-
-STILL_ACTIVE = 259
-QUERY_LIMITED_INFORMATION = 0x1000
-INVALID_PARAMETER = 87
+CLOCK_SECONDS = 60.0
+"""A process's start moves as far as the clock is set meanwhile: it is counted from the system's own."""
 
 
 def open_session(
@@ -246,11 +243,12 @@ def this_host() -> str:
 
 
 def start_of(pid: int) -> str:
-    """When a process was started, as this system writes it; "" where it does not say (other than Linux)."""
+    """When a process was started, in seconds since the epoch; "" where the system does not say."""
+    import psutil
+
     try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-        return text.rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        return str(psutil.Process(pid).create_time())
+    except psutil.Error:
         return ""
 
 
@@ -259,30 +257,9 @@ def is_running(pid: int, started: str) -> bool:
 
     `started` is what `start_of` said of it then: another process may have its number by now.
     """
-    if pid <= 0:
+    import psutil
+
+    if pid <= 0 or not psutil.pid_exists(pid):
         return False
-    if sys.platform == "win32":
-        return _is_running_on_windows(pid)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
     now = start_of(pid)
-    return not (started and now) or started == now
-
-
-def _is_running_on_windows(pid: int) -> bool:
-    """`os.kill` would end the process there: its handle is asked instead."""
-    import ctypes
-
-    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009  # reason: mypy knows no windll elsewhere
-    handle = kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, pid)
-    if not handle:
-        return bool(kernel.GetLastError() != INVALID_PARAMETER)
-    try:
-        code = ctypes.c_ulong()
-        return not kernel.GetExitCodeProcess(handle, ctypes.byref(code)) or code.value == STILL_ACTIVE
-    finally:
-        kernel.CloseHandle(handle)
+    return not (started and now) or abs(float(now) - float(started)) < CLOCK_SECONDS

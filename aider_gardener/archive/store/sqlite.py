@@ -1,11 +1,13 @@
 """The archive in SQLite: `Store` over one `Database`, redaction in front of every write.
 
-A write that cannot be made now waits for better times; a damaged file is repaired on the way.
+A write that cannot be made now waits for better times; a damaged file is repaired on the way. Trouble with
+the file never stops a chat: where an archive cannot be opened the store works in memory.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,8 +17,17 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aider_gardener.archive.store import entries, repair, search, sessions, transfer, vectors
-from aider_gardener.archive.store import entries as sqlite_entries
+from aider_gardener.archive.store import (
+    encryption,
+    entries,
+    files,
+    location,
+    repair,
+    search,
+    sessions,
+    transfer,
+    vectors,
+)
 from aider_gardener.archive.store.base import (
     Chunk,
     Event,
@@ -27,7 +38,17 @@ from aider_gardener.archive.store.base import (
     TextHit,
     VectorHit,
 )
-from aider_gardener.archive.store.database import Database, Result, Step, Unavailable, is_index_damage
+from aider_gardener.archive.store.database import (
+    BUSY_MILLISECONDS,
+    Database,
+    Result,
+    Step,
+    Stranger,
+    Unavailable,
+    explain,
+    is_damage,
+    is_index_damage,
+)
 from aider_gardener.archive.store.entries import Draft
 from aider_gardener.archive.store.redact import Redacted, is_telling, redact
 from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
@@ -37,6 +58,11 @@ from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
+IN_MEMORY = "this session is kept in memory only: {reason}"
+NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
+TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
+SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
+RETRY_SECONDS = 0.05
 KNOWN_SECRETS = 500
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
 
@@ -109,10 +135,8 @@ class SqliteBase:
                 self._secrets[secret] = None
         return found
 
-    def _redacted_renditions(
-        self, renditions: Iterable[Rendition]
-    ) -> tuple[tuple[Rendition, str | None], ...]:
-        return tuple(sqlite_entries.hashed(each, self._redact(each.text).text) for each in renditions)
+    def _redacted_renditions(self, renditions: Iterable[Rendition]) -> tuple[Rendition, ...]:
+        return tuple(replace(each, text=self._redact(each.text).text) for each in renditions)
 
     def _clean(self, value: object) -> object:
         if isinstance(value, str):
@@ -171,7 +195,7 @@ class SqliteStore(SqliteBase):
         entry = self._dated(entry)
         body = self._redact(entry.content)
         draft = entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
-        draft = entries.with_renditions(draft, self._redacted_renditions(renditions))
+        draft = replace(draft, renditions=self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
             written = self._waiting.write(db)
@@ -218,9 +242,6 @@ class SqliteStore(SqliteBase):
         stored = self._db.read(lambda db: entries.renditions(db, entry_id))
         return stored | self._waiting.renditions(entry_id)
 
-    def by_rendition(self, text_hash: str) -> str | None:
-        return self._db.read(lambda db: entries.by_rendition(db, text_hash))
-
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
         stored = self._db.read(lambda db: entries.session_entries(db, session_id, after_seq))
         return stored + self._waiting.session_entries(session_id, after_seq)
@@ -237,11 +258,9 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
-        any_word: bool = True,
-        remote_only: bool = False,
     ) -> list[TextHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq, remote_only)
-        return self._read_or([], lambda db: search.find(db, query, limit, wanted, any_word))
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        return self._read_or([], lambda db: search.find(db, query, limit, wanted))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         if not self._db.read(search.has_backlog):
@@ -266,9 +285,8 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
-        remote_only: bool = False,
     ) -> list[VectorHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq, remote_only)
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
         return self._read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:
@@ -375,6 +393,14 @@ class SqliteStore(SqliteBase):
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
+    def adopt(self, stranger: Path) -> int:
+        try:
+            files.check_plain(stranger)
+            key = encryption.key_for(stranger, self._db.key_source)
+            return self._db.write(lambda db: transfer.adopt(db, stranger, key))
+        except OSError as error:
+            raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
+
     def close(self) -> None:
         if self._db.is_open and (self._waiting or self._holds):
             if not self._waiting:
@@ -401,3 +427,69 @@ class SqliteStore(SqliteBase):
             pass
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
+
+
+def open_sqlite(
+    directory: Path | None,
+    clock: Callable[[], float],
+    key_source: str = "",
+    user: Path | None = None,
+) -> SqliteStore:
+    """Open or begin the archive of a directory; in memory, with a notice, where that is impossible."""
+    if directory is None:
+        return SqliteStore(Database(None), clock=clock)
+    try:
+        place = location.prepare_directory(directory, user)
+        store = _open_file(
+            Database(place / location.FILE_NAME, connect=False, key_source=key_source, user=user), clock
+        )
+        if place != Path(os.path.realpath(directory)):
+            store.notice = store.notice or TRACKED.format(path=directory, place=place)
+        return store
+    except StoreError as error:
+        reason = str(error)
+    except apsw.Error as error:
+        reason = explain(error, directory / location.FILE_NAME)
+    except (OSError, ValueError) as error:
+        reason = (
+            f"{directory} cannot be used ({getattr(error, 'strerror', None) or error}); check its permissions"
+        )
+    return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+
+
+def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
+    path = database.path or Path()
+    notice = ""
+    try:
+        _connect(database)
+    except Stranger as error:
+        notice = _begin_beside(database, path, clock(), error)
+    except apsw.Error as error:
+        if not is_damage(error):
+            raise
+        notice = repair.begin_anew(database, path, clock())
+    if not notice and database.key_source and not database.key:
+        notice = NOT_ENCRYPTED.format(path=path)
+    return SqliteStore(database, clock=clock, notice=notice)
+
+
+def _begin_beside(database: Database, path: Path, now: float, error: Stranger) -> str:
+    """Set a stranger's archive aside, unless another process has done so, and begin one of our own."""
+    notice = ""
+    if location.identity(path) == error.identity:
+        aside = repair.set_aside(path, now, "foreign")
+        notice = SET_ASIDE.format(reason=error, aside=aside.name)
+    _connect(database)
+    return notice
+
+
+def _connect(database: Database) -> None:
+    """Open a file that another process may be setting up or holding right now."""
+    deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
+    while True:
+        try:
+            return database.connect()
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(RETRY_SECONDS)

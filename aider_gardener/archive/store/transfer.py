@@ -10,7 +10,16 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import entries, location, schema, search, sessions
+from aider_gardener.archive.store import (
+    encryption,
+    entries,
+    files,
+    location,
+    ownership,
+    schema,
+    search,
+    sessions,
+)
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import StoreError
@@ -62,7 +71,9 @@ def _lines(db: apsw.Connection) -> Iterator[Line]:
             "data": json.loads(data),
             "at": at,
         }
-    for session, key, value in db.execute("SELECT session, key, value FROM state ORDER BY session, key"):
+    for session, key, value in db.execute(
+        "SELECT session, key, value FROM state WHERE session != ? ORDER BY session, key", (ownership.SESSION,)
+    ):
         yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
 
 
@@ -89,8 +100,6 @@ def _entry_lines(db: apsw.Connection) -> Iterator[Line]:
         line["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
         sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
         line["renditions"] = [[word, search.decode(text), n] for word, text, n in db.execute(sql, (number,))]
-        sql = "SELECT hash FROM rendition_hashes WHERE original = ? ORDER BY hash"
-        line["hashes"] = [row[0].hex() for row in db.execute(sql, (number,))]
         yield line
 
 
@@ -98,7 +107,7 @@ def read_import(db: apsw.Connection, path: Path) -> int:
     """Add the lines of an export; runs within the caller's transaction, so it is all or nothing."""
     ids: dict[str, str] = {}
     count = 0
-    with open(path, "rb") as source:
+    with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
         for count, raw in enumerate(source, 1):
             try:
                 line = json.loads(raw)
@@ -110,6 +119,29 @@ def read_import(db: apsw.Connection, path: Path) -> int:
     if not count:
         raise StoreError(f"{path} is empty")
     return count
+
+
+def adopt(db: apsw.Connection, stranger: Path, key: str = "") -> int:
+    """Add what an archive holds that another user or another machine made; returns the entries it has.
+
+    Its tables must be the archive's own. It is brought to the newest version on the way. Runs within the
+    caller's transaction. Raises StoreError.
+    """
+    old = apsw.Connection(str(stranger), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    try:
+        schema.distrust(old)
+        encryption.unlock(old, key)
+        if schema.application_of(old) != schema.APPLICATION_ID or not schema.is_exact(old):
+            raise StoreError(f"{stranger} has other tables than an archive of the gardener's")
+        schema.migrate(old)
+        ids: dict[str, str] = {}
+        for line in _lines(old):
+            _import_line(db, line, ids)
+        return len(ids)
+    except (apsw.Error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise StoreError(f"{stranger} cannot be read: nothing was taken over") from error
+    finally:
+        old.close()
 
 
 def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
@@ -125,7 +157,8 @@ def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
     elif kind == "event":
         _import_event(db, line, ids)
     elif kind == "state":
-        if sessions.get_state(db, line["session"], line["key"]) is None:
+        is_ours = line["session"] != ownership.SESSION
+        if is_ours and sessions.get_state(db, line["session"], line["key"]) is None:
             sessions.set_state(db, line["session"], line["key"], line["value"])
     elif kind != "meta":
         raise ValueError(kind)
@@ -153,11 +186,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
     )
     known = [entry.content[span.start : span.end] for span in body.spans]
     kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
-    entries.put_renditions(db, number, [(each, None) for each in kept])
-    db.executemany(
-        "INSERT INTO rendition_hashes (hash, original) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
-        [(bytes.fromhex(word), number) for word in line["hashes"]],
-    )
+    entries.put_renditions(db, number, kept)
     return stored_id
 
 

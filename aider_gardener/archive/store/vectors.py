@@ -10,15 +10,17 @@ stored codes, where that extension can be loaded; docs/store.md has the measurem
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.store import codes, search, sqlite_vec_library
+from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage, VectorHit
 from aider_gardener.archive.store.search import Filter
-from aider_gardener.archive.store.vector_memory import Codes, Held, Matrix, restarted
+from aider_gardener.archive.store.vector_memory import Codes, Held, Matrix, code, distances, restarted
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Scored = list[tuple[float, int]]
 
+SQLITE_VEC = "sqlite_vec"
 MATRIX_ROWS = 150_000
 """So many vectors of 384 numbers take 230 MB as a matrix; above that 48 bytes each are kept."""
 UNREAD_ROWS = 20_000
@@ -105,12 +108,12 @@ class VectorCache:
         number, dim = found
         if vector.shape != (dim,):
             raise StoreError(f"{embedder} makes vectors of length {dim}, not {vector.shape}")
-        if self._many_unread(db, embedder, number) and sqlite_vec_library.loaded(db):
+        if self._many_unread(db, embedder, number) and has_sqlite_vec(db):
             return _by_sql(db, number, vector, limit, wanted)
         self.grow(db, embedder)
         held = self.held
         assert held is not None
-        if isinstance(held, Codes) and wanted.session is not None and sqlite_vec_library.loaded(db):
+        if isinstance(held, Codes) and wanted.session is not None and has_sqlite_vec(db):
             return _by_sql(db, number, vector, limit, wanted)  # one session of many: a few rows of the file
         places = _of_session(db, held, wanted)
         if isinstance(held, Matrix):
@@ -126,6 +129,29 @@ class VectorCache:
 def _known_embedder(db: apsw.Connection, name: str) -> tuple[int, int] | None:
     rows: list[Any] = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchall()
     return (rows[0][0], rows[0][1]) if rows else None
+
+
+def has_sqlite_vec(db: apsw.Connection) -> bool:
+    """Load the extension into a connection, once; whether its functions can be used there."""
+    try:
+        return bool(db.execute("SELECT vec_version()").get)
+    except apsw.SQLError:
+        return _load_sqlite_vec(db)
+
+
+def _load_sqlite_vec(db: apsw.Connection) -> bool:
+    if importlib.util.find_spec(SQLITE_VEC) is None:
+        return False
+    try:
+        place = importlib.import_module(SQLITE_VEC).loadable_path()
+        db.enable_load_extension(True)
+        try:
+            db.load_extension(place)
+        finally:
+            db.enable_load_extension(False)
+    except (apsw.Error, AttributeError, OSError, ImportError):
+        return False
+    return True
 
 
 def _by_matrix(
@@ -146,7 +172,7 @@ def _by_codes(
 ) -> list[VectorHit]:
     import numpy as np
 
-    distance = codes.distances(held.rows[: held.count], codes.code(vector))
+    distance = distances(held.rows[: held.count], code(vector))
     compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
     for narrowed in (False, True):
         if narrowed:
@@ -172,7 +198,7 @@ def _by_sql(
               ORDER BY vec_distance_hamming(vec_bit(k.code), vec_bit(?)) LIMIT ?"""
     compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
     while True:
-        arguments = (embedder, *values, codes.code(vector), compared)
+        arguments = (embedder, *values, code(vector), compared)
         numbers = [row[0] for row in db.execute(sql, arguments)]
         hits = _hits(db, _compared(db, numbers, vector), limit, wanted)
         if len(hits) == limit or len(numbers) < compared:
@@ -247,7 +273,7 @@ def _pairs(similarity: Floats, held: Held, places: Numbers) -> Scored:
 def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: Filter) -> list[VectorHit]:
     """The first `limit` chunks whose entries pass the filter."""
     conditions, values = search.filter_sql(wanted)
-    sql = f"""SELECT o.id, c.start, c."end", {search.FIRST_PROVIDER}
+    sql = f"""SELECT o.id, c.start, c."end"
               FROM chunks c JOIN originals o ON o.number = c.original
               WHERE c.number = ? {"".join(f" AND {condition}" for condition in conditions)}"""
     hits: list[VectorHit] = []
@@ -255,7 +281,7 @@ def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: Filter) -> li
         if len(hits) == limit:
             break
         rows: list[Any] = db.execute(sql, (chunk, *values)).fetchall()
-        hits += [VectorHit(row[0], row[1], row[2], similarity, row[3] or "") for row in rows]
+        hits += [VectorHit(row[0], row[1], row[2], similarity) for row in rows]
     return hits
 
 
@@ -315,7 +341,7 @@ def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], emb
             count += 1
             db.execute(
                 "INSERT INTO codes (number, embedder, code) VALUES (?, ?, ?)",
-                (db.last_insert_rowid(), own, codes.code(vector)),
+                (db.last_insert_rowid(), own, code(vector)),
             )
         db.execute("UPDATE chunks SET embedded = 1 WHERE number = ? AND embedded = 0", (passage.number,))
     return count

@@ -68,7 +68,7 @@ class Waiting:
         """The renditions of the latest entry of this id, without its full text."""
         for each in reversed(self.drafts):
             if each.entry.id == entry_id:
-                return {r.fidelity: r for r, _ in each.renditions if r.fidelity is not Fidelity.FULL}
+                return {r.fidelity: r for r in each.renditions if r.fidelity is not Fidelity.FULL}
         return {}
 
     def session_entries(self, session: str, after_seq: int) -> list[Entry]:

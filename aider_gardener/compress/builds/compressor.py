@@ -22,6 +22,9 @@ from aider_gardener.reading.output import clip, lines_of, unwrapped
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|\b\d+\b")
 VARIABLE = re.compile(QUOTED.pattern + r"|\S*\d\S*")
 PLACE = re.compile(r"^(.*?)(?::(\d+(?::\d+)?)|\((\d+(?:,\d+)*)\)|:\[(\d+,\d+)\])$")
+SHAPE_CHARS = 600
+"""So much of a message tells its kind."""
+
 FEW_SITES = 24
 """The most places told of one message where not all can be."""
 
@@ -130,7 +133,7 @@ def _shape(message: str) -> str:
     """What findings of one kind have in common: for npm the first words, else all but names and numbers."""
     if message.startswith("npm "):
         return " ".join(message.split()[:3])
-    return VARIABLE.sub("\0", message)[:120]
+    return VARIABLE.sub("\0", message[:SHAPE_CHARS])[:120]
 
 
 def example_lines(

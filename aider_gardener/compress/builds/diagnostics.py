@@ -223,7 +223,8 @@ class _Reader:
             return False
         if CARET.match(line) and self.held:
             self.last.detail.append(self.held)
-            self.report.other.remove(self.held)
+            if self.report.other[-1:] == [self.held]:
+                self.report.other.pop()
             self.held = ""
         if line.strip() and len(self.last.detail) < 12:
             self.last.detail.append(line)

@@ -7,10 +7,14 @@ comments the first rows stay, which say what it is about.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from aider_gardener.reading.output import legible
 
 FUNCTIONS = frozenset({
     "function_definition", "function_declaration", "function_expression", "arrow_function",
@@ -96,14 +100,37 @@ ERROR_SHARE = 0.3
 """Above this share of rows in error nodes, the tree is not trusted."""
 
 
+PARSE_SECONDS = 1.0
+"""A parse that takes longer is given up: on what is no code of a language its recovery is quadratic."""
+
+DULL_SHARE = 0.5
+"""Text of which more than this is dull (runs, drawings, dumps) is not parsed at all."""
+
+
 @lru_cache(maxsize=32)
 def parser_for(language: str) -> Any:
     """The parser of a language, or None when there is no grammar for it."""
     from grep_ast.tsl import get_parser  # reason: loading the grammars is slow and not always needed
 
     try:
-        return get_parser(language)
+        parser = get_parser(language)
     except Exception:  # reason: the pack raises LookupError, AttributeError or OSError by version
+        return None
+    with warnings.catch_warnings(), suppress(AttributeError):
+        warnings.simplefilter("ignore")  # reason: deprecated for a callback that crashes the interpreter
+        parser.timeout_micros = int(PARSE_SECONDS * 1_000_000)
+    return parser
+
+
+def parsed(text: str, language: str) -> Any:
+    """The root of a text's tree, or None: no grammar, no code at all, or given up after PARSE_SECONDS."""
+    parser = parser_for(language) if language else None
+    if parser is None or len(legible(text)) < (1 - DULL_SHARE) * len(text):
+        return None
+    try:
+        return parser.parse(text.encode("utf-8", "replace")).root_node
+    except ValueError:
+        parser.reset()
         return None
 
 
@@ -166,10 +193,9 @@ class Parsed:
 
 def tree_folds(text: str, language: str, focus: frozenset[int]) -> Parsed | None:
     """The folds of a text, or None when its language has no grammar or the tree is mostly errors."""
-    parser = parser_for(language) if language else None
-    if parser is None:
+    root = parsed(text, language)
+    if root is None:
         return None
-    root = parser.parse(text.encode("utf-8", "replace")).root_node
     if root.has_error and _error_rows(root) > ERROR_SHARE * (root.end_point[0] + 1):
         return None
     return Parsed(_Folder(text.split("\n"), language, focus).run(root), not root.has_error)
@@ -177,8 +203,8 @@ def tree_folds(text: str, language: str, focus: frozenset[int]) -> Parsed | None
 
 def parses(text: str, language: str) -> bool:
     """True when the text has no syntax error in its language."""
-    parser = parser_for(language)
-    return parser is not None and not parser.parse(text.encode("utf-8", "replace")).root_node.has_error
+    root = parsed(text, language)
+    return root is not None and not root.has_error
 
 
 def _error_rows(root: Any) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aider_gardener.compress.documents.fields import Document, Lines, items, limited, listed, mapping, word
+from aider_gardener.compress.documents import Document, Lines, items, limited, listed, mapping, word
 
 VERBS = ("get", "put", "post", "patch", "delete", "head", "options")
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from aider_gardener.compress.documents.fields import (
+from aider_gardener.compress.documents import (
     Document,
     Lines,
     items,

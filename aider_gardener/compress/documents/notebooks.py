@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aider_gardener.compress.documents.fields import Document, Lines, items, limited, mapping, word
+from aider_gardener.compress.documents import Document, Lines, items, limited, mapping, word
 
 SOURCE_LINES = (6, 3, 2, 1)
 WIDTHS = (120, 100, 80, 60)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from aider_gardener.compress.documents.fields import Document, Lines, items, joined, listed, mapping, word
+from aider_gardener.compress.documents import Document, Lines, items, joined, listed, mapping, word
 
 SETTINGS = (
     "stages", "variables", "default", "include", "workflow", "image", "services", "cache", "before_script",

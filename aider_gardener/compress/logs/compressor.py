@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.errors.places import frame_place, is_library
 from aider_gardener.compress.frame import allowance, estimate, framed, plural, touches, untouched
 from aider_gardener.compress.logs.metrics import compress_metrics
 from aider_gardener.compress.logs.records import Record, families, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
+from aider_gardener.compress.places import frame_place, is_library
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.detectors import detect_log
 from aider_gardener.reading.output import clip, lines_of

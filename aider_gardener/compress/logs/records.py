@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aider_gardener.compress.errors.places import frame_place, is_library
 from aider_gardener.compress.logs.templates import Template
+from aider_gardener.compress.places import frame_place, is_library
 from aider_gardener.reading.detectors import LEVEL, TIME
 from aider_gardener.reading.output import clip
 

@@ -17,7 +17,7 @@ JSON_LEVEL = re.compile(r'"(?:level|severity|lvl)"\s*:\s*"?(\w+)')
 JSON_MESSAGE = re.compile(r'"(?:msg|message|event)"\s*:\s*"((?:[^"\\]|\\.){0,300})')
 NAME = re.compile(r"([A-Za-z_][\w.-]*)(?:=|: ?| )[\"'\[(]?$")
 SYSCALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(\w+)\(.*\) += (-?\w+)(?: (E[A-Z]+))?")
-REQUEST = re.compile(r'"(\w+) ([^" ]*)[^"]*" (\d{3}) ')
+REQUEST = re.compile(r'"(\w+) ([^" ]*)(?: [^"]*)?" (\d{3}) ')
 ERROR = re.compile(
     r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|"
     r"exception|LOST|crashed|"

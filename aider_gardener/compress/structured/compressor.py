@@ -13,16 +13,32 @@ from collections.abc import Iterator
 from typing import Any
 
 from aider_gardener.compress.base import Context, omitted, unchanged
-from aider_gardener.compress.documents import known_document
-from aider_gardener.compress.documents.fields import DETAILS
+from aider_gardener.compress.documents import DETAILS, Document
+from aider_gardener.compress.documents.apis import npm_lock, openapi, package
+from aider_gardener.compress.documents.deployments import cloudformation, compose, kubernetes
+from aider_gardener.compress.documents.notebooks import notebook
+from aider_gardener.compress.documents.pipelines import circleci, github, gitlab
 from aider_gardener.compress.frame import estimate, touches
 from aider_gardener.compress.prose import has_marker
-from aider_gardener.compress.structured.outline import outline, write_json
+from aider_gardener.compress.structured.outline import outline, write_env, write_json, write_yaml
 from aider_gardener.compress.structured.rows import LEVELS, abridge_rows, abridge_table, read_rows
 from aider_gardener.compress.structured.shape import describe
-from aider_gardener.compress.structured.yaml_text import write_env, write_yaml
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.yaml import read_yaml
+
+READERS = (
+    npm_lock,
+    openapi,
+    cloudformation,
+    package,
+    kubernetes,
+    notebook,
+    compose,
+    github,
+    circleci,
+    gitlab,
+)
+"""Readers of documents of a known kind; the first that knows one has it."""
 
 WHOLE_TOKENS = 120
 """Data up to this size stays whole."""
@@ -40,8 +56,8 @@ ASKED_LINES = 5
 
 PARSED_CHARS = 20_000_000
 TABLES = {"csv": ",", "tsv": "\t"}
-_COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
-_LAST_COMMA = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|,(?=\s*[\]}])")
+_COMMENT = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"?)|//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
+_LAST_COMMA = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"?)|,(?=\s*[\]}])")
 
 FOUND_LIMIT, VALUE_CHARS, NODE_LIMIT = 12, 160, 200_000
 LIST_ITEMS = 1_000
@@ -105,6 +121,11 @@ def _attempts(text: str, ctx: Context, chars: float) -> Iterator[tuple[str, str]
         body = write(outline(value, int(room), ctx.focus))
         yield f"{kind} {describe(value)}", "\n".join([body, *named])
         room *= NEXT_TRY
+
+
+def known_document(value: Any) -> Document | None:
+    """The document as one of a known kind, or None."""
+    return next((found for reader in READERS if (found := reader(value)) is not None), None)
 
 
 def _kind_of(text: str) -> str:

@@ -3,17 +3,20 @@ counted where it stands.
 
 A document is a tree of which only the root is open at first. The part that tells most for its place is
 opened next, as long as the result stays within its size: parts near the top before deep ones, the first
-of many like ones and those that differ before the others.
+of many like ones and those that differ before the others. What is shown is then written as the document is:
+as JSON, YAML or the lines of an environment.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aider_gardener.compress.frame import plural
 from aider_gardener.compress.structured.shape import identities, outliers, same_shape, summary_of
 from aider_gardener.messages import Focus
 
@@ -26,12 +29,15 @@ ALIKE_KEYS = 12
 SHORT_CHARS, LONG_CHARS = 60, 200
 """What is shown of a long string before and after it is opened."""
 
-LINE_CHARS = 110
+LINE_CHARS, YAML_LINE_CHARS = 110, 100
 """An object or array that fits on so long a line is written on one."""
 
 DEPTH_LIMIT = 40
 TRIES = 400
 """So many parts that don't fit are passed over before the outline is done."""
+
+_PLAIN = re.compile(r"[^\s\"'#&*!|>%@`{}\[\],?:-][^\n]*|-?\d[\d.:_-]*|/[^\n]*")
+_QUOTE = re.compile(r": |:$| #|\s$|^(?:true|false|null|yes|no|~|on|off)$", re.IGNORECASE)
 
 
 class Raw(str):
@@ -234,11 +240,6 @@ def short_string(value: str, limit: int) -> str:
     return f"{value[: limit * 2 // 3]} … {len(value)} characters … {value[-limit // 4 :]}"
 
 
-def plural(number: int, noun: str) -> str:
-    """`1 key`, `2 keys`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def write_json(value: Any, indent: int = 0) -> str:
     """A shortened value as JSON: one line where it fits, one space a level otherwise."""
     if isinstance(value, Raw):
@@ -260,3 +261,80 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 def _key(key: Any) -> str:
     return str(key) if isinstance(key, Raw) else json.dumps(str(key), ensure_ascii=False)
+
+
+def write_yaml(value: Any, indent: int = 0) -> str:
+    """A shortened value as YAML: a part that fits on a line in flow style, else in block style."""
+    return "\n".join(_block(value, "  " * indent))
+
+
+def write_env(value: Any) -> str:
+    """A shortened object as `KEY=value` lines; as a comment where nothing but a remark is left of it."""
+    if not isinstance(value, dict):
+        return f"# {value}"
+    return "\n".join(f"# {key} {item}" if _note(key) else f"{key}={item}" for key, item in value.items())
+
+
+def _block(value: Any, pad: str) -> Iterator[str]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from (
+                _entry(f"{pad}{key_text(key)}", item, pad) if not _note(key) else (f"{pad}# {key} {item}",)
+            )
+    elif isinstance(value, list) and value:
+        for item in value:
+            if isinstance(item, Raw) and item.startswith("…"):
+                yield f"{pad}# {item}"
+            else:
+                yield from _item(item, pad)
+    else:
+        yield pad + flow(value)
+
+
+def _note(key: Any) -> bool:
+    return isinstance(key, Raw)
+
+
+def _entry(head: str, item: Any, pad: str) -> Iterator[str]:
+    one_line = flow(item)
+    if not isinstance(item, dict | list) or not item or len(head) + len(one_line) + 2 <= YAML_LINE_CHARS:
+        yield f"{head}: {one_line}"
+        return
+    yield f"{head}:"
+    yield from _block(item, pad + ("  " if isinstance(item, dict) else ""))
+
+
+def _item(item: Any, pad: str) -> Iterator[str]:
+    one_line = flow(item)
+    if not isinstance(item, dict | list) or not item or len(pad) + len(one_line) + 2 <= YAML_LINE_CHARS:
+        yield f"{pad}- {one_line}"
+        return
+    lines = list(_block(item, pad + "  "))
+    yield f"{pad}- {lines[0][len(pad) + 2 :]}"
+    yield from lines[1:]
+
+
+def flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Raw):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(_pair(key, item) for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(flow(item) for item in value) + "]"
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and not _QUOTE.search(value) and not re.search(r"[,\[\]{}]", value)
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _pair(key: Any, item: Any) -> str:
+    return f"{key} {item}" if _note(key) else f"{key_text(key)}: {flow(item)}"
+
+
+def key_text(key: Any) -> str:
+    """A key as it is written."""
+    text = str(key)
+    return (
+        text if text and not re.search(r": |[\s\"'#{}\[\],]", text) else json.dumps(text, ensure_ascii=False)
+    )

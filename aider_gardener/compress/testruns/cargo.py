@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.errors.places import frame_place
+from aider_gardener.compress.places import frame_place
 from aider_gardener.compress.testruns.run import Failure, Run
 
 HEAD = re.compile(
@@ -32,7 +32,8 @@ class _Reader:
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.build: list[str] = []
-        self.failed: list[str] = []
+        self.failed: dict[str, None] = {}
+        self.known: dict[str, Failure] = {}
         self.testing = False
 
     def read(self, lines: Sequence[str]) -> Run:
@@ -67,7 +68,7 @@ class _Reader:
             if found.group(2) == "ok":
                 self.run.passed += 1
             elif found.group(2) == "FAILED":
-                self.failed.append(found.group(1).removesuffix(" - should panic"))
+                self.failed[found.group(1).removesuffix(" - should panic")] = None
             else:
                 self.run.notes.append(line)
             return
@@ -75,8 +76,8 @@ class _Reader:
         if found:
             if found.group(1) == "PASS":
                 self.run.passed += 1
-            elif found.group(2) not in self.failed:
-                self.failed.append(found.group(2))
+            else:
+                self.failed[found.group(2)] = None
             return
         target = TARGET.match(line)
         if target:
@@ -90,8 +91,8 @@ class _Reader:
         if failure is None:
             return
         failure.message, failure.where, failure.output = _read_block(block)
-        known = next((one for one in self.run.failures if one.id == failure.id), None)
-        if known is None:
+        known = self.known.setdefault(failure.id, failure)
+        if known is failure:
             self.run.failures.append(failure)
         elif not known.message:
             known.message, known.where = failure.message, failure.where

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from aider_gardener.compress.errors.places import is_library
+from aider_gardener.compress.places import is_library
 from aider_gardener.compress.testruns.run import Failure, Run, dedent
 
 RESULT = re.compile(r"^( *)--- (FAIL|PASS|SKIP|BENCH): (\S+)(?: \(([\d.]+)s\))?$")

@@ -40,6 +40,8 @@ class _Reader:
         self.totals: list[str] = []
         self.file = ""
         self.repeated = self.bun = False
+        self.known: set[tuple[str, ...]] = set()
+        self.named: set[str] = set()
 
     def read(self, lines: Sequence[str]) -> Run:
         self.bun = any(
@@ -126,9 +128,8 @@ class _Reader:
     def bun_failure(self, name: str, block: Sequence[str]) -> None:
         told = digest(block)
         failure = Failure(name, "FAILED", _bun_message(told.message), told.where, _bun_source(block))
-        known = [one for one in self.run.failures if one.id == name and one.message]
-        if not (self.repeated and (known or any(one.id == name for one in self.run.failures))):
-            self.run.failures.append(failure)
+        if not (self.repeated and name in self.named):
+            self.add(failure)
 
     def close(self) -> None:
         failure, block = self.failure, self.block
@@ -138,12 +139,13 @@ class _Reader:
         told = digest(block)
         failure.message = [line for line in told.message if not re.match(r"^\s*[⎯-]{3,}", line)]
         failure.where, failure.source = told.where, told.source
-        known = next(
-            (one for one in self.run.failures if one.id == failure.id and one.message == failure.message),
-            None,
-        )
-        if known is None:
-            self.run.failures.append(failure)
+        if (failure.id, *failure.message) not in self.known:
+            self.add(failure)
+
+    def add(self, failure: Failure) -> None:
+        self.run.failures.append(failure)
+        self.known.add((failure.id, *failure.message))
+        self.named.add(failure.id)
 
 
 def _bun_message(message: Sequence[str]) -> list[str]:

@@ -20,10 +20,13 @@ TOTAL = re.compile(
     r"^Test Run (?:Failed|Successful)\.|^Total time: .*|^ +Total time: .*"
 )
 GRADLE = re.compile(r"^(\S.* > .+?) (FAILED|PASSED|SKIPPED|STARTED)$")
+GRADLE_ENDS = ("FAILED", "PASSED", "SKIPPED", "STARTED")
 DOTNET = re.compile(r"^ +(Failed|Passed|Skipped) (\S.*?) \[(?:< )?[\d.,]+ ?(?:m?s|min).*\]$")
 XUNIT_LIVE = re.compile(r"^\[xUnit\.net [\d:.]+\]")
 RERUN = re.compile(r"^ {2}(\S+\.\S+?:\d+)(?:->\S+)? (.*)$|^ {2}(\S+\.\S+) » (.*)$")
-SKIPPED = re.compile(r"^(?:\[WARNING\] )?Tests run: .*Skipped: [1-9]")
+LISTED = 400
+"""So many failures are looked through for the one that a line of the closing list repeats."""
+
 NOISE = re.compile(
     r"^(?:-+$|-{2,}|T E S T S|Running |Results ?:|Failures: *$|Errors: *$|Scanning for|Building |"
     r"Finished at|from pom|"
@@ -73,16 +76,16 @@ class _Reader:
 
     def start(self, bare: str) -> bool:
         """True for a line that reports the result of one test."""
-        found = SUREFIRE.match(bare)
+        found = SUREFIRE.match(bare) if "<<< " in bare else None
         if found:
             self.close()
             if not found.group("id").startswith("Tests run:"):
                 self.failure = Failure(found.group("id"), found.group("outcome"))
             return True
-        found = GRADLE.match(bare) or None
+        found = GRADLE.match(bare) if bare.endswith(GRADLE_ENDS) else None
         state, name = (found.group(2), found.group(1)) if found else ("", "")
         if not found:
-            dotnet = DOTNET.match(bare)
+            dotnet = DOTNET.match(bare) if bare.endswith("]") else None
             state, name = (dotnet.group(1).upper(), dotnet.group(2)) if dotnet else ("", "")
         if not state:
             return False
@@ -109,7 +112,7 @@ class _Reader:
             (found.group(1), found.group(2)) if found.group(1) else (found.group(3), found.group(4))
         )
         method, _, number = name.partition(":")
-        for failure in self.run.failures:
+        for failure in self.run.failures[:LISTED]:
             if (
                 failure.id.replace("(", ".").replace("#", ".").endswith(method)
                 or method.split(".")[-1] in failure.id

@@ -75,20 +75,23 @@ class _Reader:
         if failure is None:
             return
         where: list[str] = []
-        while block and block[0].strip() and not failure.message:
-            minitest = MINITEST.match(block[0])
+        names = [failure.id] if failure.id else []
+        at = 0
+        while at < len(block) and block[at].strip():
+            minitest = MINITEST.match(block[at])
             if minitest:
-                failure.id, where = minitest.group(1), [minitest.group(2)]
-                block = block[1:]
-            elif not failure.id:
-                failure.id, block = block[0].strip().rstrip(":"), block[1:]
-            elif self.mocha and not ERROR_LINE.match(block[0]):
-                failure.id, block = f"{failure.id} {block[0].strip()}", block[1:]
-                if failure.id.endswith(":"):
-                    break
+                names, where = [minitest.group(1)], [minitest.group(2)]
+            elif not names:
+                names = [block[at].strip().rstrip(":")]
+            elif self.mocha and not ERROR_LINE.match(block[at]):
+                names.append(block[at].strip())
             else:
                 break
-        failure.id = failure.id.rstrip(":")
+            at += 1
+            if self.mocha and len(names) > 1 and names[-1].endswith(":"):
+                break
+        block = block[at:]
+        failure.id = " ".join(names).rstrip(":")
         told = digest(block)
         failure.message = told.message
         failure.where = where or told.where[::-1] or _bare_places(block)

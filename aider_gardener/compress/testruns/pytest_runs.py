@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from aider_gardener.compress.errors.places import PY_FRAME, is_library
+from aider_gardener.compress.places import PY_FRAME, is_library
 from aider_gardener.compress.testruns.run import Failure, Run, dedent
 
 SECTION = re.compile(
@@ -35,7 +36,7 @@ SUMMARY = re.compile(
 DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
 STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")
 
-HEAD = re.compile(r"^_+ (.*[^_ ].*?) _+$")
+HEAD = re.compile(r"^_+ (?=[_ ]*[^_ ])(.*?) _+$")
 ERROR_HEAD = re.compile(r"^ERROR (?:at (setup|teardown) of|collecting) (.+)$")
 LOCATION = re.compile(r"^(\S[^:\n]*(?::[\\/][^:\n]*)?):(\d+): ?(.*)$")
 CAPTURED = re.compile(r"^-{2,} (?:Captured|live|generated|benchmark|Hypothesis)\b.* -{2,}$")
@@ -57,6 +58,8 @@ WARNING = re.compile(r"^\s*(\S.*?):(\d+): (\w*Warning)(?:: (.*))?$")
 DURATION = re.compile(r"^\d+\.\d+s (?:call|setup|teardown) +\S")
 SKIP = re.compile(r"^SKIPPED \[\d+\] ")
 DURATIONS_KEPT = 5
+CANDIDATES = 400
+"""So many reports are looked through for the one that belongs to a failure."""
 
 
 class _Reader:
@@ -191,7 +194,7 @@ class _Reader:
             candidates = waiting.get(failure.id.replace("::", "."), []) or waiting.get(title, [])
             if failure.where == [failure.id]:
                 candidates = _reported_as(failure, waiting)
-            chosen = next((one for one in candidates if _same_file(one, failure)), None)
+            chosen = next((one for one in candidates[:CANDIDATES] if _same_file(one, failure)), None)
             chosen = chosen or (candidates[0] if candidates else None)
             if chosen:
                 candidates.remove(chosen)
@@ -215,7 +218,7 @@ def _title(name: str) -> tuple[str, str]:
 def _reported_as(failure: Failure, waiting: Mapping[str, list[Failure]]) -> list[Failure]:
     """The reports that a line of `--tb=line` may belong to, told by the beginning of its message."""
     first = failure.message[0] if failure.message else ""
-    for reports in waiting.values():
+    for reports in islice(waiting.values(), CANDIDATES):
         told = reports[0].message[0].removesuffix("...") if reports and reports[0].message else ""
         if told and first.startswith(told):
             return reports

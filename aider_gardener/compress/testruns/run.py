@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from aider_gardener.compress.errors.places import frame_place, is_library
+from aider_gardener.compress.places import frame_place, is_library
 
 PARENT_ONLY = re.compile(r"^'?\d+ subtests? failed'?$|^subtestsFailed$")
 
 CODE_FRAME = re.compile(r"^\s*(?:>\s*)?\d+ ?[|│] ?.*$|^\s*[|│]?\s*[\^~]+\s*$")
 MARKED_CODE = re.compile(r"^\s*>\s*\d+ ?[|│] ?(.*)$")
 CARET = re.compile(r"^[\s|]*[\^~]+[\s\^~]*$")
-PLACE = re.compile(r"((?:[A-Za-z]:)?[^\s:()'\"]+\.\w{1,5}:\d+(?::\d+)?)")
+PLACE = re.compile(r"((?<![^\s:()'\"])(?:[A-Za-z]:)?[^\s:()'\"]+\.\w{1,5}:\d+(?::\d+)?)")
 NOISE = re.compile(
     r"^\s*(?:generatedMessage: |(?:signal|status|killed|errno|pid): |code: 'ERR_|operator: |"
     r"diff: 'simple|\}\s*$|---\s*$|\.\.\.\s*$|duration_ms: |type: 'test'|"

@@ -5,6 +5,7 @@ reporter of node, which says the same as a tree with the failing tests at its en
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, Run, digest
@@ -22,7 +23,6 @@ PLAIN = ("TAP version", "1..")
 NODE_RESULT = re.compile(r"^( *)(▶|✔|✖|﹣|⚠|✘) (.*?)(?: \((\d[\d.]*)ms\))?(?: # (SKIP|TODO)\b.*)?$")
 NODE_TOTAL = re.compile(r"^ *ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$")
 LOCATED = re.compile(r"^test at (.+)$")
-INFO = re.compile(r"^ *ℹ ")
 SINGLE_VALUE = re.compile(r"^\s*(?:actual|expected): (?![\[{]$)\S.*$")
 DIFF_LINE = re.compile(r"^\s*[-+] |^\s{2,}\S|^\s*[\[\]{}(),]+$|^\.\.\.$|^\s*$")
 
@@ -175,7 +175,8 @@ class _NodeReader:
         self.close()
         if self.totals:
             self.run.totals.append(", ".join(self.totals))
-        self.run.failures = [one for one in self.run.failures if not _only_parent(one, self.run.failures)]
+        names = sorted(one.id for one in self.run.failures)
+        self.run.failures = [one for one in self.run.failures if not _only_parent(one, names)]
         return self.run
 
     def line(self, line: str) -> None:
@@ -211,7 +212,7 @@ class _NodeReader:
             self.paths = {}
             for failure in self.run.failures:
                 self.paths.setdefault(failure.id.rpartition(" > ")[2], []).append(failure.id)
-            self.inline, self.run.failures = self.run.failures, []
+            self.run.failures = []
             return
         while self.suites and self.suites[-1][0] >= depth:
             self.suites.pop()
@@ -253,10 +254,13 @@ def _with_values(message: Sequence[str]) -> list[str]:
     return lines
 
 
-def _only_parent(failure: Failure, failures: Sequence[Failure]) -> bool:
-    if failure.message and not PARENT_ONLY.match(failure.message[0]):
-        return False
-    return any(other.id.startswith(failure.id + " > ") for other in failures) or bool(failure.message)
+def _only_parent(failure: Failure, names: Sequence[str]) -> bool:
+    """True for a suite that failed through its tests; `names` are those of all failures, sorted."""
+    if failure.message:
+        return bool(PARENT_ONLY.match(failure.message[0]))
+    below = failure.id + " > "
+    at = bisect_left(names, below)
+    return at < len(names) and names[at].startswith(below)
 
 
 def parse_node(lines: Sequence[str]) -> Run:

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.probes import said_in
-from aider_gardener.replay.measure.result import Call, ReplayResult
+from aider_gardener.replay.measure.result import ModelCall, ReplayResult
 from aider_gardener.replay.session.history import RESTART
 from aider_gardener.replay.session.session import Session
 
@@ -121,7 +121,7 @@ def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
         raise ReplayError(f"{result.session}: the result holds no texts; replay the session again")
     known = lru_cache(maxsize=None)(facts_in)
     last_said: dict[str, int] = {}
-    calls: dict[int, list[Call]] = {}
+    calls: dict[int, list[ModelCall]] = {}
     for call in result.main_calls():
         calls.setdefault(call.turn, []).append(call)
     for turn in range(1, session.turn_count + 1):
@@ -147,7 +147,7 @@ def score_reply(
     reply: Facts,
     last_said: Mapping[str, int],
     current: Iterable[Facts],
-    call: Call,
+    call: ModelCall,
     texts: Mapping[str, str],
     known: Callable[[str], Facts],
 ) -> Iterator[Carried]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.result import MAIN, Call
+from aider_gardener.plan.usage import Prices
+from aider_gardener.replay.measure.result import MAIN, ModelCall
 
 
 class Rule(str, Enum):
@@ -59,19 +60,6 @@ PROVIDERS = (
 LOOKBACK_BLOCKS = 20
 """How many messages before a mark Anthropic looks for an earlier write."""
 
-WRITE_FACTOR = 1.25
-"""Price of a cache write against plain input where the table names none."""
-
-
-@dataclass(frozen=True)
-class Rates:
-    """US dollars per token."""
-
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
-
 
 @dataclass(frozen=True)
 class Bill:
@@ -94,7 +82,7 @@ class Cost:
     uncached: Bill
 
 
-def prices_of(model: str) -> Rates:
+def prices_of(model: str) -> Prices:
     """The prices of a model; ReplayError if litellm's table has none."""
     import os
 
@@ -102,12 +90,9 @@ def prices_of(model: str) -> Rates:
     import litellm
 
     row = litellm.model_cost.get(model) or {}
-    paid = row.get("input_cost_per_token")
-    if paid is None:
+    if row.get("input_cost_per_token") is None:
         raise ReplayError(f"{model}: litellm's table has no price for it; name a model that it knows")
-    read = row.get("cache_read_input_token_cost", row.get("input_cost_per_token_cache_hit", paid))
-    write = row.get("cache_creation_input_token_cost") or paid * WRITE_FACTOR
-    return Rates(float(paid), float(row.get("output_cost_per_token") or 0.0), float(read), float(write))
+    return Prices.of(row)
 
 
 class PromptCache:
@@ -168,7 +153,7 @@ def breakpoints(prompt: Sequence[tuple[str, int, str]], mark: HistoryMark | None
     return sorted(index for index in found if index is not None)
 
 
-def split_prefix(call: Call, provider: Provider, cache: PromptCache) -> tuple[int, int]:
+def split_prefix(call: ModelCall, provider: Provider, cache: PromptCache) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that finds prefixes by itself."""
     keys = prefixes(call.prompt)
     shared = 0
@@ -184,7 +169,7 @@ def split_prefix(call: Call, provider: Provider, cache: PromptCache) -> tuple[in
 
 
 def split_breakpoints(
-    call: Call, provider: Provider, cache: PromptCache, mark: HistoryMark | None = None
+    call: ModelCall, provider: Provider, cache: PromptCache, mark: HistoryMark | None = None
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only."""
     keys, total, ends = prefixes(call.prompt), 0, []
@@ -205,7 +190,9 @@ def split_breakpoints(
     return read, max(0, written - read)
 
 
-def bill(calls: Iterable[Call], provider: Provider, window: Window, mark: HistoryMark | None = None) -> Bill:
+def bill(
+    calls: Iterable[ModelCall], provider: Provider, window: Window, mark: HistoryMark | None = None
+) -> Bill:
     """Charge all calls in order. A call that isn't of kind "main" goes to the weak model.
 
     `mark` is given for the gardener's variants. A provider's caches are apart by model.
@@ -230,7 +217,7 @@ def bill(calls: Iterable[Call], provider: Provider, window: Window, mark: Histor
     return Bill(usd, plain, reads, writes, output)
 
 
-def costs(calls: Sequence[Call], mark: HistoryMark | None = None) -> list[Cost]:
+def costs(calls: Sequence[ModelCall], mark: HistoryMark | None = None) -> list[Cost]:
     """A Cost for each of PROVIDERS."""
     return [
         Cost(

@@ -18,7 +18,7 @@ MAIN, COMMIT, SUMMARY, OTHER = "main", "weak-commit", "summary", "other"
 
 
 @dataclass(frozen=True)
-class Call:
+class ModelCall:
     """One call of litellm. `call` counts the calls of a turn from 1, `turn` the inputs from 1.
 
     `prompt` holds for each message, in order, [first 16 hex digits of the SHA-256 of role and
@@ -152,7 +152,7 @@ class Provenance:
 class ReplayResult:
     """The replay of one session under one variant.
 
-    `texts` maps the hash in `Call.prompt` to the message's text; `swaps` are the steps of all plans.
+    `texts` maps the hash in `ModelCall.prompt` to the message's text; `swaps` are the steps of all plans.
     Both are kept out of the JSON.
     """
 
@@ -160,7 +160,7 @@ class ReplayResult:
     variant: str
     turns: int
     provenance: Provenance
-    calls: tuple[Call, ...]
+    calls: tuple[ModelCall, ...]
     compactions: tuple[Compaction, ...]
     probes: tuple[ProbeResult, ...]
     notices: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ class ReplayResult:
     decoys: tuple[DecoyResult, ...] = ()
     swaps: tuple[Swapped, ...] = field(default=(), repr=False, compare=False)
 
-    def main_calls(self) -> list[Call]:
+    def main_calls(self) -> list[ModelCall]:
         return [call for call in self.calls if call.kind == MAIN]
 
     @property
@@ -248,9 +248,9 @@ class ReplayResult:
             raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem
 
 
-def read_call(row: Mapping[str, Any]) -> Call:
+def read_call(row: Mapping[str, Any]) -> ModelCall:
     prompt = tuple((str(sha), int(tokens), str(part)) for sha, tokens, part in row["prompt"])
-    return Call(**{**row, "prompt": prompt})
+    return ModelCall(**{**row, "prompt": prompt})
 
 
 def read_probe(row: Mapping[str, Any]) -> ProbeResult:

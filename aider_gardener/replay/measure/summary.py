@@ -100,7 +100,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReplayReport:
     """Everything one `gardener replay` found: results, their summaries in the same order, sums."""
 
     results: tuple[ReplayResult, ...]
@@ -284,15 +284,15 @@ def difference(one: Provenance, other: Provenance, names: Iterable[str]) -> str:
     return ""
 
 
-def make_report(found: Sequence[tuple[ReplayResult, Summary]], notes: Sequence[str] = ()) -> Report:
+def make_report(found: Sequence[tuple[ReplayResult, Summary]], notes: Sequence[str] = ()) -> ReplayReport:
     """Put results together; ReplayError if they are unlike."""
     results = tuple(result for result, _ in found)
     check_alike(results)
     summaries = tuple(summary for _, summary in found)
-    return Report(results, summaries, totals(summaries), tuple(notes))
+    return ReplayReport(results, summaries, totals(summaries), tuple(notes))
 
 
-def report_json(report: Report) -> dict[str, Any]:
+def report_json(report: ReplayReport) -> dict[str, Any]:
     """One JSON value; all that two runs of the same replay may differ in stands under `measured`."""
     return {
         "format": FORMAT,
@@ -320,7 +320,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     return value
 
 
-def write_report(report: Report, path: Path) -> None:
+def write_report(report: ReplayReport, path: Path) -> None:
     """Write the JSON to a file; ReplayError if that fails."""
     text = json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n"
     try:
@@ -328,17 +328,6 @@ def write_report(report: Report, path: Path) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-
-
-def read_results(path: Path) -> tuple[ReplayResult, ...]:
-    """The results in a file that `write_report` wrote; ReplayError if it is none."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise ReplayError(f"{path}: cannot be read as JSON ({problem})") from problem
-    if not isinstance(value, dict) or value.get("kind") != "replay" or value.get("format") != FORMAT:
-        raise ReplayError(f"{path}: not the JSON of a replay in format {FORMAT}")
-    return tuple(ReplayResult.from_json(row) for row in value["results"])
 
 
 @dataclass(frozen=True)

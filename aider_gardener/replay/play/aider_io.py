@@ -8,7 +8,7 @@ from typing import Any
 
 from aider.io import InputOutput
 
-from aider_gardener.replay.session.session import Event, Session
+from aider_gardener.replay.session.session import Session, SessionEvent
 
 DEFAULTS = (
     ("Add file to the chat?", False),
@@ -28,13 +28,12 @@ def same_question(asked: str) -> str:
     return re.sub(r"\d+(\.\d+)?k?", "#", asked)
 
 
-class Answers:
+class Confirmations:
     """The recorded answers of one turn, found by question and subject, each used once."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.left: list[Event] = []
-        self.unrecorded = 0
+        self.left: list[SessionEvent] = []
 
     def begin_turn(self, turn: int) -> None:
         self.left = self.session.of_kind("confirm", turn)
@@ -50,7 +49,6 @@ class Answers:
                     continue
                 self.left.remove(event)
                 return event.answer
-        self.unrecorded += 1
         for beginning, answer in DEFAULTS:
             if question.startswith(beginning):
                 return answer
@@ -61,7 +59,7 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
     """An InputOutput without a terminal: confirmations come from the recording, output is kept."""
 
     def __init__(self, session: Session) -> None:
-        self.answers = Answers(session)
+        self.answers = Confirmations(session)
         self.said: list[tuple[str, str]] = []
         super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.result import MAIN, SUMMARY, Call
+from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
 from aider_gardener.replay.play.model import (
     Answer,
@@ -59,8 +59,8 @@ class Calls:
         self.clock = clock
         self.main_model = main_model
         self.asker = asker
-        self.made: list[Call] = []
-        self.summaries: list[Call] = []
+        self.made: list[ModelCall] = []
+        self.summaries: list[ModelCall] = []
 
     def complete(self, **options: Any) -> Any:
         """Answer one call the way litellm would."""
@@ -99,14 +99,14 @@ class Calls:
         name: str,
         messages: Sequence[Mapping[str, Any]],
         answer: Answer,
-    ) -> Call:
+    ) -> ModelCall:
         """The call as it goes into the result."""
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
         parts = None if kind == MAIN else ["system" if m["role"] == "system" else "cur" for m in messages]
         rows = self.prompts.rows(messages, lambda m: self.counted.of_message(model, m), parts)
         said = {"role": "assistant", "content": answer.text}
-        return Call(
+        return ModelCall(
             turn=turn,
             call=number,
             kind=kind,
@@ -120,7 +120,7 @@ class Calls:
             reply_sha=hashlib.sha256(answer.text.encode("utf-8", "replace")).hexdigest()[:16],
         )
 
-    def take_summaries(self) -> list[Call]:
+    def take_summaries(self) -> list[ModelCall]:
         """The summary calls since the last time, for the compaction they belong to."""
         calls, self.summaries = self.summaries, []
         return calls
@@ -138,13 +138,12 @@ class PromptLog:
     def __init__(self, dump_dir: Path | None = None) -> None:
         self.dump_dir = dump_dir
         self.part_by_identity: dict[int, str] = {}
-        self.part_by_hash: dict[str, str] = {}
         self.held: list[Any] = []
         self.texts: dict[str, str] = {}
 
     def watch(self, chunks: Any) -> None:
         """Note the parts of a ChatChunks whose messages are about to be joined."""
-        self.part_by_identity, self.part_by_hash, self.held = {}, {}, []
+        self.part_by_identity, self.held = {}, []
         for part, attribute in CHUNKS:
             for message in getattr(chunks, attribute):
                 self.part_by_identity[id(message)] = part

@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.adapters.aider.embedding import loading
 from aider_gardener.errors import UsageError
 from aider_gardener.recall.embed import readable
-from aider_gardener.recall.embedders import loading
 from aider_gardener.replay.measure.result import Compaction, Swapped
 
 if TYPE_CHECKING:
-    from aider_gardener.recall.backlog import Load
-    from aider_gardener.recall.embed import Embedder, Vectors
+    from aider_gardener.recall.embed import Embedder, Load, Vectors
 
 SWAP_CHARS = 20_000
 """Of each text that a plan swapped at most so many characters are kept, for reports."""
@@ -88,18 +87,18 @@ class Watched:
             return
         if gardener is not self._gardener:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
-        applied = list(gardener.plans_applied)
+        applied = list(gardener.state.compactions.applied)
         for event in applied[self._plans_seen :]:
             self.note_plan(gardener, event, turn)
         self._plans_seen = len(applied)
-        seconds = sum(gardener.timings.values())
-        if gardener.timings:
+        seconds = sum(gardener.state.timings.values())
+        if gardener.state.timings:
             self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
         self._seconds_seen = seconds
 
     def note_plan(self, gardener: Any, event: Any, turn: int) -> None:
         """Note one plan that was applied, with the texts that it swapped."""
-        entries = {entry.id: entry for entry in gardener.chat.entries.values()}
+        entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
         for swap in event.plan.swaps:
             entry = entries.get(swap.entry_id)
             if entry is not None:
@@ -131,7 +130,7 @@ def swapped(plan: int, gardener: Any, swap: Any, entry: Any) -> Swapped:
         tokens_saved=swap.tokens_saved,
         reason=swap.reason,
         original=middle_cut(entry.content, SWAP_CHARS),
-        rendition="" if hidden else middle_cut(gardener.archive.text(entry, swap.after), SWAP_CHARS),
+        rendition="" if hidden else middle_cut(gardener.state.archive.text(entry, swap.after), SWAP_CHARS),
     )
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
-from aider_gardener.replay.session.session import Event, Session
+from aider_gardener.replay.play.sandbox import swap_tree
+from aider_gardener.replay.session.session import Session, SessionEvent, Stage
 
 LINT_WARNING = "\n# Fix any errors below"
 """How the text begins that aider shows and reflects after lint errors."""
@@ -125,13 +126,13 @@ class RecordedCommands:
         self.session = session
         self.note = note
         self.turn = 0
-        self.left: list[Event] = []
+        self.left: list[SessionEvent] = []
 
     def begin_turn(self, turn: int) -> None:
         self.turn = turn
         self.left = self.session.of_kind("command", turn)
 
-    def take(self, command: str) -> Event | None:
+    def take(self, command: str) -> SessionEvent | None:
         """The recorded run of a command; a different spelling only if one run is left."""
         exact = [event for event in self.left if event.command.strip() == command.strip()]
         found = exact[0] if exact else self.left[0] if len(self.left) == 1 else None
@@ -265,7 +266,25 @@ def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens
     )
 
 
-def change_file(coder: Any, root: Path, event: Event) -> None:
+def enter_stage(coder: Any, stage: Stage, root: Path) -> Any:
+    """The coder of the next session: another tree and other files, the same chat."""
+    from aider.coders.base_coder import Coder
+
+    swap_tree(root, stage.repo0)
+    return Coder.create(
+        io=coder.io,
+        from_coder=coder,
+        edit_format=stage.edit_format,
+        summarize_from_coder=False,
+        fnames=[str(root / name) for name in stage.files if (root / name).is_file()],
+        read_only_fnames=[],
+        ignore_mentions=set(),
+        auto_lint=stage.auto_lint,
+        test_cmd=stage.test_cmd or None,
+    )
+
+
+def change_file(coder: Any, root: Path, event: SessionEvent) -> None:
     """Do what someone else did to a file: write or remove it, and put it into the chat where recorded."""
     path = root / event.path
     if event.gone:

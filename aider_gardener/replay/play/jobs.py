@@ -15,21 +15,18 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, as_c
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from aider_gardener import errors
 from aider_gardener.errors import GardenerError, ReplayError, SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.measure.summary import Report, Summary, fell_back, make_report, summarize
+from aider_gardener.replay.measure.summary import ReplayReport, Summary, fell_back, make_report, summarize
 from aider_gardener.replay.play.model import client_variables
 from aider_gardener.replay.play.sandbox import environment, temporary_folder
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.grammar import Progress
 from aider_gardener.replay.session.history import load_history, load_session
 from aider_gardener.replay.session.session import Probe, Session
-
-JobProgress = Callable[[str, str, int, int], None]
-"""Called with session path, variant, turns done and turns in all; from any thread."""
 
 HISTORY_NAME = ".aider.chat.history.md"
 RECORDING_NAME = "session.jsonl"
@@ -79,46 +76,13 @@ class Job:
     vectors: Path | None = None
 
 
-def replay_session(
-    path: str | Path,
-    variant: str,
-    *,
-    model: str = "gpt-4o",
-    history_tokens: int | None = None,
-    probes: Sequence[Probe] | None = None,
-    summaries: Sequence[str] | None = None,
-    dump_dir: str | Path | None = None,
-    settings: Mapping[str, Any] | None = None,
-    progress: JobProgress | None = None,
-    keep_texts: bool = True,
-) -> ReplayResult:
-    """Replay one session under one variant in a process of its own.
-
-    Raises SessionError, UsageError or ReplayError, each one line.
-    """
-    job = Job(
-        path=Path(path),
-        variant=variant,
-        model=model,
-        history_tokens=history_tokens,
-        probes=None if probes is None else tuple(probes),
-        summaries=None if summaries is None else tuple(summaries),
-        dump_dir=None if dump_dir is None else Path(dump_dir),
-        settings=settings,
-        keep_texts=keep_texts,
-    )
-    return replay_job(job, progress)
-
-
-def replay_all(
-    jobs: Sequence[Job], *, parallel: int | None = None, progress: JobProgress | None = None
-) -> list[ReplayResult]:
-    """Replay several jobs, `parallel` at a time (by default one per core), results in their order.
+def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
+    """Replay several jobs, one per core at a time, results in their order.
 
     The first failure is raised; jobs not yet begun are dropped.
     """
-    with ThreadPoolExecutor(parallel or os.cpu_count() or 1) as pool:
-        futures: list[Future[ReplayResult]] = [pool.submit(replay_job, job, progress) for job in jobs]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        futures: list[Future[ReplayResult]] = [pool.submit(replay_job, job) for job in jobs]
         done, _pending = wait(futures, return_when=FIRST_EXCEPTION)
         if any(future.exception() for future in done):
             for future in futures:
@@ -126,8 +90,11 @@ def replay_all(
         return [future.result() for future in futures if not future.cancelled() or future.result()]
 
 
-def replay_job(job: Job, progress: JobProgress | None = None) -> ReplayResult:
-    """Run one job in a process of its own and read its result."""
+def replay_job(job: Job, progress: Progress | None = None) -> ReplayResult:
+    """Run one job in a process of its own and read its result; `progress` is called from this thread.
+
+    Raises SessionError, UsageError or ReplayError, each one line.
+    """
     variant_named(job.variant)
     with temporary_folder() as folder:
         home = folder / "home"
@@ -174,7 +141,7 @@ def session_name(job: Job) -> str:
     return "+".join(load_session(path).name for path in (job.path, *job.then))
 
 
-def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: JobProgress | None) -> str:
+def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: Progress | None) -> str:
     """Run the worker to its end, passing progress on; the last line it wrote to standard error."""
     package_root = str(Path(__file__).resolve().parents[3])
     paths = [package_root, *filter(None, [environ.get("PYTHONPATH")])]
@@ -191,7 +158,7 @@ def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: J
         )
         try:
             for line in worker.stdout or ():
-                report(line, job, progress)
+                pass_on(line, progress)
             worker.wait()
         finally:
             if worker.poll() is None:
@@ -203,7 +170,7 @@ def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: J
     return words[-1][:200] if words else f"exit code {worker.returncode}"
 
 
-def report(line: str, job: Job, progress: JobProgress | None) -> None:
+def pass_on(line: str, progress: Progress | None) -> None:
     """Pass a worker's line of progress on; other lines are nothing to us."""
     if progress is None or not line.startswith("{"):
         return
@@ -211,11 +178,11 @@ def report(line: str, job: Job, progress: JobProgress | None) -> None:
         value = json.loads(line)
     except json.JSONDecodeError:
         return
-    progress(str(job.path), job.variant, int(value["turn"]), int(value["turns"]))
+    progress(int(value["turn"]), int(value["turns"]))
 
 
 @dataclass(frozen=True)
-class Source:
+class FoundSession:
     """A session and where it was read from; `name` is unlike that of every other source."""
 
     path: Path
@@ -223,12 +190,12 @@ class Source:
     name: str
 
 
-Look = Callable[[Source, ReplayResult], None]
+Look = Callable[[FoundSession, ReplayResult], None]
 """Called with a session and a result of its, texts and swaps included; from any thread."""
 
 
-class Watcher:
-    """Told how far a report is; does nothing by itself. Called from any thread."""
+class Watcher(Protocol):
+    """Told how far a report is, from any thread."""
 
     def reading(self, path: Path, done: int, total: int) -> None:
         """Lines read of a history file."""
@@ -268,13 +235,13 @@ def sessions_in(folder: Path) -> list[Path]:
     return below
 
 
-def read_sources(paths: Sequence[Path], watcher: Watcher) -> list[Source]:
+def read_sources(paths: Sequence[Path], watcher: Watcher) -> list[FoundSession]:
     """Read all sessions before the first replay begins, so that a bad one costs no time."""
-    sources: list[Source] = []
+    sources: list[FoundSession] = []
     for path in paths:
         session = read_session(path, partial(watcher.reading, path))
         same = sum(source.session.name == session.name for source in sources)
-        sources.append(Source(path, session, f"{session.name} ({same + 1})" if same else session.name))
+        sources.append(FoundSession(path, session, f"{session.name} ({same + 1})" if same else session.name))
     return sources
 
 
@@ -285,8 +252,8 @@ def read_session(path: Path, progress: Progress) -> Session:
 
 
 def jobs_for(
-    sources: Sequence[Source], variants: Sequence[str], **options: Any
-) -> Iterator[tuple[Source, Job]]:
+    sources: Sequence[FoundSession], variants: Sequence[str], **options: Any
+) -> Iterator[tuple[FoundSession, Job]]:
     """One job for each session and variant; `options` are fields of Job."""
     for source in sources:
         for variant in variants:
@@ -294,12 +261,12 @@ def jobs_for(
 
 
 def run_jobs(
-    jobs: Sequence[tuple[Source, Job]],
+    jobs: Sequence[tuple[FoundSession, Job]],
     watcher: Watcher,
     *,
     parallel: int | None = None,
     look: Look | None = None,
-) -> Report:
+) -> ReplayReport:
     """Replay all jobs, one per core at a time; the report has them in the order given.
 
     `look` is shown each result while it still has its texts. The first failure ends it: jobs not begun
@@ -322,10 +289,10 @@ def run_jobs(
 
 
 def one_job(
-    source: Source, job: Job, progress: Progress, look: Look | None = None
+    source: FoundSession, job: Job, progress: Progress, look: Look | None = None
 ) -> tuple[ReplayResult, Summary]:
     """Replay and sum up; the texts of the prompts are let go afterwards."""
-    result = replay_job(job, lambda _path, _variant, done, total: progress(done, total))
+    result = replay_job(job, progress)
     result = replace(result, session=source.name)
     summary = summarize(result, source.session)
     if look is not None:
@@ -349,7 +316,7 @@ class TurnCount:
         return count
 
 
-def notes(sources: Sequence[Source], results: Sequence[ReplayResult]) -> list[str]:
+def notes(sources: Sequence[FoundSession], results: Sequence[ReplayResult]) -> list[str]:
     """What a reader must know about these very sessions."""
     lines = []
     histories = list(dict.fromkeys(source.name for source in sources if not source.session.recorded))
@@ -365,12 +332,12 @@ def notes(sources: Sequence[Source], results: Sequence[ReplayResult]) -> list[st
     return lines
 
 
-def is_long(source: Source) -> bool:
+def is_long(source: FoundSession) -> bool:
     """Whether the source is a chat history file of a size that makes embedding it a matter of minutes."""
     return not source.session.recorded and source.path.stat().st_size >= LONG_BYTES
 
 
-def lightened(jobs: Iterable[tuple[Source, Job]]) -> list[tuple[Source, Job]]:
+def lightened(jobs: Iterable[tuple[FoundSession, Job]]) -> list[tuple[FoundSession, Job]]:
     """The jobs; those of long histories without an embedder, unless their variant names one."""
     return [(source, without_embedder(job) if is_long(source) else job) for source, job in jobs]
 
@@ -382,7 +349,7 @@ def without_embedder(job: Job) -> Job:
     return replace(job, settings={**(job.settings or {}), "embedder": "none"})
 
 
-def long_notes(jobs: Sequence[tuple[Source, Job]]) -> list[str]:
+def long_notes(jobs: Sequence[tuple[FoundSession, Job]]) -> list[str]:
     """What a reader must know of the histories that were recalled by words alone; at most one line."""
     found = {source.name: source for source, job in jobs if is_long(source) and by_words(job)}
     if not found:

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.archive.store import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY
-from aider_gardener.replay.session.session import Event, Session
+from aider_gardener.replay.session.session import Session, SessionEvent
 
 UNRECORDED_REPLY = "(no reply recorded)"
 UNRECORDED_COMMIT = "chore: change without a recorded message"
@@ -46,21 +47,11 @@ class LeftRecording(BaseException):
 
 
 @dataclass(frozen=True)
-class Request:
-    """A litellm call: its kind, the model's name and the messages as handed over."""
-
-    kind: str
-    model: str
-    messages: Sequence[Mapping[str, Any]]
-    stream: bool
-
-
-@dataclass(frozen=True)
 class Answer:
-    """What the recording says to a request; `event` is None where a placeholder stands in."""
+    """What the recording says to a call; `event` is None where a placeholder stands in."""
 
     text: str
-    event: Event | None
+    event: SessionEvent | None
 
 
 def text_of(content: Any) -> str:
@@ -95,8 +86,8 @@ class RecordedModel:
         self.session = session
         self.summaries = summaries
         self.turn = 0
-        self.replies: list[Event] = []
-        self.commits: list[Event] = []
+        self.replies: list[SessionEvent] = []
+        self.commits: list[SessionEvent] = []
         self.given = 0
         self.summaries_given = 0
         self.placeholders: dict[str, int] = {}
@@ -206,7 +197,7 @@ class Cassette:
 
     def load(self) -> None:
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
+            lines = files.read_text(self.path, files.RECORDING_BYTES).splitlines()
             head = json.loads(lines[0]) if lines else {"cassette": FORMAT}
             if head.get("cassette") != FORMAT:
                 raise ValueError("it is no cassette of this version")

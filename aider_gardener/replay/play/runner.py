@@ -26,14 +26,13 @@ from aider_gardener.replay.measure.result import (
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
-from aider_gardener.replay.play.chain import enter_stage
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
 from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel, text_of
 from aider_gardener.replay.play.provenance import tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
-from aider_gardener.replay.play.variant import Variant
-from aider_gardener.replay.session.session import Event, Probe, Session
+from aider_gardener.replay.play.variants import Variant
+from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 
 RESTART = "restart"
 """Kind of the event after which the host was started anew, with an empty chat."""
@@ -125,7 +124,7 @@ class Runner:
         self.install_gardener()
         self.coder = self.new_coder()
 
-    def new_coder(self, restart: Event | None = None) -> Any:
+    def new_coder(self, restart: SessionEvent | None = None) -> Any:
         """A coder as at the start, or as the host was started anew: empty chat, the first model."""
         session = self.session
         if restart is not None:
@@ -161,7 +160,7 @@ class Runner:
         self.lint_taken: set[int] = set()
         for stage in self.session.stages:
             if stage.first_turn == turn > 1:
-                self.coder = enter_stage(self.coder, stage, self.root)
+                self.coder = host.enter_stage(self.coder, stage, self.root)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
                 self.watched.look(self.coder, turn)
@@ -227,7 +226,7 @@ class Runner:
 
     # -- what the recording says at this point
 
-    def since_last_reply(self, kind: str) -> list[Event]:
+    def since_last_reply(self, kind: str) -> list[SessionEvent]:
         """The turn's events of a kind between the reply last given and the next."""
         found, replies = [], 0
         for event in self.session.turn(self.turn):
@@ -414,4 +413,4 @@ def provenance(runner: Runner) -> Provenance:
 def history_budget(runner: Runner) -> int:
     """Tokens that the variant gives the history: the gardener's budget, or the summariser's limit."""
     gardener = getattr(runner.coder, "gardener", None)
-    return int(gardener.budget if gardener is not None else runner.coder.summarizer.max_tokens)
+    return int(gardener.state.budget if gardener is not None else runner.coder.summarizer.max_tokens)

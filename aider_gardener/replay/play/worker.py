@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Probe
+from aider_gardener.replay.session.session import Probe, chained
 
 if TYPE_CHECKING:
     from aider_gardener.replay.play.model import Asker
@@ -31,7 +31,6 @@ def take_stdout() -> TextIO:
 
 def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     """Do the job; the value to write as its result."""
-    from aider_gardener.replay.play.chain import chained
     from aider_gardener.replay.play.provenance import source_commit
     from aider_gardener.replay.play.runner import Runner
     from aider_gardener.replay.play.variants import variant_named

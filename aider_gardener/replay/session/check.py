@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.archive.store import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.probes import key_pattern, said_in
 from aider_gardener.replay.session.session import (
     FORMAT,
-    Event,
     Session,
+    SessionEvent,
     load_folder,
     load_probes,
     load_summaries,
@@ -65,8 +66,9 @@ def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[F
     """The objects of the file with their line numbers, and lines that are none."""
     rows: list[tuple[int, dict[str, Any]]] = []
     faults = []
-    text = recording.read_text(encoding="utf-8", errors="replace")
-    if "\ufffd" in text and b"\xef\xbf\xbd" not in recording.read_bytes():
+    data = files.read(recording, files.RECORDING_BYTES)
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
         faults.append(Fault(str(recording), 0, "is not UTF-8 throughout"))
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -101,7 +103,7 @@ def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterato
             yield Fault(name, 1, f"the chat begins with {file}, which is not in repo0")
 
 
-def order_faults(name: str, events: list[tuple[int, Event]]) -> Iterator[Fault]:
+def order_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[Fault]:
     """Turns count up one by one, and each begins with what was typed."""
     turn, begun = 0, True
     for number, event in events:
@@ -124,7 +126,7 @@ def order_faults(name: str, events: list[tuple[int, Event]]) -> Iterator[Fault]:
         yield Fault(name, 0, "holds no user event")
 
 
-def secret_faults(name: str, events: list[tuple[int, Event]]) -> Iterator[Fault]:
+def secret_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[Fault]:
     """Lines that still hold what the redactor takes for a secret; the secret itself isn't shown."""
     for number, event in events:
         for text in (event.text, event.output, event.command):
@@ -140,7 +142,7 @@ def side_file_faults(folder: Path) -> Iterator[Fault]:
         except SessionError as problem:
             yield Fault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
     try:
-        meta: Any = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        meta: Any = json.loads(files.read(folder / "meta.json", files.RECORDING_BYTES))
     except FileNotFoundError:
         yield Fault(str(folder / "meta.json"), 0, "is missing")
     except (OSError, ValueError) as problem:

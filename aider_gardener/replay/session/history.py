@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aider_gardener.archive.store import files
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
@@ -28,7 +29,7 @@ from aider_gardener.replay.session.grammar import (
     lint_text,
     spans,
 )
-from aider_gardener.replay.session.session import Event, Session, load_folder
+from aider_gardener.replay.session.session import Session, SessionEvent, load_folder
 
 RESTART = "restart"
 """Kind of the event where the host was started anew: chat and files are empty from here on."""
@@ -62,7 +63,7 @@ def load_history(path: str | Path, progress: Progress | None = None) -> Session:
     """
     place = Path(path)
     try:
-        data = place.read_bytes()
+        data = files.read(place, files.RECORDING_BYTES, follow=True)
     except OSError as problem:
         raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
     text = decode(data, place)
@@ -110,7 +111,7 @@ def decode(data: bytes, place: Path) -> str:
 class _Reader:
     """Turns spans into events, one after the other."""
 
-    events: list[Event] = field(default_factory=list)
+    events: list[SessionEvent] = field(default_factory=list)
     turn: int = 0
     chats: int = 0
     prompt: str = ""
@@ -148,7 +149,7 @@ class _Reader:
         turn: int | None = None,
     ) -> None:
         self.events.append(
-            Event(
+            SessionEvent(
                 kind,
                 self.turn if turn is None else turn,
                 text=text,

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from aider_gardener.archive.store import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
@@ -281,7 +282,7 @@ class SessionFolder:
     def known_tree(self) -> dict[str, str]:
         """The hashes of the files as the recording has left them, by path."""
         try:
-            tree: dict[str, str] = json.loads((self.folder / TREE_NAME).read_text(encoding="utf-8"))
+            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.RECORDING_BYTES))
         except (OSError, ValueError):
             return {}
         return tree
@@ -349,9 +350,7 @@ def listed(root: Path) -> list[str]:
 def text_of_file(path: Path) -> str | None:
     """The text of a file, None if it is none, is gone, a link, or too large."""
     try:
-        if path.is_symlink() or path.stat().st_size > FILE_BYTES:
-            return None
-        data = path.read_bytes()
+        data = files.read(path, FILE_BYTES)
         return None if b"\0" in data else data.decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None

@@ -1,21 +1,21 @@
-"""A recorded session as data, and how it is read from its folder.
+"""A recorded session as data, how it is read from its folder, and several of them as one.
 
 A folder holds `session.jsonl` (first line the meta event, then one event a line), and, where they
 exist, `repo0/` (the tree at the start), `probes.json` and `summaries.json`. A user's own
 `.aider.chat.history.md` is read into the same dataclasses by `aider_gardener.replay.session.history`.
-
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from aider_gardener.archive.store import files
 from aider_gardener.errors import SessionError
 
 FORMAT = 1
@@ -41,7 +41,7 @@ EVENT_KINDS = frozenset(
 
 
 @dataclass(frozen=True)
-class Event:
+class SessionEvent:
     """One thing that happened in a session; fields that its kind has no use for keep their default.
 
     `user`, `reply`, `commit`, `summary`, `warning`, `error`: `text`. `command`: `command`, `output`,
@@ -110,7 +110,7 @@ class Session:
     """
 
     name: str
-    events: tuple[Event, ...]
+    events: tuple[SessionEvent, ...]
     sha256: str
     repo0: Path | None = None
     files: tuple[str, ...] = ()
@@ -131,17 +131,17 @@ class Session:
         return max((event.turn for event in self.events), default=0)
 
     @cached_property
-    def _by_turn(self) -> dict[int, tuple[Event, ...]]:
-        found: dict[int, list[Event]] = {}
+    def _by_turn(self) -> dict[int, tuple[SessionEvent, ...]]:
+        found: dict[int, list[SessionEvent]] = {}
         for event in self.events:
             found.setdefault(event.turn, []).append(event)
         return {turn: tuple(events) for turn, events in found.items()}
 
-    def turn(self, number: int) -> tuple[Event, ...]:
+    def turn(self, number: int) -> tuple[SessionEvent, ...]:
         """The events of one turn, in order, its `user` event included."""
         return self._by_turn.get(number, ())
 
-    def of_kind(self, kind: str, turn: int | None = None) -> list[Event]:
+    def of_kind(self, kind: str, turn: int | None = None) -> list[SessionEvent]:
         events = self.events if turn is None else self.turn(turn)
         return [event for event in events if event.kind == kind]
 
@@ -184,7 +184,7 @@ def load_folder(folder: Path) -> Session:
 def json_lines(path: Path) -> Iterable[dict[str, Any]]:
     """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = files.read_text(path, files.RECORDING_BYTES)
     except (OSError, UnicodeDecodeError) as problem:
         raise SessionError(f"{path}: cannot be read ({problem})") from problem
     for number, line in enumerate(text.split("\n"), 1):
@@ -201,7 +201,7 @@ def json_lines(path: Path) -> Iterable[dict[str, Any]]:
         yield row
 
 
-def parse_event(row: Mapping[str, Any], where: str) -> Event:
+def parse_event(row: Mapping[str, Any], where: str) -> SessionEvent:
     """One event from its JSON object; `where` begins the error message."""
     kind, turn = row.get("kind"), row.get("turn")
     if kind not in EVENT_KINDS:
@@ -212,7 +212,7 @@ def parse_event(row: Mapping[str, Any], where: str) -> Event:
     if needed and not isinstance(row.get(needed), str):
         raise SessionError(f"{where}: a {kind} event needs the text `{needed}`")
     try:
-        return Event(
+        return SessionEvent(
             kind=kind,
             turn=turn,
             text=str(row.get("text") or ""),
@@ -275,7 +275,7 @@ def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
     if missing_ok and not path.exists():
         return []
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows = json.loads(files.read(path, files.RECORDING_BYTES))
     except (OSError, ValueError) as problem:
         raise SessionError(f"{path}: cannot be read as JSON ({problem})") from problem
     if not isinstance(rows, list):
@@ -290,3 +290,49 @@ def folder_hash(folder: Path) -> str:
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def chained(sessions: Sequence[Session]) -> Session:
+    """One session of all turns, numbered through; between two of them tree and chat files are swapped,
+    while the chat goes on. A probe stays with its own session's turns.
+
+    Recorded summaries follow one another, though a real model would have summarised otherwise.
+    """
+    if not sessions:
+        raise SessionError("a chain needs at least one session")
+    if len(sessions) > 1 and any(session.repo0 is None for session in sessions):
+        raise SessionError("only recorded session folders with a repo0 can be chained")
+    first = sessions[0]
+    if len(sessions) == 1:
+        return first
+    events, probes, stages, offset = [], [], [], 0
+    for session in sessions:
+        events += [replace(event, turn=event.turn + offset) for event in session.events]
+        probes += [
+            replace(probe, about_turn=probe.about_turn + offset, ask_at_turn=probe.ask_at_turn + offset)
+            for probe in session.probes
+        ]
+        stages.append(stage_of(session, offset + 1))
+        offset += session.turn_count
+    return replace(
+        first,
+        name="+".join(session.name for session in sessions),
+        events=tuple(events),
+        sha256=hashlib.sha256("".join(session.sha256 for session in sessions).encode()).hexdigest(),
+        probes=tuple(probes),
+        summaries=tuple(text for session in sessions for text in session.summaries),
+        stages=tuple(stages),
+        title="; ".join(session.title for session in sessions),
+    )
+
+
+def stage_of(session: Session, first_turn: int) -> Stage:
+    """Where a session begins within a chain."""
+    return Stage(
+        first_turn=first_turn,
+        repo0=session.repo0,
+        files=session.files,
+        edit_format=session.edit_format,
+        auto_lint=session.auto_lint,
+        test_cmd=session.test_cmd,
+    )

@@ -13,7 +13,7 @@ from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED_HEAD
 from aider_gardener.replay.measure.carryover import Carried, carried
-from aider_gardener.replay.measure.result import Call, Compaction, ReplayResult, Swapped
+from aider_gardener.replay.measure.result import Compaction, ModelCall, ReplayResult, Swapped
 from aider_gardener.replay.play.calls import short_hash
 from aider_gardener.replay.session.session import Session
 
@@ -50,7 +50,7 @@ ClassShares = Callable[[str], Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Request:
+class LayeredRequest:
     """One request of the main model: its tokens in all, and by layer (they may add up to a few less)."""
 
     turn: int
@@ -60,17 +60,17 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Detail:
+class ReplayDetail:
     """One replay as a report shows it; `plan_seconds` and `swaps` go with its compactions by plan."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[LayeredRequest, ...]
     compactions: tuple[Compaction, ...]
     plan_seconds: tuple[float, ...]
     swaps: tuple[Swapped, ...]
     carried: tuple[Carried, ...]
 
 
-def detail_of(result: ReplayResult, session: Session) -> Detail:
+def detail_of(result: ReplayResult, session: Session) -> ReplayDetail:
     """The details of one replay; needs the result's texts."""
 
     @cache
@@ -79,7 +79,7 @@ def detail_of(result: ReplayResult, session: Session) -> Detail:
         spoken = short_hash({"role": "assistant", "content": text}) == sha
         return layer_shares("assistant" if spoken else "user", text)
 
-    return Detail(
+    return ReplayDetail(
         requests=tuple(request_of(call, shares) for call in result.main_calls()),
         compactions=result.compactions,
         plan_seconds=result.measured.plan_seconds,
@@ -88,14 +88,16 @@ def detail_of(result: ReplayResult, session: Session) -> Detail:
     )
 
 
-def request_of(call: Call, shares: ClassShares) -> Request:
+def request_of(call: ModelCall, shares: ClassShares) -> LayeredRequest:
     """A call with its tokens by layer."""
     sums: dict[str, float] = {}
     for sha, tokens, part in call.prompt:
         layer = PART_LAYERS.get(part)
         for name, share in {layer: 1.0}.items() if layer else shares(sha).items():
             sums[name] = sums.get(name, 0.0) + tokens * share
-    return Request(call.turn, call.call, call.prompt_tokens, {name: round(n) for name, n in sums.items()})
+    return LayeredRequest(
+        call.turn, call.call, call.prompt_tokens, {name: round(n) for name, n in sums.items()}
+    )
 
 
 def layer_shares(role: str, text: str) -> dict[str, float]:

@@ -21,7 +21,7 @@ from aider_gardener.replay.measure.summary import (
     READ_TOKENS_PER_SECOND,
     WRITE_TOKENS_PER_SECOND,
     Recall,
-    Report,
+    ReplayReport,
     Summary,
     percentile,
 )
@@ -174,7 +174,7 @@ def variant_name(row: Summary) -> str:
     return f"{row.variant} (floor)" if row.is_floor else row.variant
 
 
-def blocks(report: Report) -> Iterator[tuple[str, list[Summary]]]:
+def blocks(report: ReplayReport) -> Iterator[tuple[str, list[Summary]]]:
     """(title, rows) for each session, then for their sum; the floor is each block's last row."""
     everything = [*report.summaries, *report.totals]
     for session in dict.fromkeys(summary.session for summary in everything):
@@ -183,7 +183,7 @@ def blocks(report: Report) -> Iterator[tuple[str, list[Summary]]]:
         yield f"{session}: {rows[0].turns} turns, {rows[0].recall.asked} probes", rows
 
 
-def tables(report: Report, width: int) -> Iterator[RenderableType]:
+def tables(report: ReplayReport, width: int) -> Iterator[RenderableType]:
     """What to print, in order, none wider than `width` unless a single figure is."""
     from rich.text import Text
 
@@ -232,7 +232,7 @@ def stacked(columns: Sequence[Column], rows: Sequence[Summary], width: int) -> I
         yield ""
 
 
-def captions(report: Report) -> list[str]:
+def captions(report: ReplayReport) -> list[str]:
     """What a reader must know to judge the figures."""
     first = report.results[0].provenance if report.results else None
     lines = []
@@ -270,18 +270,18 @@ def saved_share(before: float, after: float) -> str:
     return f"{abs(percent):.0f} % {'less' if percent >= 0 else 'more'}"
 
 
-def history_budgets(report: Report) -> str:
+def history_budgets(report: ReplayReport) -> str:
     budgets = sorted({result.provenance.history_tokens for result in report.results})
     return "history budget " + ", ".join(f"{tokens:,}" for tokens in budgets) + " tokens"
 
 
-def print_report(report: Report, console: Console) -> None:
+def print_report(report: ReplayReport, console: Console) -> None:
     """Print all of it, one empty line between the parts."""
     for part in tables(report, console.width):
         console.print(part, soft_wrap=False, highlight=False)
 
 
-def rendered(report: Report, width: int) -> str:
+def rendered(report: ReplayReport, width: int) -> str:
     """The report as plain text, without colour, at a width."""
     from io import StringIO
 
@@ -352,7 +352,7 @@ def by_variant(summaries: Sequence[Summary]) -> dict[str, list[Summary]]:
     return complete if len(sessions) > 1 else {}
 
 
-def closing(report: Report) -> list[str]:
+def closing(report: ReplayReport) -> list[str]:
     """The words about all sessions together; nothing unless aider as it is and the gardener ran on each."""
     rows = report.totals or report.summaries
     if len({row.session for row in rows}) > 1:

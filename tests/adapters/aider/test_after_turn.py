@@ -1,11 +1,18 @@
-"""The upkeep of a chat in aider: begun with it, ended with it, asking a model only if told to."""
+"""After a turn in aider: the upkeep of the chat, its status line and report, and what `gardener status` says then."""
 
 from __future__ import annotations
 
+import json
+import time
+from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
 from aider_gardener import uninstall
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.cli.root import main
+from aider_gardener.gardener.growth import sums_of
 
 from .conftest import MakeDriver, ScriptedModel
 
@@ -44,7 +51,7 @@ def test_if_told_to_the_weak_model_is_asked_once(
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
     upkeep = link.state.upkeeps[0]
-    entry = driver.coder.gardener.chat.entries[1]
+    entry = driver.coder.gardener.state.chat.entries[1]
     model.replies.append("Too short to be true.")
     assert upkeep.round().refined == ""
     assert upkeep.round().refined == ""
@@ -60,3 +67,60 @@ def test_another_model_can_be_named(drive: MakeDriver, gardened: Any, model: Scr
     driver.ask("/ask hello", reply=LONG)
     link.state.upkeeps[0].round()
     assert model.calls[-1]["model"] == "gpt-4"
+
+
+PROSE = "words of prose about the worker. " * 60
+
+
+def test_by_default_nothing_is_added_to_what_aider_says(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    assert not any("compaction" in line for line in driver.said)
+
+
+def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, gardened: Any) -> None:
+    gardened(status_line=True)
+    driver = drive()
+    driver.ask("/ask hello", "/ask again")
+    driver.type("/tokens")
+    lines = [line for line in driver.said if "compactions" in line]
+    assert len(lines) == 2
+    assert "%" in lines[0]
+
+
+def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(*(f"/ask question {n}" for n in range(12)), reply=PROSE)
+    gardener = driver.coder.gardener
+    assert gardener.state.compactions.applied
+    sums = sums_of(gardener.state)
+    assert sums.calls == 12
+    assert sums.saved_tokens > 2_000
+    after_turn.report_at_exit(gardener, driver.coder.io)
+    assert "12 turns" in driver.said[-1]
+    assert "fewer than with the whole history" in driver.said[-1]
+
+
+def test_gardener_status_knows_the_last_chat_and_the_month(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello", "/ask again", reply=PROSE)
+    uninstall()
+    shown = CliRunner().invoke(main, ["status", "--json"])
+    value = json.loads(shown.stdout)
+    assert value["last_chat"]["level"] == "OK"
+    assert value["last_chat"]["turns_seen"] == 2
+    assert value["all_chats"]["calls"] == 2
+    month = json.loads(CliRunner().invoke(main, ["status", "--month", "--json"]).stdout)
+    assert month["month"] == time.strftime("%Y-%m")
+    assert month["calls"] == 2
+    text = CliRunner().invoke(main, ["status"]).stdout
+    assert "Last chat" in text
+    none = CliRunner().invoke(main, ["status", "--month", "1999-01"])
+    assert "No chat of this project ended in 1999-01." in none.stdout
+    wrong = CliRunner().invoke(main, ["status", "--month", "soon"])
+    assert wrong.exit_code == 2

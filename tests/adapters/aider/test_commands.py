@@ -11,7 +11,7 @@ from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider.commands import OURS
 
 from .conftest import Driver, MakeDriver, ScriptedModel
-from .test_life import FACT, chatter
+from .test_wrappers import FACT, chatter
 
 KEYS = {
     "used", "available", "utilization", "history_budget", "history_used", "messages_count", "largest_messages",
@@ -82,10 +82,18 @@ def test_looking_changes_nothing(command: str, drive: MakeDriver, gardened: Any)
     chatter(driver, 8)
     gardener = driver.coder.gardener
     lists = [dict(message) for message in driver.history]
-    before = (dict(gardener.chat.fidelity), len(gardener.plans_applied), gardener.chat.floor)
+    before = (
+        dict(gardener.state.chat.fidelity),
+        len(gardener.state.compactions.applied),
+        gardener.state.chat.floor,
+    )
     driver.type(command)
     assert driver.history == lists
-    assert (dict(gardener.chat.fidelity), len(gardener.plans_applied), gardener.chat.floor) == before
+    assert (
+        dict(gardener.state.chat.fidelity),
+        len(gardener.state.compactions.applied),
+        gardener.state.chat.floor,
+    ) == before
 
 
 def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, gardened: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider import commands, defaults, link, options, wrappers
+from aider_gardener.adapters.aider.guard import ATTRIBUTE
 from aider_gardener.settings import Settings
 
 
@@ -62,10 +63,10 @@ def test_an_aider_with_a_report_of_its_own_shows_that_while_the_gardener_is_off(
         asked.append(args)
 
     report = wrappers.cmd_context_pressure(own)
-    off = SimpleNamespace(coder=SimpleNamespace(**{link.ATTRIBUTE: None}))
+    off = SimpleNamespace(coder=SimpleNamespace(**{ATTRIBUTE: None}))
     report(off, "--json")
     assert asked == ["--json"]
-    assert wrappers.cmd_context_pressure(None) is commands.cmd_context_pressure
+    assert wrappers.cmd_context_pressure(None).__wrapped__ is commands.cmd_context_pressure
 
 
 def test_a_build_in_which_it_is_off_loads_nothing_ahead(build: pytest.MonkeyPatch) -> None:

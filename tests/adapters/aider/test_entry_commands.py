@@ -13,7 +13,7 @@ from aider_gardener.messages import Message
 from aider_gardener.plan.view import NOTE_HEAD, problems
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
-from .test_life import FACT, chatter
+from .test_wrappers import FACT, chatter
 
 MARKER = "quetzal-5521"
 SECRET_WORDS = f"The {MARKER} lives in the attic of the observatory."
@@ -21,7 +21,7 @@ SECRET_WORDS = f"The {MARKER} lives in the attic of the observatory."
 
 def id_of(driver: Driver, text: str) -> str:
     """The id of the newest entry that holds the text."""
-    found = [entry.id for entry in driver.coder.gardener.chat.entries.values() if text in entry.content]
+    found = [entry.id for entry in driver.coder.gardener.state.chat.entries.values() if text in entry.content]
     return str(found[-1])
 
 
@@ -137,7 +137,7 @@ def test_a_forgotten_entry_does_not_come_back_by_undo(drive: MakeDriver, gardene
     driver = drive()
     driver.ask(f"/ask {SECRET_WORDS}", reply=f"Yes, {MARKER} it is.")
     chatter(driver, 7)
-    assert driver.coder.gardener.plans_applied
+    assert driver.coder.gardener.state.compactions.applied
     driver.type(f"/forget {id_of(driver, SECRET_WORDS)}")
     driver.type(f"/forget {id_of(driver, MARKER)}")
     driver.type("/gardener undo")
@@ -155,12 +155,12 @@ def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: Scr
     chatter(driver, 2)
     assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
     chatter(driver, 8)
-    assert driver.coder.gardener.plans_applied
+    assert driver.coder.gardener.state.compactions.applied
     assert long.strip() in model.last_prompt()
     assert MARKER in say(driver, "/pin")
     driver.type(f"/unpin {id_of(driver, MARKER)}")
     driver.coder.gardener.shrink()
-    driver.coder.gardener.host.show()
+    driver.coder.gardener.state.host.show()
     driver.ask("/ask and now?")
     assert long.strip() not in model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
@@ -174,7 +174,7 @@ def test_a_pin_survives_a_restart(drive: MakeDriver, gardened: Any, model: Scrip
     again = drive(done_messages=[dict(m) for m in driver.history])
     chatter(again, 8)
     assert SECRET_WORDS in model.last_prompt()
-    assert again.coder.gardener.plans_applied
+    assert again.coder.gardener.state.compactions.applied
 
 
 def test_pinning_what_was_cleared_puts_it_back_for_good(
@@ -195,7 +195,7 @@ def test_what_is_too_large_to_pin_is_refused(drive: MakeDriver, gardened: Any) -
     driver = drive()
     driver.ask("/ask " + "a long tale of words " * 150)
     assert "half of the history budget" in say(driver, f"/pin {id_of(driver, 'long tale')}")
-    assert not any(entry.pinned for entry in driver.coder.gardener.chat.entries.values())
+    assert not any(entry.pinned for entry in driver.coder.gardener.state.chat.entries.values())
 
 
 def test_restore_puts_an_original_back_in_its_place(
@@ -241,7 +241,7 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     assert "Nothing was ever done to it" in say(driver, f"/why {stored_id}")
     chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
-    swapped = driver.coder.gardener.plans_applied[-1].turn
+    swapped = driver.coder.gardener.state.compactions.applied[-1].turn
     for words in ("prose", "of 100 now (class +40", "full → ", "plan: history of ", " tokens above its mark of 1,000", "turns ago",
                   f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
         assert words in " ".join(said.split()), words
@@ -320,7 +320,7 @@ def test_a_recall_note_in_the_chat_is_ours_and_not_the_users(drive: MakeDriver, 
     driver.type("/recall staging box port")
     assert any("48213" in m["content"] for m in driver.history)
     driver.type("/gardener status")
-    newest = [e for e in driver.coder.gardener.chat.entries.values() if "48213" in e.content][-1]
+    newest = [e for e in driver.coder.gardener.state.chat.entries.values() if "48213" in e.content][-1]
     assert newest.source.kind.value == "stub"
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from aider_gardener import install, uninstall
@@ -65,22 +62,3 @@ def test_a_missing_seam_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SeamError, match="_clear_chat_history is missing"):
         install()
     assert not is_installed()
-
-
-@pytest.mark.parametrize("seam", seams.SEAMS, ids=lambda seam: seam.name)
-def test_every_seam_says_why(seam: seams.Seam) -> None:
-    assert seam.reason
-    assert seam.retired_by
-
-
-def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
-    code = (
-        "import sys; from aider.commands import Commands; del Commands._clear_chat_history\n"
-        "sys.argv = ['aider-gardener', '--version']\n"
-        "from aider_gardener.adapters.aider.cli import main; main()"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0
-    assert "0.86.2" in run.stdout
-    assert run.stderr.count("\n") == 1
-    assert "running aider without the gardener" in run.stderr

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY
-from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.compactions import drafted
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import FILLER
 from aider_gardener.settings import Settings
@@ -160,7 +160,7 @@ class ChatLaws(RuleBasedStateMachine):
         before = list(self.driver.history)
         self.type(f"/ask question {self.number} that fails")
         self.model.replies.clear()
-        if kind == "twice" and len(self.gardener.compactions._before) == self.changes:
+        if kind == "twice" and len(self.gardener.state.compactions.before) == self.changes:
             unanswered = before[-1:] and before[-1]["role"] == "user"
             closing = [{"role": "assistant", "content": FILLER}] if unanswered else []
             assert self.driver.history == [*before, *closing]
@@ -180,7 +180,7 @@ class ChatLaws(RuleBasedStateMachine):
     @rule()
     def off_and_on(self) -> None:
         self.type("/gardener off")
-        chat = self.gardener.chat
+        chat = self.gardener.state.chat
         assert all(len(piece.members) == 1 for piece in [*chat.done, *chat.cur])
         said = [entry for seq, entry in chat.entries.items() if seq not in chat.gone]
         assert sorted((e.role, e.content) for e in said) == sorted(
@@ -197,12 +197,12 @@ class ChatLaws(RuleBasedStateMachine):
         coder, gardener = self.driver.coder, self.gardener
         link.take_in(coder, gardener)
         before = [dict(message) for message in self.driver.history]
-        used = history_used(gardener)
+        used = gardener.state.history_used
         plan = gardener.tend(goal=Goal(high=max(1, used // 2), low=max(1, used // 4)))
         if plan is not None:
             link.show(coder, gardener)
             assert alternates(self.driver.history)
-            assert history_used(gardener) == plan.tokens_after < plan.tokens_before == used
+            assert gardener.state.history_used == plan.tokens_after < plan.tokens_before == used
             gardener.undo()
             link.show(coder, gardener)
         assert self.driver.history == before
@@ -217,28 +217,28 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def a_plan_saves_tokens(self) -> None:
-        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.plans_applied)
+        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.state.compactions.applied)
 
     @invariant()
     def the_same_chat_makes_the_same_prompt_and_no_second_plan(self) -> None:
         coder, gardener = self.driver.coder, self.gardener
         coder.format_messages()  # a plan made here leaves room in which aider may put its reminder next time
         first = coder.format_messages().all_messages()
-        plans = len(gardener.plans_applied)
+        plans = len(gardener.state.compactions.applied)
         assert coder.format_messages().all_messages() == first
-        assert len(gardener.plans_applied) == plans
+        assert len(gardener.state.compactions.applied) == plans
         assert alternates(first)
 
     @invariant()
     def the_window_is_kept_if_any_view_does(self) -> None:
         gardener, window = self.gardener, self.driver.coder.main_model.info["max_input_tokens"]
         prompt = self.driver.coder.format_messages().all_messages()
-        if sum(gardener.count(str(message["content"])) for message in prompt) > window:
-            assert gardener.draft(goal=Goal(high=1, low=1, hard=1)) is None
+        if sum(gardener.state.count(str(message["content"])) for message in prompt) > window:
+            assert drafted(gardener.state, Goal(high=1, low=1, hard=1)) is None
 
     @invariant()
     def without_a_compaction_the_prefix_stays(self) -> None:
-        changes = len(self.gardener.compactions._before)
+        changes = len(self.gardener.state.compactions.before)
         now = [dict(message) for message in self.driver.history]
         if changes == self.changes and not self.disturbed:
             assert now[: len(self.seen)] == self.seen

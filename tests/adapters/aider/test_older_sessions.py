@@ -11,7 +11,7 @@ from aider_gardener.messages import SourceKind
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import id_of, say
-from .test_life import FACT
+from .test_wrappers import FACT
 
 QUESTION = "/ask which port did the staging box kestrel have?"
 LOCAL = "ollama/llama3"
@@ -114,10 +114,10 @@ def test_resume_begins_with_the_last_chat(drive: MakeDriver, gardened: Any, mode
     for words in ("please remember", "→ Kestrel-17 is noted", "files edited: app.py", "still failing",
                   "absent_module_x"):  # fmt: skip
         assert words in note
-    assert second.coder.gardener.count(note) <= 600
+    assert second.coder.gardener.state.count(note) <= 600
     second.ask("/ask hm")
     assert note in model.last_prompt()
-    kinds = [entry.source.kind for entry in second.coder.gardener.chat.entries.values()]
+    kinds = [entry.source.kind for entry in second.coder.gardener.state.chat.entries.values()]
     assert kinds[0] is SourceKind.STUB
     assert kinds[2] is SourceKind.TYPED
 

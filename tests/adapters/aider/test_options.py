@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,14 +11,7 @@ from aider_gardener import install
 from aider_gardener.adapters.aider.options import flag
 from aider_gardener.settings import Settings, variable
 
-
-def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    import os
-
-    return subprocess.run(
-        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
-        capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+from .test_cli import aider
 
 
 def parser() -> object:
@@ -67,22 +58,3 @@ def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str
     assert run.returncode == 2
     assert words in run.stderr.splitlines()[-1]
     assert "Traceback" not in run.stderr
-
-
-def test_version_is_aiders(tmp_path: Path) -> None:
-    run = aider("--version", cwd=tmp_path)
-    assert run.returncode == 0
-    assert run.stdout.strip().endswith("0.86.2")
-
-
-def test_upgrading_says_how_to_upgrade_the_gardener(tmp_path: Path) -> None:
-    run = aider("--upgrade", "--no-git", cwd=tmp_path)
-    said = " ".join(run.stdout.split())
-    assert "uv tool upgrade aider-gardener" in said
-    assert "pip install" not in said.replace("pip install -U aider-gardener", "")
-
-
-def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / ".aider.conf.yml").write_text("model: gpt-4\nmap-tokens: 0\n", encoding="utf-8")
-    run = aider("--exit", "--no-git", "--no-check-update", "--no-show-release-notes", cwd=tmp_path)
-    assert "gpt-4 with" in run.stdout

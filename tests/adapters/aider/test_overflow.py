@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY, is_overflow, window_of
-from aider_gardener.gardener.compactions import history_used
+from aider_gardener.gardener.state import ChatState
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 
@@ -71,7 +72,7 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
     (line,) = [line for line in driver.said if "does not fit" in line]
     assert "taken out of the chat" in line
     assert "kept as g" in line
-    assert driver.coder.gardener.archive.store.search_text("5512")
+    assert driver.coder.gardener.state.archive.store.search_text("5512")
     driver.ask("/ask and now?", reply="Here.")
     assert_legal(driver)
     assert driver.history[-1]["content"] == "Here."
@@ -98,10 +99,10 @@ def test_the_window_that_a_rejection_states_holds_from_then_on(
     driver.type("/ask go on")
     assert driver.history[-1]["content"] == "Here you are."
     gardener = driver.coder.gardener
-    assert gardener.frame.window == 3_500
-    assert gardener.frame.tokens + history_used(gardener) < 3_500
+    assert gardener.state.frame.window == 3_500
+    assert gardener.state.frame.tokens + gardener.state.history_used < 3_500
     talk(driver, 4)
-    assert gardener.count(model.last_prompt()) < 3_500
+    assert gardener.state.count(model.last_prompt()) < 3_500
 
 
 def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(
@@ -113,12 +114,12 @@ def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(
     pasted = f"why is shard 7 slow?\n{rows}\nplease say it in one sentence"
     driver.ask(f"/ask {pasted}", reply="Because.")
     sent = model.requests[0][-1]["content"]
-    assert driver.coder.gardener.count(model.last_prompt()) < 8_192
+    assert driver.coder.gardener.state.count(model.last_prompt()) < 8_192
     assert "why is shard 7 slow?" in sent
     assert "please say it in one sentence" in sent
-    entry = next(e for e in driver.coder.gardener.chat.entries.values() if e.content == pasted)
+    entry = next(e for e in driver.coder.gardener.state.chat.entries.values() if e.content == pasted)
     assert entry.id in sent
-    assert driver.coder.gardener.archive.store.original(entry.id) == pasted
+    assert driver.coder.gardener.state.archive.store.original(entry.id) == pasted
     assert sum(entry.id in line and "your message" in line for line in driver.said) == 1
     driver.type("/gardener undo")
     assert driver.history[0]["content"] == pasted
@@ -171,20 +172,20 @@ def test_switched_off_overflow_is_aiders_own(drive: MakeDriver, gardened: Any, m
 RULE = "The port must stay 48213, never use 48214."
 
 
-def almost_full(driver: Driver) -> None:
-    """The next prompt would take more than 95 % of the window, whatever is compacted."""
-    gardener = driver.coder.gardener
-    gardener.is_hard = lambda: True
+@pytest.fixture
+def almost_full(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From then on the next prompt takes more than 95 % of the window, whatever is compacted."""
+    return lambda: monkeypatch.setattr(ChatState, "is_hard", True)
 
 
 def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, almost_full: Callable[[], None]
 ) -> None:
     gardened(history_tokens=100_000, llm_fallback=True)
     driver = drive()
     driver.ask(f"/ask which port? {RULE}")
     talk(driver, 4)
-    almost_full(driver)
+    almost_full()
     driver.ask("/ask hm")
     summarised = next(c for c in model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40])
     assert RULE in summarised["messages"][1]["content"].split("# ASSISTANT")[0]
@@ -195,7 +196,11 @@ def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
 
 
 def test_a_summary_that_fails_leaves_the_history_whole(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    drive: MakeDriver,
+    gardened: Any,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    almost_full: Callable[[], None],
 ) -> None:
     gardened(history_tokens=100_000, llm_fallback=True)
     driver = drive()
@@ -206,14 +211,14 @@ def test_a_summary_that_fails_leaves_the_history_whole(
         raise ConnectionError("no route")
 
     monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", fail)
-    almost_full(driver)
+    almost_full()
     driver.ask("/ask hm")
     assert driver.history[: len(before)] == before
     assert "the history stays as it is" in driver.last_said
 
 
 def test_a_summary_longer_than_the_history_is_not_taken(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch, almost_full: Callable[[], None]
 ) -> None:
     gardened(history_tokens=100_000, llm_fallback=True)
     driver = drive()
@@ -221,6 +226,6 @@ def test_a_summary_longer_than_the_history_is_not_taken(
     before = list(driver.history)
     long = [{"role": "user", "content": WORDS * 500}]
     monkeypatch.setattr(type(driver.coder.summarizer), "summarize_all", lambda self, messages: long)
-    almost_full(driver)
+    almost_full()
     driver.ask("/ask hm")
     assert driver.history[: len(before)] == before

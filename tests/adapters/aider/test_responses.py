@@ -85,13 +85,36 @@ def test_numbers_reach_the_chat_and_correct_the_counter(
     for number in range(3):
         driver.type(f"question {number}")
     gardener = driver.coder.gardener
-    assert gardener.usage.totals.calls == 3
-    assert gardener.usage.factor("gpt-4o") == pytest.approx(1.2, abs=0.06)
+    assert gardener.state.usage.totals.calls == 3
+    assert gardener.state.usage.factor("gpt-4o") == pytest.approx(1.2, abs=0.06)
     plain = len(driver.coder.main_model.tokenizer("some words of a text " * 50))
-    assert gardener.count("some words of a text " * 50) == pytest.approx(1.2 * plain, rel=0.06)
+    assert gardener.state.count("some words of a text " * 50) == pytest.approx(1.2 * plain, rel=0.06)
     driver.type("/model gpt-4")
     driver.type("on")
-    assert gardener.count("some words of a text " * 50) < 1.1 * plain
+    assert gardener.state.count("some words of a text " * 50) < 1.1 * plain
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_no_prompt_passes_the_window_when_the_provider_reports_too_little(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    import litellm
+
+    gardened()
+    driver = drive(model_name="gpt-4")
+    count, window = driver.coder.main_model.token_count, driver.coder.main_model.info["max_input_tokens"]
+    sent: list[int] = []
+
+    def complete(**options: Any) -> Any:
+        sent.append(count(options["messages"]))
+        return completion("So it is. " * 60, "gpt-4", int(share * sent[-1]), 5)
+
+    monkeypatch.setattr(litellm, "completion", complete)
+    for turn in range(9):
+        driver.type(f"Turn {turn}: " + " ".join(f"item {n} of list {turn} stays;" for n in range(200)))
+    assert len(sent) == 9 and max(sent[3:]) > window // 2
+    assert max(sent) <= window
+    assert driver.coder.gardener.state.usage.totals.prompt_tokens == sum(int(share * n) for n in sent)
 
 
 def test_a_streamed_chat_is_counted(
@@ -104,7 +127,7 @@ def test_a_streamed_chat_is_counted(
     usage = litellm_usage(prompt_tokens=4_000, completion_tokens=9, cache_read_input_tokens=3_000)
     monkeypatch.setattr(litellm, "completion", lambda **options: Stream("Fine.", usage))
     driver.type("hello")
-    used = driver.coder.gardener.usage
+    used = driver.coder.gardener.state.usage
     assert (used.totals.prompt_tokens, used.totals.cached_tokens) == (4_000, 3_000)
     assert used.cache_read_share == 0.75
 
@@ -113,7 +136,7 @@ def test_without_numbers_a_call_is_estimated(drive: MakeDriver, gardened: Any, m
     gardened()
     driver = drive(stream=True)
     driver.ask("hello")
-    totals = driver.coder.gardener.usage.totals
+    totals = driver.coder.gardener.state.usage.totals
     assert (totals.calls, totals.estimated_calls) == (1, 1)
     assert totals.prompt_tokens > 500
     assert totals.cost > 0

@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
+from aider_gardener.gardener.compactions import goal_of
 from aider_gardener.messages import Fidelity, SourceKind
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import is_legal, say
 from .test_laws import alternates
-from .test_life import FACT, chatter
+from .test_wrappers import FACT, chatter
 
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(600))
 
 
 def originals(driver: Driver) -> list[tuple[str, str]]:
     """What was said in the chat, in the order in which it was said."""
-    entries = driver.coder.gardener.chat.entries.values()
+    entries = driver.coder.gardener.state.chat.entries.values()
     return [(entry.role, entry.content) for entry in entries]
 
 
@@ -29,7 +30,7 @@ def standing(driver: Driver) -> list[tuple[str, str]]:
 
 
 def levels(driver: Driver) -> set[Fidelity]:
-    return set(driver.coder.gardener.chat.fidelity.values())
+    return set(driver.coder.gardener.state.chat.fidelity.values())
 
 
 def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
@@ -43,7 +44,7 @@ def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
     driver.type("/run make all")
     chatter(driver, 6)
     driver.type("/run make all again")
-    assert len(driver.coder.gardener.plans_applied) > 1
+    assert len(driver.coder.gardener.state.compactions.applied) > 1
     assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
     assert LOG not in "\n".join(text for _role, text in standing(driver))
     return driver
@@ -76,13 +77,13 @@ def test_on_takes_over_again_where_off_left_the_history_whole(
 ) -> None:
     gardened(history_tokens=1_000, throttle_tokens=400)
     driver = compacted(drive, monkeypatch)
-    plans = len(driver.coder.gardener.plans_applied)
+    plans = len(driver.coder.gardener.state.compactions.applied)
     driver.type("/gardener off")
     assert "no compaction to undo" in say(driver, "/gardener undo")
     driver.type("/gardener on")
     assert standing(driver) == originals(driver)
     driver.ask("/ask and now?")
-    assert len(driver.coder.gardener.plans_applied) == plans + 1
+    assert len(driver.coder.gardener.state.compactions.applied) == plans + 1
     assert Fidelity.HIDDEN in levels(driver)
     assert alternates(driver.history)
 
@@ -101,7 +102,7 @@ def test_off_leaves_what_was_cleared_or_forgotten_away(drive: MakeDriver, garden
     driver.type("/clear")
     driver.ask("/ask the password is quetzal")
     chatter(driver, 8)
-    entries = driver.coder.gardener.chat.entries.values()
+    entries = driver.coder.gardener.state.chat.entries.values()
     driver.type(f"/forget {next(e.id for e in entries if 'quetzal' in e.content)} --yes")
     driver.type("/gardener off")
     text = "\n".join(text for _role, text in standing(driver))
@@ -129,14 +130,14 @@ def test_what_undo_all_took_back_is_not_compacted_again_at_once(
     gardened(history_tokens=1_000, throttle_tokens=400)
     driver = compacted(drive, monkeypatch)
     driver.type("/gardener undo all")
-    plans = len(driver.coder.gardener.plans_applied)
+    plans = len(driver.coder.gardener.state.compactions.applied)
     (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
     driver.type("/read-only notes.md")  # what stands before the history changes: the cache is cold
     driver.ask("/ask short?", reply="Yes.")
-    assert len(driver.coder.gardener.plans_applied) == plans
+    assert len(driver.coder.gardener.state.compactions.applied) == plans
     assert standing(driver) == originals(driver)
     chatter(driver, 6)
-    assert len(driver.coder.gardener.plans_applied) > plans
+    assert len(driver.coder.gardener.state.compactions.applied) > plans
 
 
 def test_undo_alone_takes_back_the_last_compaction_only(
@@ -167,7 +168,7 @@ def test_the_account_stays_for_some_prompts_and_its_leaving_is_told(
     gardened(resume=True, history_tokens=budget)
     driver, note = resumed(drive)
     gardener = driver.coder.gardener
-    assert gardener.count(note) <= max(240, 0.3 * gardener.goal().high)
+    assert gardener.state.count(note) <= max(240, 0.3 * goal_of(gardener.state).high)
     assert "question 7 about topic 7" in note
     kept = 0
     for number in range(60):
@@ -179,9 +180,9 @@ def test_the_account_stays_for_some_prompts_and_its_leaving_is_told(
         assert told == []
         kept += 1
     assert kept >= least
-    assert gardener.plans_applied
+    assert gardener.state.compactions.applied
     assert len(told) == 1
-    (entry,) = [e for e in gardener.chat.entries.values() if e.source.kind is SourceKind.STUB]
+    (entry,) = [e for e in gardener.state.chat.entries.values() if e.source.kind is SourceKind.STUB]
     assert f"/restore {entry.id} brings it back" in told[0]
     assert "note on the last chat" not in say(driver, "/ask more")
     driver.type(f"/restore {entry.id}")
@@ -196,7 +197,7 @@ def test_a_plan_gives_up_answers_before_the_account(
     gardened(resume=True)
     driver, note = resumed(drive)
     chatter(driver, 40)
-    assert driver.coder.gardener.plans_applied
+    assert driver.coder.gardener.state.compactions.applied
     assert "Answer 0." not in model.last_prompt()
     assert note in model.last_prompt()
 
@@ -205,7 +206,7 @@ def test_a_plan_gives_up_answers_before_the_account(
 def test_who_drops_the_account_hears_no_more_of_it(command: str, drive: MakeDriver, gardened: Any) -> None:
     gardened(resume=True)
     driver, note = resumed(drive)
-    driver.type(command.format(note=driver.coder.gardener.chat.entries[0].id))
+    driver.type(command.format(note=driver.coder.gardener.state.chat.entries[0].id))
     driver.ask("/ask go on")
     assert note not in str(driver.history)
     assert not any("note on the last chat" in line for line in driver.said)
@@ -219,7 +220,7 @@ def test_why_names_the_mark_that_fired(drive: MakeDriver, gardened: Any) -> None
     driver = drive()
     chatter(driver, 12)
     gardener = driver.coder.gardener
-    plan = gardener.plans_applied[-1].plan
+    plan = gardener.state.compactions.applied[-1].plan
     assert plan.marks.passed == "high"
     words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks.high:,}"
     said = " ".join(say(driver, f"/why {plan.swaps[0].entry_id}").split())
@@ -234,7 +235,7 @@ def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, 
     driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 6_000}
     chatter(driver, 18)
     gardener = driver.coder.gardener
-    plan = gardener.plans_applied[0].plan
+    plan = gardener.state.compactions.applied[0].plan
     (cause,) = {
         change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
     }
@@ -257,9 +258,9 @@ def test_commands_that_only_look_age_nothing(
     gardened()
     driver = drive()
     chatter(driver, 2)
-    chat = driver.coder.gardener.chat
+    chat = driver.coder.gardener.state.chat
     assert chat.turn == 2
-    known = driver.coder.gardener.chat.entries[0].id
+    known = driver.coder.gardener.state.chat.entries[0].id
     monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
     for command in (f"/why {known}", "/recall topic 1", *LOOKING):
         driver.type(command)
@@ -275,7 +276,7 @@ def test_commands_that_say_something_in_the_chat_are_turns(
     gardened()
     driver = drive()
     driver.ask(f"/ask {FACT}")
-    chat = driver.coder.gardener.chat
+    chat = driver.coder.gardener.state.chat
     driver.type("/run echo hi")
     assert chat.turn == 2
     driver.type("/context-pressure")
@@ -293,7 +294,7 @@ def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(
         driver.ask(f"/ask question {number} about topic {number}", reply="words of prose. " * 60)
         driver.type("/tokens")
         driver.type("/gardener")
-    assert driver.coder.gardener.plans_applied
+    assert driver.coder.gardener.state.compactions.applied
     noted = re.findall(r"^\[(\d+)\] user: question (\d+) about", model.last_prompt(), re.M)
     assert len(noted) > 1
     assert all(int(turn) == int(number) + 1 for turn, number in noted)
@@ -309,7 +310,7 @@ def test_a_prompt_that_says_what_was_said_is_a_turn_as_soon_as_it_is_sent(
     turns: list[int] = []
 
     def complete(**options: Any) -> Any:
-        turns.append(driver.coder.gardener.chat.turn)
+        turns.append(driver.coder.gardener.state.chat.turn)
         return model.complete(**options)
 
     monkeypatch.setattr(litellm, "completion", complete)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import ntpath
 import os
-from pathlib import Path
+import posixpath
+from collections import namedtuple
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import ModuleType
 
 import pytest
 
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.archive.store.location import (
-    file_system,
+    chosen_directory,
     is_network_file_system,
     is_network_path,
-    linux_mounts,
-    mac_mounts,
     prepare_directory,
 )
 from aider_gardener.errors import StoreError
 
-MOUNTINFO = """\
-22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/root rw
-30 22 0:25 / /mnt/team\\040files rw,nosuid - nfs4 server:/x rw
-31 22 0:26 / /mnt/c rw - 9p drvfs rw
-"""
-MOUNT = """\
-/dev/disk3s1 on / (apfs, sealed, local, read-only, journaled)
-//user@server/share on /Volumes/share (smbfs, nodev, nosuid)
-"""
+Mount = namedtuple("Mount", "mountpoint fstype opts")
+MOUNTS = [
+    Mount("/", "ext4", "rw,relatime"),
+    Mount("/mnt/team files", "nfs4", "rw,nosuid"),
+    Mount("/mnt/c", "9p", "rw"),
+    Mount("/mnt/twice", "nfs", "rw"),
+    Mount("/mnt/twice", "ext4", "rw"),
+]
 
 
 def test_in_a_work_tree_its_own_directory(tmp_path: Path) -> None:
@@ -98,17 +98,90 @@ def test_local_ones_are_not_called_networks(kind: str) -> None:
     assert not is_network_file_system(kind)
 
 
-def test_windows_shares_are_told_by_their_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aider_gardener.archive.store.location.sys.platform", "win32")
-    monkeypatch.setattr("os.path.realpath", lambda path: "\\\\server\\share\\project")
-    monkeypatch.setattr("os.path.splitdrive", ntpath.splitdrive)
-    assert is_network_path(Path("x"))
+def on(monkeypatch: pytest.MonkeyPatch, mounts: list[Mount], system: ModuleType = posixpath) -> None:
+    """A machine with these mounts, whose paths are all real."""
+    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: mounts)
+    monkeypatch.setattr("os.path.realpath", str)
+    monkeypatch.setattr("os.path.normcase", system.normcase)
+    pure = PureWindowsPath if system is ntpath else PurePosixPath
+    monkeypatch.setattr("aider_gardener.archive.store.location.Path", pure)
 
 
-def test_file_systems_are_told_by_the_nearest_mount() -> None:
-    mounts = linux_mounts(MOUNTINFO)
-    assert mounts == {"/": "ext4", "/mnt/team files": "nfs4", "/mnt/c": "9p"}
-    if os.name == "posix":
-        assert file_system(Path("/mnt/team files/project/x"), mounts) == "nfs4"
-        assert file_system(Path("/mnt/cd"), mounts) == "ext4"
-    assert mac_mounts(MOUNT) == {"/": "apfs", "/Volumes/share": "smbfs"}
+def test_windows_shares_are_told_by_their_name_or_their_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    on(monkeypatch, [Mount("C:\\", "NTFS", "rw,fixed"), Mount("Z:\\", "NTFS", "rw,remote")], ntpath)
+    assert is_network_path(PureWindowsPath(r"\\server\share\project"))  # type: ignore[arg-type]  # reason: no Windows
+    assert is_network_path(PureWindowsPath(r"z:\project"))  # type: ignore[arg-type]  # reason: no Windows
+    assert not is_network_path(PureWindowsPath(r"c:\project"))  # type: ignore[arg-type]  # reason: no Windows
+
+
+@pytest.mark.parametrize(
+    ("path", "is_network"),
+    [
+        ("/mnt/team files/project/x", True),
+        ("/mnt/c", True),
+        ("/mnt/cd", False),
+        ("/mnt/twice/x", False),
+        ("/", False),
+    ],
+)
+def test_file_systems_are_told_by_the_nearest_mount(
+    monkeypatch: pytest.MonkeyPatch, path: str, is_network: bool
+) -> None:
+    on(monkeypatch, MOUNTS)
+    assert is_network_path(PurePosixPath(path)) is is_network  # type: ignore[arg-type]  # reason: any system's
+
+
+def test_what_is_not_known_is_no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert not is_network_path(tmp_path)
+    on(monkeypatch, [])
+    assert not is_network_path(tmp_path)
+
+    def refused(*, all: bool) -> list[Mount]:
+        raise OSError
+
+    monkeypatch.setattr("psutil.disk_partitions", refused)
+    assert not is_network_path(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs modes")
+def test_a_directory_that_was_there_before_stays_as_it_is(tmp_path: Path) -> None:
+    """Whatever is in it: a work tree, a home, other files, nothing."""
+    for name, content in (("full", "notes.txt"), ("tree", ".git"), ("ignored", ".gitignore")):
+        place = tmp_path / name
+        place.mkdir(mode=0o755)
+        (place / content).write_text("theirs")
+        store = open_store(place)
+        assert not store.persistent and "other files" in store.notice and "\n" not in store.notice
+        store.close()
+        assert [path.name for path in place.iterdir()] == [content]
+        assert place.stat().st_mode & 0o777 == 0o755
+        store = open_store(chosen_directory(place))
+        assert (
+            store.persistent and store.notice == "" and (place / ".aider.gardener" / "gardener.db").exists()
+        )
+        store.close()
+        assert place.stat().st_mode & 0o777 == 0o755
+    (tmp_path / "empty").mkdir(mode=0o755)
+    open_store(chosen_directory(tmp_path / "empty")).close()
+    assert [path.name for path in (tmp_path / "empty").iterdir()] == [".aider.gardener"]
+    assert (tmp_path / "empty").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_place_that_the_user_named_keeps_its_archive(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert chosen_directory(tmp_path / "new") == tmp_path / "new"
+        open_store(tmp_path / "new").close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs hard links and modes")
+@pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "gardener.db-journal"])
+def test_a_file_with_a_second_name_is_left_alone(tmp_path: Path, name: str) -> None:
+    victim, place = tmp_path / "victim", tmp_path / ".aider.gardener"
+    place.mkdir()
+    victim.write_text("precious")
+    victim.chmod(0o644)
+    os.link(victim, place / name)
+    store = open_store(place)
+    assert not store.persistent and "hard link" in store.notice and "\n" not in store.notice
+    store.close()
+    assert victim.read_text() == "precious" and victim.stat().st_mode & 0o777 == 0o644

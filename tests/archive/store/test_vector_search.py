@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aider_gardener.archive.store import Chunk, Store, VectorHit, codes, open_store, sqlite_vec_library
+from aider_gardener.archive.store import Chunk, Store, VectorHit, open_store
 from aider_gardener.archive.store import vectors as vector_search
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.archive.store.vector_memory import Codes, Matrix
+from aider_gardener.archive.store.vector_memory import Codes, Matrix, code, distances
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
 ROWS, DIM = 1_500, 384
@@ -66,7 +66,7 @@ def forced(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     monkeypatch.setattr(vector_search, "UNREAD_ROWS", 0 if way == "sqlite-vec" else 10**9)
     monkeypatch.setattr(vector_search, "MATRIX_ROWS", 0 if way == "codes" else 10**9)
     if way != "sqlite-vec":
-        monkeypatch.setattr(sqlite_vec_library, "loaded", lambda db: False)
+        monkeypatch.setattr(vector_search, "has_sqlite_vec", lambda db: False)
 
 
 def near(store: Store, query: np.ndarray, **rest: object) -> list[VectorHit]:
@@ -75,8 +75,10 @@ def near(store: Store, query: np.ndarray, **rest: object) -> list[VectorHit]:
 
 def test_sqlite_vec_is_loaded_and_answers_on_this_machine() -> None:
     database = Database(None)
-    assert sqlite_vec_library.loaded(database.live), "sqlite-vec is a dependency and this SQLite can load it"
-    near_one, far_one = codes.code(np.array([1.0, -1.0] * 8)), codes.code(np.array([1.0, 1.0] * 8))
+    assert vector_search.has_sqlite_vec(database.live), (
+        "sqlite-vec is a dependency and this SQLite can load it"
+    )
+    near_one, far_one = code(np.array([1.0, -1.0] * 8)), code(np.array([1.0, 1.0] * 8))
     sql = "SELECT vec_distance_hamming(vec_bit(?), vec_bit(?))"
     assert database.live.execute(sql, (near_one, near_one)).get == 0
     assert database.live.execute(sql, (near_one, far_one)).get == 8
@@ -211,16 +213,16 @@ def test_a_matrix_that_grows_too_large_becomes_codes(tmp_path: Path, monkeypatch
 def test_an_odd_number_of_bytes_is_padded() -> None:
     for dim in (8, 20, 384, 7):
         matrix = RANDOM.standard_normal((50, dim)).astype(np.float32)
-        rows = np.frombuffer(b"".join(codes.code(row) for row in matrix), dtype=np.uint16).reshape(50, -1)
+        rows = np.frombuffer(b"".join(code(row) for row in matrix), dtype=np.uint16).reshape(50, -1)
         expected = ((matrix > 0) != (matrix[3] > 0)).sum(axis=1)
-        assert (codes.distances(rows, codes.code(matrix[3])) == expected).all()
+        assert (distances(rows, code(matrix[3])) == expected).all()
 
 
 def test_without_the_extension_numpy_serves(
     filled: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vector_search, "UNREAD_ROWS", 0)
-    monkeypatch.setattr(sqlite_vec_library, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(vector_search, "SQLITE_VEC", "no_such_package")
     directory, ids = filled
     store = open_store(directory)
     assert isinstance(store, SqliteStore)

@@ -157,7 +157,7 @@ def test_an_archive_of_the_version_before_gets_its_table(tmp_path: Path) -> None
     ):
         db.execute(statement, values)
     db.close()
-    again = open_store(tmp_path)
+    again = open_store(tmp_path, user=tmp_path / "user")
     assert again.persistent and again.notice == "" and again.stats().schema == schema.VERSION
     put(again, "cccc ddd", seq=1)
     assert embed_all(again, embedder) == 1 and nearest(again, embedder, "a") == ["aaaa bbb"]

@@ -47,8 +47,8 @@ class TestGardenerArchive(unittest.TestCase):
     def test_every_message_is_archived(self):
         with GitTemporaryDirectory():
             coder = self.session("--gardener")
-            store = coder.gardener.archive.store
-            entries = store.session_entries(coder.gardener.archive.session)
+            store = coder.gardener.state.archive.store
+            entries = store.session_entries(coder.gardener.state.archive.session)
             archived = [store.original(entry.id) for entry in entries]
             chat = [msg["content"] for msg in coder.done_messages + coder.cur_messages]
             self.assertIn("What is the limit?", archived)

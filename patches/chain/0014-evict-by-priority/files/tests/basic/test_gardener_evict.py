@@ -66,8 +66,8 @@ class TestGardenerEvict(unittest.TestCase):
         with GitTemporaryDirectory():
             coder = self.make_coder("--gardener-history-tokens", "3000")
             self.long_chat(coder)
-            self.assertTrue(coder.gardener.plans_applied)
-            coder.gardener.show_originals()
+            self.assertTrue(coder.gardener.state.compactions.applied)
+            coder.gardener.give_back()
             link.show(coder, coder.gardener)
             contents = [msg["content"] for msg in coder.done_messages + coder.cur_messages]
             for i in range(20):

@@ -1,0 +1,111 @@
+"""What the gardener uses of aider: its coder, and what hangs on it. Nothing else of it is touched.
+
+The names and types are aider's own, of the version that `seams` supports.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+HostMessage = dict[str, Any]
+"""A message as aider holds it: "role" and "content", which is a text or a list of parts."""
+
+Original = Callable[..., Any]
+"""What stands in a seam while the gardener is not installed."""
+
+
+class HostIO(Protocol):
+    """aider's terminal. `yes` is the answer that the user gave to all questions beforehand."""
+
+    yes: bool | None
+
+    def tool_output(self, *messages: str) -> None: ...
+    def tool_warning(self, message: str = "") -> None: ...
+    def tool_error(self, message: str = "") -> None: ...
+    def confirm_ask(
+        self,
+        question: str,
+        default: str = "y",
+        subject: str | None = None,
+        explicit_yes_required: bool = False,
+    ) -> bool: ...
+
+
+class HostModel(Protocol):
+    """A model: `info` is its row of litellm's table."""
+
+    name: str
+    info: Mapping[str, Any]
+    edit_format: str
+    max_chat_history_tokens: int
+    weak_model: HostModel
+
+    def tokenizer(self, text: str) -> Sequence[int]: ...
+    def send_completion(
+        self, messages: list[HostMessage], functions: None, stream: bool
+    ) -> tuple[object, Any]: ...
+
+
+class HostSummarizer(Protocol):
+    """aider's summary of the history by a model."""
+
+    models: Sequence[HostModel]
+    max_tokens: int
+
+    def summarize_all(self, messages: list[HostMessage]) -> list[HostMessage]: ...
+
+
+class HostRepo(Protocol):
+    """The git repository of the chat."""
+
+    def get_head_commit_sha(self) -> str | None: ...
+
+
+class Chunks(Protocol):
+    """A prompt in its parts, in the order in which they are sent."""
+
+    system: list[HostMessage]
+    examples: list[HostMessage]
+    readonly_files: list[HostMessage]
+    repo: list[HostMessage]
+    done: list[HostMessage]
+    chat_files: list[HostMessage]
+    cur: list[HostMessage]
+    reminder: list[HostMessage]
+
+    def all_messages(self) -> list[HostMessage]: ...
+
+
+class HostCommands(Protocol):
+    """aider's commands in the chat. `args` are those of its command line, None where there is none."""
+
+    coder: HostCoder
+    io: HostIO
+    args: Namespace | None
+
+
+class HostCoder(Protocol):
+    """A coder: the two lists that are its chat, the files in it, and the turn that is going on."""
+
+    done_messages: list[HostMessage]
+    cur_messages: list[HostMessage]
+    abs_fnames: set[str]
+    root: str
+    repo: HostRepo | None
+    io: HostIO
+    commands: HostCommands | None
+    main_model: HostModel
+    summarizer: HostSummarizer
+    edit_format: str
+    add_cache_headers: bool
+    partial_response_content: str | None
+    reflected_message: str | None
+    num_reflections: int
+    max_reflections: int
+    num_exhausted_context_windows: int
+
+    def get_rel_fname(self, fname: str) -> str: ...
+    def format_chat_chunks(self) -> Chunks: ...
+    def format_messages(self) -> Chunks: ...

@@ -1,0 +1,260 @@
+"""What one chat is: its settings, its archive, what stands in its prompts, and what was done to it so far.
+
+Everything in this room works on a `ChatState`, or on the part of it that it needs. Nothing else holds
+anything of a chat, so `twin()` is all that a trial needs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.messages import Fidelity, Focus, Message, SourceKind, TokenCounter, twin
+from aider_gardener.notes.chatmap import MapNote
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.expiry import Policy
+from aider_gardener.plan.goals import HARD_AT, Frame, Level, level
+from aider_gardener.plan.planner import Applied, history_tokens, open_exchange
+from aider_gardener.plan.priority import focus_words
+from aider_gardener.plan.usage import Usage
+from aider_gardener.plan.view import Piece
+from aider_gardener.recall.recall import Recollection
+from aider_gardener.settings import Settings
+
+UNKNOWN_LIMIT = 1_024
+"""Tokens that the history may have, and recall may use, where host and model name no limit."""
+FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
+"""Share of the window that the history may have where tokens have no price (a local model), and the most:
+the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
+RECALL_WINDOW_SHARE = 1 / 16
+"""Share of the window that recalled text may use at most."""
+FOCUS_PROMPTS = 5
+"""How many of the user's last messages say what the chat is about now."""
+
+
+class Host(Protocol):
+    """The chat as its host holds it."""
+
+    def take_in(self) -> None:
+        """Hand the gardener what the host's lists hold now."""
+        ...
+
+    def show(self) -> None:
+        """Make the host's lists what the gardener shows."""
+        ...
+
+    def append(self, messages: Sequence[Message]) -> None:
+        """Add messages to the end of the chat."""
+        ...
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the last plan was made for: the next sequence number then, and the marks it left behind."""
+
+    next_seq: int = -1
+    high: int = 0
+    hard: int = 0
+
+
+@dataclass
+class Compactions:
+    """What was compacted in a chat: the plans, oldest first, and for each the fidelities before it, as long
+    as it can be undone. Below `hold` tokens of history no plan is due (the user took the last one back)."""
+
+    applied: list[Applied] = field(default_factory=list)
+    before: list[dict[int, Fidelity]] = field(default_factory=list)
+    hold: int = 0
+    planned: Planned = Planned()
+
+
+@dataclass
+class Prefix:
+    """What stands before the history in the prompts: how often it was the same as in the prompt before."""
+
+    key: object = None
+    prompts: int = 0
+    kept: int = 0
+
+    def changed(self, key: object) -> bool:
+        """Count a prompt with what stands before its history; whether that differs from the last one."""
+        is_new = self.key not in (None, key)
+        self.key = key
+        self.prompts += 1
+        self.kept += not is_new
+        return is_new
+
+    @property
+    def kept_share(self) -> float:
+        """The share, 0 to 1, of the prompts that began as the one before."""
+        return self.kept / max(1, self.prompts)
+
+
+@dataclass
+class Given:
+    """The originals that the model asked for and got in one turn of the user, and their tokens."""
+
+    turn: int = -1
+    ids: set[str] = field(default_factory=set)
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Point:
+    """The prompt at the end of a turn: its tokens and the model's window (0: unknown)."""
+
+    tokens: int
+    window: int
+
+    @property
+    def utilization(self) -> float:
+        return self.tokens / self.window if self.window else 0.0
+
+
+@dataclass
+class Growth:
+    """How the prompts of a chat grew, and what was saved so far in tokens and dollars."""
+
+    points: list[Point] = field(default_factory=list)
+    saved_tokens: int = 0
+    saved_cost: float = 0.0
+    started_at: float = 0.0
+    calls_seen: int = 0
+
+
+@dataclass
+class ChatState:
+    """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
+    history (rules, summary, chat map). `host` is None where nobody but the caller holds the lists;
+    `host_limit` is its limit for the history in tokens, `host_limit_given` whether the user set it. `on` is
+    the user's switch, `looking` that a prompt is made only to be measured. `turns_open` counts turns that
+    are going on, one inside the other. `timings` are seconds of our own work by turn. `made` are notes
+    that we made for the host's lists and that have not entered yet."""
+
+    settings: Settings
+    archive: Archive
+    policy: Policy
+    usage: Usage
+    recollection: Recollection
+    chat: Chat = field(default_factory=Chat)
+    frame: Frame = field(default_factory=Frame)
+    host: Host | None = None
+    host_limit: int = UNKNOWN_LIMIT
+    host_limit_given: bool = False
+    on: bool = True
+    looking: bool = False
+    turns_open: int = 0
+    timings: dict[int, float] = field(default_factory=dict)
+    compactions: Compactions = field(default_factory=Compactions)
+    prefix: Prefix = field(default_factory=Prefix)
+    given: Given = field(default_factory=Given)
+    growth: Growth = field(default_factory=Growth)
+    note: MapNote = field(default_factory=MapNote)
+    made: set[str] = field(default_factory=set)
+
+    @classmethod
+    def new(cls, settings: Settings, archive: Archive) -> ChatState:
+        """A chat in which nothing was said yet."""
+        archive.line_chars = settings.older_chars
+        return cls(
+            settings,
+            archive,
+            policy=Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0),
+            usage=Usage(archive.clock),
+            recollection=Recollection(archive),
+        )
+
+    def twin(self) -> ChatState:
+        """A copy that changes on its own: for a trial. The archive is the same."""
+        parts = ("chat", "usage", "recollection", "compactions", "prefix", "given", "growth")
+        return replace(twin(self), **{name: twin(getattr(self, name)) for name in parts})
+
+    @property
+    def count(self) -> TokenCounter:
+        """Counts with the tokenizer of the chat's model."""
+        return self.archive.count
+
+    @property
+    def acts(self) -> bool:
+        """Whether prompts may be changed: on, and neither observing only nor looking only."""
+        return self.on and not self.looking and self.settings.mode == "garden"
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is going on."""
+        return self.turns_open > 0
+
+    @property
+    def budget(self) -> int:
+        """Tokens that the history may have before anything is done to it: settings, else the host's limit;
+        with a model whose tokens cost nothing a share of the window, where that is more."""
+        if self.settings.history_tokens:
+            return self.settings.history_tokens
+        is_free = not self.usage.prices.input and not self.host_limit_given
+        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
+        return max(self.host_limit, room)
+
+    @property
+    def recall_budget(self) -> int:
+        """Tokens that recalled text may use in one prompt, beside the history."""
+        most, window = self.settings.recall_tokens, self.frame.window
+        return min(most, int(RECALL_WINDOW_SHARE * window)) if window else min(most, UNKNOWN_LIMIT)
+
+    @property
+    def history_used(self) -> int:
+        """Tokens of everything of the past as it stands in the chat."""
+        return history_tokens(self.chat.done, self.chat.cur, open_exchange(self.chat), self.count)
+
+    @property
+    def room(self) -> int:
+        """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
+        window = self.frame.window
+        return int(HARD_AT * window) - self.frame.tokens - self.history_used if window else sys.maxsize
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether the next prompt takes 95 % of the window or more."""
+        return level(self.frame.tokens + self.history_used, self.frame.window) is Level.HARD
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The messages of both lists as they should stand."""
+        return [*self.chat.done, *self.chat.cur]
+
+    def focus(self) -> Focus:
+        """What the user is about now: words of the last prompts, files of the chat."""
+        typed = [e.content for e in self.chat.entries.values() if e.source.kind is SourceKind.TYPED]
+        return Focus(focus_words(typed[-FOCUS_PROMPTS:]), frozenset(self.frame.files))
+
+    def event(self, kind: str, **data: object) -> None:
+        """Record in the archive what was done to the chat in this turn."""
+        self.archive.event(self.chat.turn, kind, data)
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
+        began = time.perf_counter()
+        backlog = self.archive.backlog
+        if backlog:
+            backlog.pause()
+        try:
+            yield
+        finally:
+            if backlog:
+                backlog.resume()
+            turn = self.chat.turn
+            self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
+
+    @contextmanager
+    def only_looking(self) -> Iterator[None]:
+        """Prompts made inside are measured, and neither changed nor counted."""
+        before, self.looking = self.looking, True
+        try:
+            yield
+        finally:
+            self.looking = before

@@ -1,0 +1,342 @@
+"""Hostile files in a repository: what hangs, what is read, what is changed.
+
+    python -m bench.attacks.files                      attack this tree
+    python -m bench.attacks.files --against TREE       attack another one, say of an older commit
+
+Each attack runs in a process of its own, with a home of its own, for at most 15 seconds and 1 GB. The figures
+go to bench/results/attacks/files.json, one run for each commit that was attacked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results" / "attacks" / "files.json"
+SECONDS, MEMORY_BYTES = 15, 1 << 30
+HELD = "held"
+RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+"""Runs this file without its folder in front of the path, where modules have names of the library's."""
+JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+TRIGGER = """CREATE TRIGGER t AFTER INSERT ON occurrences
+    BEGIN UPDATE bodies SET body = CAST('evil' AS BLOB); END"""
+
+Attack = Callable[[Path], str]
+"""Does its worst to a repository and the archive's place in it; "held", or what went wrong."""
+
+
+def put(store: Any, text: str) -> None:
+    """Say something in a chat of an archive."""
+    from aider_gardener.archive.store import Chunk
+    from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+
+    store.open_session("s", project="p", started_at=1.0)
+    new = Entry(
+        id=entry_id("user", text), session="s", turn=1, seq=0, role="user", content=text,
+        source=Source(), cls=ContentClass.PROSE, segments=(), tokens=1,
+    )  # fmt: skip
+    store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+
+
+def filled(place: Path, text: str) -> Path:
+    """An archive with one entry, closed."""
+    from aider_gardener.archive.store import open_store
+
+    store = open_store(place)
+    put(store, text)
+    store.close()
+    return place / "gardener.db"
+
+
+def planted(place: Path) -> Path:
+    """An archive that somebody else made, with an entry, on a machine where the user has made some before."""
+    filled(place.parent.parent / "before", "mine")
+    home = str(place.parent.parent / "stranger")
+    subprocess.run(
+        [sys.executable, "-c", RUN, __file__, "--plant", str(place)],
+        env={**os.environ, "HOME": home, "XDG_DATA_HOME": home},
+        check=True,
+    )
+    return place / "gardener.db"
+
+
+def commit(top: Path, path: str = ".aider.gardener") -> None:
+    for words in (["init", "-q"], ["add", "-f", path], ["commit", "-qm", "theirs"]):
+        subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
+
+
+def told(place: Path) -> str:
+    """Open and use the archive: does one line say what is wrong?"""
+    from aider_gardener.archive.store import open_store
+
+    store = open_store(place)
+    put(store, "mine")
+    return HELD if store.notice and "\n" not in store.notice else "not a word of it"
+
+
+def clean(place: Path) -> str:
+    """Open and use the archive: is what it shows the user's own?"""
+    from aider_gardener.archive.store import open_store
+
+    store = open_store(place)
+    put(store, "mine")
+    found = [entry.content for entry in store.session_entries("s")]
+    return HELD if found == ["mine"] else f"it shows {found}"
+
+
+def fifo(name: str) -> Attack:
+    def attack(place: Path) -> str:
+        filled(place, "mine")
+        (place / name).unlink(missing_ok=True)
+        os.mkfifo(place / name)
+        return told(place)
+
+    return attack
+
+
+def marker_to_zero(place: Path) -> str:
+    place.mkdir()
+    (place / "encryption.json").symlink_to("/dev/zero")
+    return told(place)
+
+
+def marker_names_zero(place: Path) -> str:
+    place.mkdir()
+    value = {"source": "file:/dev/zero", "salt": "00", "check": ""}
+    (place / "encryption.json").write_text(json.dumps(value))
+    return told(place)
+
+
+def endless_marker(place: Path) -> str:
+    place.mkdir()
+    (place / "encryption.json").touch()
+    os.truncate(place / "encryption.json", 1 << 40)
+    return clean(place)
+
+
+def committed_trigger(place: Path) -> str:
+    with sqlite3.connect(planted(place)) as db:
+        db.execute(TRIGGER)
+    commit(place.parent)
+    return clean(place)
+
+
+def committed_entries(place: Path) -> str:
+    planted(place)
+    commit(place.parent)
+    return clean(place)
+
+
+def unpacked_entries(place: Path) -> str:
+    planted(place)
+    return clean(place)
+
+
+def unpacked_damage(place: Path) -> str:
+    path = planted(place)
+    words = b"pinned INTEGER NOT NULL DEFAULT "
+    path.write_bytes(path.read_bytes().replace(words + b"0", words + b"7"))
+    return clean(place)
+
+
+def committed_log(place: Path) -> str:
+    path = filled(place, "mine")
+    own, log = path.read_bytes(), path.with_name("gardener.db-wal")
+    db = sqlite3.connect(path)
+    db.execute("UPDATE bodies SET body = CAST('evil' AS BLOB)")
+    db.commit()
+    theirs = log.read_bytes()
+    db.close()
+    path.write_bytes(own)
+    log.write_bytes(theirs)
+    commit(place.parent, ".aider.gardener/gardener.db-wal")
+    return clean(place)
+
+
+def strange_journal(place: Path) -> str:
+    """A journal that says another file belongs to the same change: SQLite opens that one too."""
+    path, victim = filled(place, "mine"), place.parent / "victim"
+    victim.write_text("precious")
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode = delete")
+    db.close()
+    name = str(victim).encode()
+    head = (JOURNAL_MAGIC + struct.pack(">iIIII", 0, 0, 1, 512, 4096)).ljust(512, b"\0")
+    tail = struct.pack(">I", 1 << 18) + name + struct.pack(">II", len(name), sum(name)) + JOURNAL_MAGIC
+    path.with_name("gardener.db-journal").write_bytes(head + tail)
+    outcome = told(place)
+    return outcome if victim.exists() else "it deleted the other file"
+
+
+def hard_link(place: Path) -> str:
+    victim = place.parent / "victim"
+    victim.write_text("precious " * 1_000)
+    victim.chmod(0o644)
+    place.mkdir()
+    os.link(victim, place / "gardener.db")
+    outcome, mode = told(place), victim.stat().st_mode & 0o777
+    return outcome if mode == 0o644 else f"the other file has the mode {mode:o}"
+
+
+def foreign_directory(place: Path) -> str:
+    from aider_gardener.archive.store import open_store
+
+    top = place.parent
+    (top / "a.py").write_text("")
+    top.chmod(0o755)
+    open_store(top).close()
+    mode = top.stat().st_mode & 0o777
+    return HELD if mode == 0o755 and len(list(top.iterdir())) == 1 else f"mode {mode:o}, files put into it"
+
+
+def given(name: str, file: str, text: str) -> Attack:
+    """A file of the repository that gives a setting."""
+
+    def attack(place: Path) -> str:
+        import aider.main
+
+        from aider_gardener import install
+        from aider_gardener.adapters.aider import link
+        from aider_gardener.settings import Settings
+
+        top = place.parent
+        os.chdir(top)
+        (top / file).write_text(text)
+        install()
+        configs = [str(Path.home() / ".aider.conf.yml"), str(top / ".aider.conf.yml")]
+        parser = aider.main.get_parser(configs, str(top))
+        aider.main.load_dotenv_files(str(top), parser.parse_known_args([])[0].env_file, "utf-8")
+        args = parser.parse_args([])
+        os.environ.update(pair.split("=", 1) for pair in args.set_env)
+        io = SimpleNamespace(yes=True, prompt_session=None, tool_warning=print)
+        coder: Any = SimpleNamespace(root=str(top), io=io, commands=SimpleNamespace(args=args))
+        found = getattr(link.settings_of(coder), name)
+        return HELD if found == getattr(Settings(), name) else f"taken: {found!r}"
+
+    return attack
+
+
+def recording(place: Path) -> str:
+    from aider_gardener.errors import SessionError
+    from aider_gardener.replay.session.session import json_lines
+
+    os.mkfifo(place.parent / "session.jsonl")
+    try:
+        list(json_lines(place.parent / "session.jsonl"))
+    except SessionError:
+        return HELD
+    return "read"
+
+
+ATTACKS: dict[str, Attack] = {
+    **{
+        f"{name} is a FIFO": fifo(name)
+        for name in ("encryption.json", "gardener.db", "gardener.db-wal", "gardener.db-journal")
+    },
+    "encryption.json is a link to /dev/zero": marker_to_zero,
+    "encryption.json names file:/dev/zero": marker_names_zero,
+    "encryption.json of 1 TB": endless_marker,
+    "a committed archive with a trigger": committed_trigger,
+    "a committed archive with entries": committed_entries,
+    "an unpacked archive with entries": unpacked_entries,
+    "an unpacked archive that is damaged": unpacked_damage,
+    "a committed log beside one's own archive": committed_log,
+    "a journal that names another file": strange_journal,
+    "a hard link to another file": hard_link,
+    "the store is a directory with other files": foreign_directory,
+    ".env sets the store": given("store", ".env", "AIDER_GARDENER_STORE=/elsewhere"),
+    ".aider.conf.yml sets the store": given("store", ".aider.conf.yml", "gardener-store: /elsewhere"),
+    "set-env sets the store": given("store", ".aider.conf.yml", "set-env: [AIDER_GARDENER_STORE=/elsewhere]"),
+    ".env sets a remote embedder": given("embedder", ".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs"),
+    ".env sets the model that refines": given("refine_model", ".env", "AIDER_GARDENER_REFINE_MODEL=theirs"),
+    ".env lets the archive be pruned": given("retention", ".env", "AIDER_GARDENER_RETENTION=prune"),
+    "a recording is a FIFO": recording,
+}
+
+
+def outcome_of(name: str, tree: Path) -> dict[str, Any]:
+    """Run one attack against the package of a tree: what came of it and how long it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "home").mkdir()
+        Path(folder, "repo").mkdir()
+        private = ("AIDER_", "XDG_", "GIT_")
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(private)}
+        environ |= {"HOME": str(Path(folder, "home")), "PYTHONPATH": str(tree)}
+        environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        environ |= {
+            f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        }
+        started = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", RUN, __file__, "--one", name],
+                cwd=folder, env=environ, timeout=SECONDS, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            words = (done.stdout if not done.returncode else done.stderr).strip().splitlines() or ["it died"]
+            outcome = words[-1].replace(folder, "…")
+        except subprocess.TimeoutExpired:
+            outcome = "it hung"
+        return {"outcome": outcome, "seconds": round(time.perf_counter() - started, 1)}
+
+
+def attack(name: str) -> None:
+    """In the process of its own: one attack, whose outcome is the last line printed."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    outcome = ATTACKS[name](Path.cwd() / "repo" / ".aider.gardener")
+    print(outcome, flush=True)
+    os._exit(0)  # threads that a fault left must not hold it up
+
+
+def commit_of(tree: Path) -> str:
+    command = ["git", "-C", str(tree), "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def report(tree: Path) -> int:
+    """All attacks on a tree, printed and written; returns how many did not hold."""
+    found = {name: outcome_of(name, tree) for name in ATTACKS}
+    for name, row in found.items():
+        print(f"{name:43} {row['outcome']} ({row['seconds']} s)")
+    held: int = sum(row["outcome"] == HELD for row in found.values())
+    kept: dict[str, Any] = {"format": 1, "runs": {}}
+    if RESULTS.is_file():
+        kept = json.loads(RESULTS.read_text("utf-8"))
+    command = "python -m bench.attacks.files" + ("" if tree == ROOT else " --against TREE")
+    kept["runs"][commit_of(tree)] = {"command": command, "held": held, "attacks": found}
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    print(f"{held} of {len(found)} held")
+    return len(found) - held
+
+
+def main() -> int:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
+    parser.add_argument("--one", choices=ATTACKS, help=argparse.SUPPRESS)
+    parser.add_argument("--plant", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        attack(args.one)
+    if args.plant:
+        filled(args.plant, "poison")
+        return 0
+    return 1 if report(args.against.resolve()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

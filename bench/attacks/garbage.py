@@ -1,0 +1,180 @@
+"""What readers and compressors raise on garbage that looks like the output of tools.
+
+    python -m bench.attacks.garbage [--inputs N] [--seed N] [--corpus FOLDER ...] [--json FILE]
+
+Each input is a recorded output (or a part of one) with lines dropped, doubled, cut, joined and swapped for
+lines of others, with runs of blanks, fences, ANSI codes and brackets put in. One call is made with each,
+without the guard that the product has around it: what is raised is counted by its class and place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.passages import chunk
+from aider_gardener.compress import builds, testruns
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.line import line_form
+from aider_gardener.compress.registry import BY_CLASS
+from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
+from aider_gardener.notes.decisions import decisions_in
+from aider_gardener.notes.rules import lifted_in, rules_in
+from aider_gardener.reading.classify import classify
+from aider_gardener.reading.facts import extract
+from aider_gardener.reading.segments import segment
+from bench.attacks.linear import KINDS, UNITS, entry_of, place_of
+from bench.inputs import RECORDED
+from bench.provenance import made_on
+
+RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "garbage.json"
+LINES = 60
+FOCUS = Focus(frozenset({"error", "total", "test_a"}), frozenset({"src/main.py", "tests/test_a.py"}))
+Call = Callable[[str], object]
+
+
+def calls() -> dict[str, Call]:
+    """Compressors by class and kind, the line form and readers by source, each without a guard."""
+    found: dict[str, Call] = {}
+    for cls, compressor in BY_CLASS.items():
+        for kind in KINDS.get(cls, ("",)):
+            served = testruns.compress if kind in testruns.KINDS else compressor
+            served = builds.compress if kind in builds.KINDS else served
+            language = kind if cls is ContentClass.CODE else ""
+            found[f"{cls.value} {kind}".strip()] = partial(
+                _compressed, served, Context(kind, language, FOCUS)
+            )
+    for kind in testruns.KINDS:
+        found[f"test run {kind}"] = partial(_compressed, testruns.compress, Context(kind, "", FOCUS))
+    for kind in SourceKind:
+        found[f"read {kind.value}"] = partial(_read, Source(kind, "make test"))
+    found["notes"] = _noted
+    return found
+
+
+def _compressed(compressor: Callable[[str, Context], object], ctx: Context, text: str) -> object:
+    return compressor(text, ctx)
+
+
+def _read(source: Source, text: str) -> object:
+    parts = segment(text, source)
+    assert "".join(text[part.start : part.end] for part in parts) == text
+    return line_form(text, source, segments=parts), chunk("g0123456789", text, parts), classify(text)
+
+
+def _noted(text: str) -> object:
+    entry = entry_of(text, Source(SourceKind.TYPED))
+    return rules_in(text), lifted_in(text), decisions_in(text), extract(text), entry
+
+
+def mutated(texts: Sequence[str], rng: random.Random) -> str:
+    """A new text from the given ones."""
+    lines = rng.choice(texts).split("\n")
+    at = rng.randrange(len(lines))
+    lines = lines[at : at + rng.randint(1, LINES)]
+    for _ in range(rng.choice((0, 1, 2, 4, 16))):
+        lines = rng.choice(CHANGES)(lines, texts, rng) or [""]
+    return rng.choice(("\n", "\n", "\n", "\n", "\r\n", "\r", "")).join(lines)
+
+
+def _drop(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    return lines[:at] + lines[at + rng.randint(1, 8) :]
+
+
+def _double(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    return lines[: at + 1] + lines[at : at + 1] * rng.choice((1, 3, 40)) + lines[at + 1 :]
+
+
+def _cut(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    place = rng.randint(0, len(lines[at]))
+    return [*lines[:at], rng.choice((lines[at][:place], lines[at][place:])), *lines[at + 1 :]]
+
+
+def _swap(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    others = rng.choice(texts).split("\n")
+    start = rng.randrange(len(others))
+    return lines[:at] + others[start : start + rng.randint(1, 6)] + lines[at:]
+
+
+def _put(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    at = rng.randrange(len(lines))
+    place = rng.randint(0, len(lines[at]))
+    run = rng.choice(UNITS) * rng.choice((1, 2, 5, 60, 400))
+    return [*lines[:at], lines[at][:place] + run + lines[at][place:], *lines[at + 1 :]]
+
+
+def _only(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    return [rng.choice(UNITS) * rng.choice((1, 3, 40)) for _ in range(rng.randint(1, LINES))]
+
+
+def _squeeze(lines: list[str], texts: Sequence[str], rng: random.Random) -> list[str]:
+    change = rng.choice((str.upper, str.strip, str.split, lambda line: "\t" + line, lambda line: line[:40]))
+    return [" ".join(made) if isinstance(made := change(line), list) else made for line in lines]
+
+
+CHANGES = (_drop, _double, _cut, _swap, _put, _put, _only, _squeeze)
+
+
+def attack(inputs: int, texts: Sequence[str], seed: int) -> tuple[Counter[str], dict[str, str]]:
+    """How often what was raised where, and the shortest input for each."""
+    rng = random.Random(seed)
+    table = list(calls().items())
+    raised: Counter[str] = Counter()
+    shortest: dict[str, str] = {}
+    for number in range(inputs):
+        text = mutated(texts, rng)
+        name, call = table[number % len(table)]
+        try:
+            call(text)
+        except Exception as error:  # reason: what is raised is the result
+            key = f"{name}: {type(error).__name__} in {place_of(error)}"
+            raised[key] += 1
+            if len(text) < len(shortest.get(key, text + " ")):
+                shortest[key] = text
+    return raised, shortest
+
+
+def texts_in(folders: Sequence[Path]) -> list[str]:
+    """The files below the folders as text, at most 200,000 characters of each."""
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return [path.read_bytes().decode("utf-8", "surrogateescape")[:200_000] for path in files]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--corpus", type=Path, nargs="*", default=[])
+    parser.add_argument("--json", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    began = time.monotonic()
+    raised, shortest = attack(options.inputs, texts_in([RECORDED, *options.corpus]), options.seed)
+    for key, times in raised.most_common():
+        print(times, key, repr(shortest[key][:200]), flush=True)
+    value: dict[str, Any] = {
+        "command": f"python -m bench.attacks.garbage --inputs {options.inputs} --seed {options.seed}",
+        "made_on": made_on(),
+        "inputs": options.inputs,
+        "folders of texts": 1 + len(options.corpus),
+        "raised": dict(raised),
+        "minutes": round((time.monotonic() - began) / 60, 1),
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(f"{options.inputs} inputs, {sum(raised.values())} raised", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

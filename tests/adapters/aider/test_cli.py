@@ -1,0 +1,47 @@
+"""`aider-gardener` as a process: aider with the gardener in it, and aider as it is where that cannot be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
+        capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_version_is_aiders(tmp_path: Path) -> None:
+    run = aider("--version", cwd=tmp_path)
+    assert run.returncode == 0
+    assert run.stdout.strip().endswith("0.86.2")
+
+
+def test_upgrading_says_how_to_upgrade_the_gardener(tmp_path: Path) -> None:
+    run = aider("--upgrade", "--no-git", cwd=tmp_path)
+    said = " ".join(run.stdout.split())
+    assert "uv tool upgrade aider-gardener" in said
+    assert "pip install" not in said.replace("pip install -U aider-gardener", "")
+
+
+def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / ".aider.conf.yml").write_text("model: gpt-4\nmap-tokens: 0\n", encoding="utf-8")
+    run = aider("--exit", "--no-git", "--no-check-update", "--no-show-release-notes", cwd=tmp_path)
+    assert "gpt-4 with" in run.stdout
+
+
+def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
+    code = (
+        "import sys; from aider.commands import Commands; del Commands._clear_chat_history\n"
+        "sys.argv = ['aider-gardener', '--version']\n"
+        "from aider_gardener.adapters.aider.cli import main; main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0
+    assert "0.86.2" in run.stdout
+    assert run.stderr.count("\n") == 1
+    assert "running aider without the gardener" in run.stderr

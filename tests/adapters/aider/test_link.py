@@ -1,0 +1,90 @@
+"""Bad surroundings: one clear line, and aider still starts and answers."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from .conftest import MakeDriver, ScriptedModel
+
+
+def warnings(said: list[str]) -> list[str]:
+    return [line for line in said if line.startswith("aider-gardener")]
+
+
+def test_without_git_the_archive_is_at_user_level(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    subprocess.run(["git", "worktree", "prune"], cwd=repository, check=True)
+    gardened()
+    driver = drive(use_git=False)
+    driver.ask("/ask remember 48213")
+    assert len(model.requests) == 1
+    assert not (repository / ".aider.gardener").exists()
+    assert Path(driver.coder.gardener.state.archive.store.stats().path).is_file()
+    driver.coder.gardener.state.archive.store.forget_session(driver.coder.gardener.state.archive.session)
+
+
+def test_a_file_in_the_archives_place_leaves_memory_in_memory(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    (repository / ".aider.gardener").write_text("not a directory", encoding="utf-8")
+    gardened()
+    driver = drive()
+    driver.ask("/ask remember 48213", "/ask and again")
+    assert len(model.requests) == 2
+    assert len(warnings(driver.said)) == 1
+    assert not driver.coder.gardener.state.archive.store.persistent
+
+
+def test_a_foreign_database_is_left_alone(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    folder = repository / ".aider.gardener"
+    folder.mkdir()
+    with sqlite3.connect(folder / "gardener.db") as foreign:
+        foreign.execute("CREATE TABLE theirs (x)")
+    before = (folder / "gardener.db").read_bytes()
+    gardened()
+    driver = drive()
+    driver.ask("/ask remember 48213")
+    assert len(model.requests) == 1
+    assert len(warnings(driver.said)) == 1
+    assert (folder / "gardener.db").read_bytes() == before
+
+
+def test_a_store_elsewhere_by_setting(
+    drive: MakeDriver, gardened: Any, repository: Path, tmp_path: Path
+) -> None:
+    gardened(store=str(tmp_path / "elsewhere"))
+    driver = drive()
+    driver.ask("/ask remember 48213")
+    assert (tmp_path / "elsewhere" / "gardener.db").is_file()
+    assert not (repository / ".aider.gardener").exists()
+
+
+def test_an_empty_history_to_restore(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    (repository / ".chat.md").write_text("", encoding="utf-8")
+    gardened()
+    driver = drive(restore_chat_history=True)
+    driver.ask("/ask hello")
+    assert len(model.requests) == 1
+    assert not warnings(driver.said)
+
+
+def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
+    drive: MakeDriver, model: ScriptedModel, monkeypatch: Any
+) -> None:
+    from aider_gardener import install
+
+    monkeypatch.setenv("AIDER_GARDENER_LOW_MARK", "many")
+    install()
+    driver = drive()
+    driver.ask("/ask hello")
+    assert len(model.requests) == 1
+    (line,) = warnings(driver.said)
+    assert "AIDER_GARDENER_LOW_MARK='many' is not a float" in line

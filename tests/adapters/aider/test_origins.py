@@ -1,0 +1,172 @@
+"""Settings that reach out of a repository are not taken from its files unless the user agreed once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aider_gardener import install, uninstall
+from aider_gardener.adapters.aider import link
+from aider_gardener.settings import Settings
+
+CONFIG = ".aider.conf.yml"
+OUTSIDE = "AIDER_GARDENER_STORE"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository, the working directory, and beside it a home of its own."""
+    home, place = tmp_path / "home", tmp_path / "repo"
+    home.mkdir()
+    place.mkdir()
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.chdir(place)
+    return place
+
+
+@contextmanager
+def process() -> Iterator[None]:
+    """What a process of its own would be: what aider does to the environment ends with it."""
+    before = dict(os.environ)
+    install()
+    try:
+        yield
+    finally:
+        uninstall()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+class Said:
+    """What aider's terminal would show, and the answer to a question."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer, self.questions, self.lines = answer, [], []  # type: tuple[bool, list[str], list[str]]
+
+    def confirm_ask(self, question: str, subject: str = "", **options: Any) -> bool:
+        assert options == {"default": "n", "explicit_yes_required": True}
+        self.questions.append(subject)
+        return self.answer
+
+
+def started(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
+    """The settings of a chat in a process of its own."""
+    with process():
+        return begun(*words, answer=answer)
+
+
+def begun(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
+    """The settings of a chat, read in the steps and the order in which aider's `main` does it."""
+    import aider.main
+
+    said, root = Said(bool(answer)), str(Path.cwd())
+    files = [str(Path.home() / CONFIG), str(Path(root) / CONFIG)]
+    parser = aider.main.get_parser(files, root)
+    aider.main.load_dotenv_files(root, parser.parse_known_args(list(words))[0].env_file, "utf-8")
+    args = parser.parse_args(list(words))
+    os.environ.update(pair.split("=", 1) for pair in args.set_env)
+    io = SimpleNamespace(
+        yes=None if answer is not None else True,
+        prompt_session=object(),
+        confirm_ask=said.confirm_ask,
+        tool_warning=said.lines.append,
+    )
+    coder: Any = SimpleNamespace(root=root, io=io, commands=SimpleNamespace(args=args))
+    return link.settings_of(coder), said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "name"),
+    [
+        (".env", "AIDER_GARDENER_STORE={outside}", "store"),
+        (".env", "AIDER_GARDENER_STORE=${{HOME}}/../outside", "store"),
+        (".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs", "embedder"),
+        (".env", "AIDER_GARDENER_RETENTION=prune", "retention"),
+        (".env", "AIDER_GARDENER_STORE_KEY=file:/dev/zero", "store_key"),
+        (".env", "AIDER_GARDENER_REFINE=1\nAIDER_GARDENER_REFINE_MODEL=theirs", "refine_model"),
+        (".aider.conf.yml", "gardener-store: {outside}", "store"),
+        (".aider.conf.yml", "gardener-embedder: litellm:theirs", "embedder"),
+        (".aider.conf.yml", "set-env:\n- AIDER_GARDENER_STORE={outside}", "store"),
+        (".aider.conf.yml", "env-file: sub/other.env", "store"),
+    ],
+)
+def test_a_repository_cannot_reach_out(project: Path, file: str, text: str, name: str) -> None:
+    outside = project.parent / "outside"
+    (project / file).write_text(text.format(outside=outside))
+    (project / "sub").mkdir()
+    (project / "sub" / "other.env").write_text(f"{OUTSIDE}={outside}")
+    found, said = started()
+    assert getattr(found, name) == getattr(Settings(), name)
+    assert len(said.lines) == 1 and name in said.lines[0] and "\n" not in said.lines[0]
+    assert not outside.exists()
+
+
+def test_it_can_when_the_user_agreed_once(project: Path) -> None:
+    (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'outside'}")
+    found, said = started(answer=False)
+    assert found.store == "" and len(said.questions) == 1 and "outside" in said.questions[0]
+    found, said = started(answer=True)
+    assert found.store and len(said.questions) == 1 and said.lines == []
+    found, said = started()
+    assert found.store and said.lines == [], "agreed before"
+    (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'another'}")
+    found, said = started(answer=False)
+    assert found.store == "" and len(said.questions) == 1, "other values are another question"
+
+
+def test_what_the_user_gives_is_taken_unasked(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside, home = str(project.parent / "outside"), project.parent / "home"
+    monkeypatch.setenv(OUTSIDE, outside)
+    assert started(answer=False)[0].store == outside
+    (project / ".env").write_text(f"{OUTSIDE}=/elsewhere")
+    assert started(answer=False)[0].store == outside, "the user's own comes back"
+    monkeypatch.delenv(OUTSIDE)
+    (project / ".env").unlink()
+    assert started("--gardener-store", outside, answer=False)[0].store == outside
+    assert started("--set-env", f"{OUTSIDE}={outside}", answer=False)[0].store == outside
+    (home / ".env").write_text(f"{OUTSIDE}={outside}")
+    assert started(answer=False)[0].store == outside
+    (home / ".env").unlink()
+    (home / ".aider.conf.yml").write_text(f"gardener-store: {outside}")
+    found, said = started(answer=False)
+    assert found.store == outside and said.lines == said.questions == []
+    (project / ".aider.conf.yml").write_text("gardener-store: /elsewhere")
+    assert started(answer=False)[0].store == outside
+
+
+def test_where_a_remote_embedder_is_may_not_be_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "litellm:mine")
+    assert started(answer=False)[0].embedder == "litellm:mine"
+    (project / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9")
+    found, said = started(answer=False)
+    assert found.embedder == "minilm"
+    assert said.questions == ["embedder='litellm:mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
+
+
+def test_a_repository_cannot_name_another_home(project: Path) -> None:
+    (project / ".env").write_text("XDG_DATA_HOME=.data\nHOME=.home")
+    with process():
+        begun(answer=False)
+        assert link.state.user is not None and not link.state.user.is_relative_to(project)
+        assert sys.platform != "linux" or link.state.user.is_relative_to(project.parent / "home")
+
+
+def test_aider_that_starts_anew_for_another_repository_forgets_nothing(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'outside'}")
+    (project / "other").mkdir()
+    with process():
+        begun(answer=False)
+        monkeypatch.chdir(project / "other")
+        assert begun(answer=False)[0].store == ""

@@ -1,0 +1,191 @@
+"""The model asks for an original in its reply and gets it by a reflection, within limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.gardener.asks import HEAD, HINT, MOST_ORIGINALS
+from aider_gardener.gardener.compactions import apply
+from aider_gardener.messages import Fidelity
+
+from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .test_entry_commands import MARKER, id_of, is_legal, say, texts
+from .test_wrappers import chatter
+
+WHOLE = f"The {MARKER} lives in the attic. " + "Then we went on and spoke of other rooms. " * 20
+
+
+def compacted(drive: MakeDriver, gardened: Any, **options: Any) -> tuple[Driver, str]:
+    """A chat in which one reply stands in its short form; its id."""
+    gardened(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_tokens": 0, **options})
+    driver = drive()
+    driver.ask("/ask tell me", reply=WHOLE)
+    chatter(driver, 2)
+    shorten(driver, MARKER)
+    driver.ask("/ask go on")
+    assert WHOLE.strip() not in texts(driver)
+    return driver, id_of(driver, MARKER)
+
+
+def shorten(driver: Driver, words: str) -> list[str]:
+    """Show the replies with these words in their short form; their ids."""
+    gardener = driver.coder.gardener
+    replies = [
+        e for e in gardener.state.chat.entries.values() if e.role == "assistant" and words in e.content
+    ]
+    apply(gardener.state, dict.fromkeys([entry.seq for entry in replies], Fidelity.LINE), "a test")
+    gardener.state.host.show()
+    return [entry.id for entry in replies]
+
+
+def form(stored_id: str) -> str:
+    return f'I need to see it.\n\n<recall id="{stored_id}"/>\n'
+
+
+def test_a_reply_that_asks_is_answered_with_the_original(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    assert HINT in model.last_prompt()
+    assert stored_id in model.last_prompt()
+    sent = len(model.requests)
+    model.replies += [form(stored_id), "In the attic."]
+    said = say(driver, "/ask where does it live?")
+    assert len(model.requests) == sent + 2
+    assert HEAD in model.requests[-1][-1]["content"] or HEAD in model.last_prompt()
+    assert f"> {WHOLE.strip()}" in model.last_prompt()
+    assert f"the model asked for {stored_id}" in said
+    assert is_legal(driver)
+
+
+def test_the_same_is_not_given_twice_and_nothing_loops(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    sent = len(model.requests)
+    model.replies += [form(stored_id)] * 9
+    driver.type("/ask where does it live?")
+    assert len(model.requests) == sent + 2
+    driver.type("/ask and now?")  # it stands in the chat still
+    assert len(model.requests) == sent + 3
+
+
+def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=20_000, ask_for_originals=True, recall_tokens=0)
+    driver = drive()
+    chatter(driver, MOST_ORIGINALS + 2)
+    ids = shorten(driver, "words of prose")
+    sent = len(model.requests)
+    model.replies += ["".join(form(stored_id) for stored_id in ids)] * 9
+    driver.type("/ask all of it, please")
+    assert len(model.requests) == sent + 2
+    assert texts(driver).count("\n(End of quotes.)") == MOST_ORIGINALS
+
+
+def test_a_long_original_is_cut_to_what_a_turn_may_have(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=2_000, ask_for_originals=True, recall_tokens=0)
+    driver = drive()
+    long = "\n".join(f"{n} {MARKER} said line {n * 7}" for n in range(400))
+    driver.ask("/ask tell me", reply=long)
+    driver.ask("/ask go on")
+    shorten(driver, MARKER)
+    model.replies += [form(id_of(driver, MARKER)), "I see."]
+    driver.type("/ask all of it, please")
+    note = next(m["content"] for m in driver.history if m["content"].startswith(HEAD))
+    assert "lines left out; whole: g" in note
+    assert "> 0 quetzal" in note
+    assert "> 399 quetzal" in note
+    assert 500 < driver.coder.gardener.state.count(note) <= 1_100
+
+
+def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
+    model.replies += [edit + "\n" + form(stored_id), "Done."]
+    driver.type("say goodbye, and where does it live?")
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
+    assert model.commit_calls == 1
+    assert f"> {WHOLE.strip()}" in model.last_prompt()
+    assert is_legal(driver)
+
+
+def test_a_failed_edit_keeps_its_reflection(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    edit = EDIT.format(path="app.py", old="    return 'absent'", new="    return 'goodbye'")
+    model.replies += [edit + "\n" + form(stored_id), "I give up."]
+    driver.type("say goodbye, and where does it live?")
+    assert "failed to match" in model.last_prompt()
+    assert f"> {WHOLE.strip()}" in model.last_prompt()
+
+
+def test_the_architect_gets_it_before_an_editor_is_sent_off(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=4_000, ask_for_originals=True, recall_tokens=0)
+    driver = drive(edit_format="architect", auto_accept_architect=True)
+    driver.ask("/ask tell me", reply=WHOLE)
+    chatter(driver, 2)
+    shorten(driver, MARKER)
+    sent = len(model.requests)
+    plan = "Return goodbye instead."
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
+    model.replies += [form(id_of(driver, MARKER)), plan, edit]
+    driver.type("say goodbye")
+    assert len(model.requests) == sent + 3
+    assert f"> {WHOLE.strip()}" in str(model.requests[sent + 1])
+    assert plan in str(model.requests[sent + 2])
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'See <recall id="{id}"/> in the middle of a line.',
+        '```\n<recall id="{id}"/>\n```',
+        '<recall id="g000000000"/>',
+        "<recall id={id}/>",
+    ],
+)
+def test_other_mentions_ask_for_nothing(
+    reply: str, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    sent = len(model.requests)
+    model.replies.append(reply.format(id=stored_id))
+    driver.type("/ask where does it live?")
+    assert len(model.requests) == sent + 1
+
+
+def test_what_was_cleared_is_not_given(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    driver.type("/clear")
+    sent = len(model.requests)
+    model.replies.append(form(stored_id))
+    driver.type("/ask where does it live?")
+    assert len(model.requests) == sent + 1
+
+
+def test_it_is_off_by_default(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    driver, stored_id = compacted(drive, gardened, ask_for_originals=False)
+    assert HINT not in model.last_prompt()
+    sent = len(model.requests)
+    model.replies.append(form(stored_id))
+    driver.type("/ask where does it live?")
+    assert len(model.requests) == sent + 1
+
+
+def test_a_declined_prompt_answers_no_older_reply(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, stored_id = compacted(drive, gardened)
+    monkeypatch.setattr(driver.coder, "partial_response_content", form(stored_id))
+    monkeypatch.setattr(driver.coder, "check_tokens", lambda _messages: False)
+    sent = len(model.requests)
+    driver.type("where does it live?")
+    assert len(model.requests) == sent
+    assert driver.coder.reflected_message is None

@@ -1,0 +1,432 @@
+"""The life of a message: aider does with it what it does without the gardener."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+
+FACT = "The staging box is called kestrel-17 and its port is 48213."
+LONG = "\n".join(
+    f"line {n}: the quick worker {n * 7} handled request {n * 13} in {n % 9} ms" for n in range(220)
+)
+
+
+def chatter(driver: Driver, turns: int) -> None:
+    for number in range(turns):
+        driver.ask(
+            f"/ask question {number} about topic {number}",
+            reply=f"Answer {number}. " + "words of prose. " * 60,
+        )
+
+
+def test_an_ask_only_session_is_trimmed_and_stock_is_not(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 15)
+    prompts = [len("".join(str(m["content"]) for m in request)) for request in model.requests]
+    assert max(prompts) - prompts[0] < 12_000
+    assert driver.coder.gardener.state.compactions.applied
+    assert not model.summary_calls
+
+
+def test_what_was_swapped_out_comes_back_when_asked_for(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
+    chatter(driver, 15)
+    assert not any("48213" in message["content"] for message in driver.history)
+    driver.ask("/ask which port did the staging box kestrel have?")
+    assert "48213" in model.last_prompt()
+    last_user = [m for m in model.requests[-1] if m["role"] == "user"][-1]
+    assert last_user["content"].startswith("which port did the staging box kestrel have?")
+
+
+def test_what_is_recalled_stays_out_of_the_history(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}\n\n{LONG[2_000:4_000]}")
+    chatter(driver, 15)
+    assert not any(FACT in message["content"] for message in driver.history)
+    driver.ask("/ask which port did the staging box kestrel have?")
+    from aider_gardener.recall.recall import NOTE_HEAD
+
+    assert NOTE_HEAD in model.last_prompt()
+    assert FACT in model.last_prompt()
+    assert not any(NOTE_HEAD in message["content"] for message in driver.history)
+
+
+def test_after_clear_nothing_comes_back_by_itself_but_recall_reaches_it(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    driver.type("/clear")
+    driver.ask("/ask which port did the staging box kestrel have?")
+    assert "48213" not in model.last_prompt()
+    driver.type("/recall staging box port")
+    assert "48213" in driver.last_said
+
+
+def test_lists_rebound_by_the_browser_count_as_cleared(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember", "/ask more")
+    driver.coder.done_messages = []
+    driver.coder.cur_messages = []
+    driver.ask("/ask which port did the staging box kestrel have?")
+    assert "48213" not in model.last_prompt()
+
+
+def test_a_mode_switch_strips_edit_blocks_without_an_llm(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
+    driver.type("/chat-mode whole")
+    assert driver.coder.edit_format == "whole"
+    assert not model.summary_calls
+    assert not any("<<<<<<< SEARCH" in message["content"] for message in driver.history)
+    driver.ask("what next?")
+    assert all(
+        "<<<<<<< SEARCH" not in str(m["content"]) for m in model.requests[-1] if m["role"] == "assistant"
+    )
+
+
+def test_edits_are_applied_and_committed_as_ever(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    assert model.commit_calls == 1
+    assert driver.coder.repo.get_head_commit_message().startswith("fix: a change")
+
+
+def test_recalled_text_never_reaches_a_commit_message(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
+    chatter(driver, 15)
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel'"))
+    driver.type("which port did the staging box kestrel have? put its name into greet")
+    commit = [call for call in model.calls if "generates concise" in str(call["messages"][0]["content"])][-1]
+    from aider_gardener.recall.recall import NOTE_HEAD
+
+    assert NOTE_HEAD in model.last_prompt()
+    assert "48213" in model.last_prompt()
+    assert NOTE_HEAD not in "".join(str(message["content"]) for message in commit["messages"])
+
+
+def test_architect_keeps_the_editor_out_of_the_chat(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive(edit_format="architect", auto_accept_architect=True)
+    model.replies += [
+        "Change the greeting to goodbye.",
+        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"),
+    ]
+    driver.type("say goodbye instead")
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
+    kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
+    assert any("Change the greeting" in text for text in kept)
+    assert not driver.coder.gardener.state.chat.gone
+
+
+def test_run_output_is_archived_at_once(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.type("/run echo marker-58121")
+    kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
+    assert any("marker-58121" in text for text in kept)
+
+
+def test_the_prompt_is_archived_before_it_is_sent(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(KeyboardInterrupt())
+    driver.type("remember the number 77120431")
+    store = driver.coder.gardener.state.archive.store
+    assert store.search_text("77120431")
+
+
+def test_an_interrupted_reply_keeps_the_chat_legal(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    chatter(driver, 6)
+    model.replies.append(KeyboardInterrupt())
+    driver.type("/ask stop here")
+    driver.ask("/ask and on")
+    roles = [message["role"] for message in model.requests[-1] if message["role"] != "system"]
+    assert all(first != second for first, second in itertools.pairwise(roles))
+
+
+def test_no_key_of_ours_reaches_litellm(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 12)
+    driver.ask("/ask which port did the staging box kestrel have?")
+    keys = {key for request in model.requests for message in request for key in message}
+    assert keys == {"role", "content"}
+    stock = {"model", "stream", "temperature", "timeout", "messages"}
+    assert {key for call in model.calls for key in call} <= stock
+
+
+def test_model_switch_takes_over_limits_and_counter(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    assert driver.coder.gardener.state.frame.window == 128_000
+    driver.type("/model gpt-4")
+    driver.ask("/ask hello again")
+    assert driver.coder.gardener.state.frame.model == "gpt-4"
+    assert driver.coder.gardener.state.frame.window == 8_192
+
+
+def test_clear_then_mode_switch_does_not_resurrect_the_restored_history(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    gardened()
+    (repository / ".chat.md").write_text(f"\n#### {FACT}\n\nNoted.\n\n", encoding="utf-8")
+    driver = drive(restore_chat_history=True)
+    assert any("48213" in message["content"] for message in driver.history)
+    driver.type("/clear")
+    driver.type("/chat-mode ask")
+    assert not driver.history
+    driver.ask("which port?")
+    assert "48213" not in model.last_prompt()
+
+
+def test_a_restored_history_is_gardened(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    gardened(history_tokens=1_000)
+    turns = "".join(f"\n#### question {n}\n\nAnswer {n}. {'prose words here. ' * 50}\n\n" for n in range(20))
+    (repository / ".chat.md").write_text(turns, encoding="utf-8")
+    driver = drive(restore_chat_history=True)
+    driver.ask("/ask go on")
+    assert driver.coder.gardener.state.compactions.applied
+    assert not model.summary_calls
+
+
+def test_undo_returns_the_exact_list(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    chatter(driver, 10)
+    before = [dict(message) for message in driver.history]
+    gardener = driver.coder.gardener
+    from aider_gardener.adapters.aider import link
+    from aider_gardener.plan.goals import Goal
+
+    assert gardener.tend(goal=Goal(high=500, low=300))
+    link.show(driver.coder, gardener)
+    assert driver.history != before
+    driver.type("/gardener undo")
+    assert driver.history == before
+
+
+def test_observe_changes_no_prompt(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 8)
+    driver.ask("/ask which port?")
+    stock = [list(request) for request in model.requests]
+    model.requests.clear()
+    gardened(mode="observe", history_tokens=500)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 8)
+    driver.ask("/ask which port?")
+    assert model.requests == stock
+    assert len(driver.coder.gardener.state.chat.entries) >= 20
+
+
+def test_off_is_stock_and_on_takes_over_again(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    driver.type("/gardener off")
+    chatter(driver, 8)
+    assert not driver.coder.gardener.state.compactions.applied
+    driver.type("/gardener on")
+    driver.ask("/ask more")
+    assert driver.coder.gardener.state.compactions.applied
+
+
+def test_switched_off_at_the_start_there_is_no_archive(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened(enabled=False)
+    driver = drive()
+    driver.ask("/ask hello")
+    assert driver.coder.gardener is None
+    assert not (repository / ".aider.gardener").exists()
+
+
+def test_a_fault_of_ours_leaves_one_line_and_a_working_chat(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+
+    def fail(*_args: Any, **_options: Any) -> None:
+        raise RuntimeError("secret text of a chat")
+
+    monkeypatch.setattr(driver.coder.gardener.state.archive, "add", fail)
+    driver.ask("/ask and now?", "/ask still there?")
+    assert len(model.requests) == 3
+    lines = [line for line in driver.said if "aider-gardener stopped in this chat" in line]
+    assert len(lines) == 1
+    assert "secret text" not in driver.last_said
+    assert driver.coder.gardener is None
+
+
+def test_a_rejected_prompt_is_gardened_harder_and_sent_once_more(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    from litellm import ContextWindowExceededError
+
+    gardened(history_tokens=100_000)
+    driver = drive()
+    chatter(driver, 12)
+    rejection = ContextWindowExceededError(message="too long", model="gpt-4o", llm_provider="openai")
+    model.replies += [rejection, "Here you are."]
+    driver.type("/ask go on")
+    sent, resent = model.requests[-2:]
+    assert len(str(resent)) < 0.8 * len(str(sent))
+    assert driver.history[-1]["content"] == "Here you are."
+    assert "did not fit" in driver.last_said
+
+
+def test_another_error_is_not_retried(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    from litellm import AuthenticationError
+
+    gardened()
+    driver = drive()
+    model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
+    driver.type("/ask go on")
+    assert len(model.requests) == 1
+
+
+def small_window(driver: Driver, tokens: int) -> None:
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": tokens}
+
+
+def test_no_llm_summary_unless_allowed(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    chatter(driver, 3)
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    small_window(driver, 1_500)
+    driver.coder.gardener.state.frame = type(driver.coder.gardener.state.frame)()
+    driver.ask("/ask hm", "/ask hm again")
+    assert not model.summary_calls
+
+
+def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_within_reach(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aider_gardener.gardener.state import ChatState
+
+    gardened(history_tokens=100_000, llm_fallback=True)
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 3)
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    driver.ask("/ask hm")
+    assert not model.summary_calls
+    monkeypatch.setattr(ChatState, "is_hard", True)
+    driver.ask("/ask hm again")
+    assert model.summary_calls
+    assert "I asked you about things." in model.last_prompt()
+    driver.type("/recall staging box port")
+    assert "48213" in driver.last_said
+
+
+def test_the_browser_streams_through_the_same_path(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive(stream=True)
+    for number in range(8):
+        model.replies.append(f"Answer {number}. " + "words of prose. " * 60)
+        list(driver.coder.run_stream(f"question {number} about topic {number}"))
+    gardener = driver.coder.gardener
+    assert gardener.state.chat.turn == 8
+    assert gardener.state.compactions.applied
+
+
+def breakpoints(request: list[dict[str, Any]]) -> list[int]:
+    return [
+        at
+        for at, m in enumerate(request)
+        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
+    ]
+
+
+def test_prompt_caching_gets_its_fourth_breakpoint_behind_the_history(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=2_000)
+    driver = drive(model_name="anthropic/claude-3-5-sonnet-20241022", cache_prompts=True)
+    driver.ask(f"/ask {FACT} please remember")
+    chatter(driver, 12)
+    driver.ask("/ask which port did the staging box kestrel have?")
+    request = model.requests[-1]
+    marks = breakpoints(request)
+    assert len(marks) == 4
+    assert request[marks[-1]]["role"] == "assistant"
+    after = [m for m in request[marks[-1] + 1 :] if m["role"] != "system"]
+    assert after[-1]["content"].startswith("which port")
+    assert len(after) in (1, 3)
+    assert not any(isinstance(message["content"], list) for message in driver.history)
+
+
+def test_between_two_compactions_the_prompt_only_grows_at_its_end(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000, recall_tokens=0)
+    driver = drive()
+    chatter(driver, 6)
+    for first, second in zip(model.requests, model.requests[1:], strict=False):
+        tail = 2 if first[-1]["role"] == "system" else 1
+        assert second[: len(first) - tail] == first[: len(first) - tail]
+
+
+def test_a_note_says_that_an_edit_was_undone(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    driver.type("/undo")
+    assert "hello" in Path("app.py").read_text(encoding="utf-8")
+    driver.type("/chat-mode whole")
+    assert any("its edit was undone later" in message["content"] for message in driver.history)

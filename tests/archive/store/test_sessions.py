@@ -1,0 +1,72 @@
+"""Which sessions live: those that a running process holds open, told apart from a reused number."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+
+from aider_gardener.archive.retention import DAY
+from aider_gardener.archive.store import open_store, sessions
+
+OLD = time.time() - 60 * DAY
+
+
+def held(directory: Path) -> None:
+    """An archive with an old session that no process holds."""
+    store = open_store(directory)
+    store.open_session("old", project="p", started_at=OLD)
+    store.close()
+
+
+def test_sessions_that_a_process_holds_are_live(tmp_path: Path) -> None:
+    held(tmp_path)
+    holder = open_store(tmp_path)
+    holder.open_session("old", project="p", started_at=OLD)
+    reader = open_store(tmp_path)
+    assert "old" in reader.live_sessions()
+    holder.close()
+    assert "old" not in reader.live_sessions()
+    reader.close()
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    held(tmp_path)
+    code = (
+        "import os, sys, pathlib\n"
+        "from aider_gardener.archive.store import open_store\n"
+        "store = open_store(pathlib.Path(sys.argv[1]))\n"
+        "store.open_session('old', project='p', started_at=1.0)\n"
+        "print('held', flush=True)\n"
+        "sys.stdin.read()\n"
+        "os._exit(9)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None and child.stdout.readline() == b"held\n"
+    store = open_store(tmp_path)
+    assert "old" in store.live_sessions()
+    child.communicate()
+    assert "old" not in store.live_sessions()
+    store.close()
+
+
+def test_another_machines_process_and_a_reused_number(tmp_path: Path) -> None:
+    held(tmp_path)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("INSERT INTO holders VALUES ('old', 'elsewhere', 1, '', ?)", (time.time() - 2 * DAY,))
+    store = open_store(tmp_path)
+    assert "old" in store.live_sessions()
+    db.execute("UPDATE holders SET at = ?", (time.time() - 40 * DAY,))
+    assert "old" not in store.live_sessions()
+    started = sessions.start_of(os.getpid())
+    assert sessions.is_running(os.getpid(), started) and not sessions.is_running(-1, "")
+    assert not sessions.is_running(os.getpid(), str(float(started) - 2 * sessions.CLOCK_SECONDS))
+    assert sessions.is_running(os.getpid(), "")
+    db.close()
+    store.close()

@@ -1,0 +1,498 @@
+"""What every store promises, run against the one in memory and the one on disk."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_vectors import LetterCounts
+
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Rendition,
+    Segment,
+    Source,
+    SourceKind,
+    entry_id,
+)
+
+SEQS = itertools.count()
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    found = open_store(tmp_path / "archive" if request.param == "file" else None, clock=lambda: 1_000.0)
+    found.open_session("s1", project="p", started_at=10.0, provider="openai", model="gpt-4o")
+    yield found
+    found.close()
+
+
+def entry(content: str, *, session: str = "s1", turn: int = 1, seq: int = 0, role: str = "user",
+          cls: ContentClass = ContentClass.PROSE) -> Entry:  # fmt: skip
+    return Entry(
+        id=entry_id(role, content), session=session, turn=turn, seq=seq, role=role, content=content,
+        source=Source(SourceKind.COMMAND, "pytest -q"), cls=cls,
+        segments=(Segment(0, len(content), cls, "plain", "python"),), tokens=len(content) // 4,
+        created_at=100.0 + seq, accessed_at=100.0 + seq, provider="openai",
+    )  # fmt: skip
+
+
+def put(
+    store: Store, content: str, *, chunk_chars: int = 400, renditions: tuple[Rendition, ...] = (), **rest: Any
+) -> Entry:
+    new = entry(content, **rest)
+    chunks = [
+        Chunk(new.id, at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)
+    ]
+    return store.add(new, chunks=chunks, renditions=renditions)
+
+
+def found_ids(store: Store, query: str, **rest: Any) -> list[str]:
+    return [hit.entry_id for hit in store.search_text(query, **rest)]
+
+
+def test_a_store_is_a_store(store: Store) -> None:
+    assert isinstance(store, Store)
+    assert store.notice == ""
+
+
+def test_what_goes_in_comes_out(store: Store) -> None:
+    stored = put(store, "the retry budget is 7", turn=3, seq=5)
+    got = store.get(stored.id)
+    assert got == stored
+    assert got is not None and got.segments == (Segment(0, 21, ContentClass.PROSE, "plain", "python"),)
+    assert store.original(stored.id) == "the retry budget is 7"
+    assert store.get("gffffffff") is None and store.original("gffffffff") is None
+
+
+@given(texts=st.lists(ANY_TEXT, min_size=1, max_size=8))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> None:
+    for text in texts:
+        stored = put(store, text, seq=next(SEQS))
+        back = store.original(stored.id)
+        assert back is not None
+        assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
+        store.search_text(text)
+
+
+def test_nul_and_lone_surrogates(store: Store) -> None:
+    text = "a\0b \ud800 \udfff é \U0001f600 \r\n\r tail\0"
+    stored = put(store, text, renditions=(Rendition(Fidelity.LINE, text[:5], 1),))
+    assert store.original(stored.id) == text
+    assert store.renditions(stored.id)[Fidelity.LINE].text == text[:5]
+
+
+def test_one_content_is_stored_once_and_occurs_twice(store: Store) -> None:
+    first = put(store, "same text", turn=1, seq=0)
+    store.open_session("s2", project="p", started_at=20.0)
+    again = put(store, "same text", turn=7, seq=9)
+    other = put(store, "same text", session="s2", turn=2, seq=0)
+    assert first.id == again.id == other.id
+    assert (again.turn, again.seq) == (7, 9)
+    assert store.stats().entries == 1 and store.stats().occurrences == 3
+    assert [(e.turn, e.seq) for e in store.session_entries("s1")] == [(1, 0), (7, 9)]
+    assert [e.seq for e in store.session_entries("s1", after_seq=0)] == [9]
+    latest = store.get(first.id)
+    assert latest is not None and latest.session == "s2"
+
+
+def test_role_belongs_to_the_content(store: Store) -> None:
+    assert put(store, "Ok.", seq=0).id != put(store, "Ok.", seq=1, role="assistant").id
+
+
+def test_adding_again_changes_nothing(store: Store) -> None:
+    first = put(store, "once", seq=4)
+    store.set_active([first.id], False)
+    again = put(store, "once", seq=4)
+    assert again.seq == 4 and again.active is False
+    assert store.stats().occurrences == 1
+
+
+def test_a_taken_place_loses_nothing(store: Store) -> None:
+    put(store, "one", seq=4)
+    other = put(store, "two", seq=4)
+    assert other.seq == 5
+    assert [e.content for e in store.session_entries("s1")] == ["one", "two"]
+
+
+def test_ids_by_their_beginning(store: Store) -> None:
+    ids = sorted(put(store, f"text {n}", seq=n).id for n in range(20))
+    assert store.resolve("g") == ids
+    assert store.resolve(ids[3].upper()) == [ids[3]]
+    assert store.resolve(ids[3][:6]) == [each for each in ids if each.startswith(ids[3][:6])]
+    assert store.resolve("") == [] and store.resolve("nothing") == [] and store.resolve("%") == []
+
+
+def test_renditions_are_replaced(store: Store) -> None:
+    stored = put(
+        store,
+        "long text",
+        renditions=(Rendition(Fidelity.FULL, "long text", 3), Rendition(Fidelity.LINE, "l", 1)),
+    )
+    assert store.renditions(stored.id) == {Fidelity.LINE: Rendition(Fidelity.LINE, "l", 1)}
+    store.put_renditions(
+        stored.id, [Rendition(Fidelity.LINE, "other line", 2), Rendition(Fidelity.HIDDEN, "", 0)]
+    )
+    assert store.renditions(stored.id)[Fidelity.LINE].text == "other line"
+    assert store.renditions("gffffffff") == {}
+    with pytest.raises(StoreError):
+        store.put_renditions("gffffffff", [Rendition(Fidelity.LINE, "x", 1)])
+
+
+def test_words_of_a_rendition_find_its_entry(store: Store) -> None:
+    stored = put(store, "plain words", renditions=(Rendition(Fidelity.LINE, "a summary about zebras", 3),))
+    assert found_ids(store, "zebras") == [stored.id]
+    store.put_renditions(stored.id, [Rendition(Fidelity.LINE, "now about giraffes", 3)])
+    assert found_ids(store, "zebras") == []
+    hit = store.search_text("giraffes")[0]
+    assert (hit.start, hit.end) == (0, len("plain words"))
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("def getUserName(self): ...", "user name"),
+        ("def getUserName(self): ...", "get_user_name"),
+        ("def get_user_name(self): ...", "getUserName"),
+        ("see src/checkout/retry_policy.py:44", "retry policy"),
+        ("see src/checkout/retry_policy.py:44", "retry_policy.py"),
+        ("HTTPServerError raised", "server error"),
+        ("Überprüfung der Eingabe", "uberprufung"),
+        ("a naïve approach", "NAIVE"),
+        ("データベース接続エラーが発生しました", "接続"),
+        ("数据库连接失败", "连接"),
+        ("数据库连接失败", "数"),
+        ("데이터베이스 연결 실패", "데이터베이스"),
+        ("version 2.1.220 of the library", "2.1.220"),
+        ("the migrations were configured", "migration configuration"),
+        ("ошибка соединения с базой", "ошибку соединение"),
+        ("ошибка соединения с базой", "соединении"),
+        ("データベースへの接続がタイムアウトしました", "タイムアウト"),
+        ("ﾃﾞｰﾀﾍﾞｰｽ接続", "データベース"),
+        ("ユーザー認証に失敗", "認証 失敗"),
+        ("把timeout改成30秒，在config.py里", "30秒"),
+        ("把timeout改成30秒，在config.py里", "config.py"),
+        ("連接超時錯誤", "超時"),
+        ("서버에서 오류가 발생했습니다", "오류"),
+        ("ฐานข้อมูลล้มเหลว", "ข้อมูล"),
+        ("डेटाबेस कनेक्शन विफल", "कनेक्शन"),
+        ("الخوادم لا تستجيب", "خوادم"),
+        ("τα αρχεία λείπουν", "αρχείο"),
+        ("połączenie zostało odrzucone", "polaczenie"),
+        ("œuvre et cœur", "coeur"),
+        ("İstanbul sunucusu yanıt vermiyor", "istanbul yanit"),
+        ("kết nối bị từ chối", "ket noi"),
+        ("la conexión fue rechazada", "conexiones"),
+        ("les requêtes échouent", "requete"),
+        ("running tests", "run"),
+        ("we run it daily", "running"),
+        ("ＦＵＬＬＷＩＤＴＨ　ｔｅｘｔ", "fullwidth"),
+        ("die Fehlermeldungen kamen spät", "Fehlermeldung"),
+    ],
+)
+def test_words_are_found_as_people_write_them(store: Store, text: str, query: str) -> None:
+    put(store, "something else entirely, of no interest", seq=0)
+    stored = put(store, text, seq=1)
+    assert found_ids(store, query)[:1] == [stored.id]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", '"', "'", "a AND", "NOT x", "x NEAR(", "col:val", "words : x", "*", "a*", "(", ")", "^a", "-a", "{}", "\0",
+     "\ud800", "🙂", "'; DROP TABLE originals; --", "x" * 100_000, "word " * 20_000],
+)  # fmt: skip
+def test_any_query_is_safe(store: Store, query: str) -> None:
+    put(store, "a plain text about x and col:val")
+    store.search_text(query)
+
+
+def test_hits_are_spans_best_first(store: Store) -> None:
+    text = "".join(f"line {n} nothing here\n" for n in range(100)) + "the flux capacitor is broken\n"
+    stored = put(store, text, chunk_chars=500)
+    put(store, "a capacitor among many other things, " + "none of which matters here " * 12, seq=1)
+    hits = store.search_text("flux capacitor")
+    assert hits[0].entry_id == stored.id
+    assert "flux capacitor" in text[hits[0].start : hits[0].end]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(hit.score > 0 for hit in hits)
+    assert len(store.search_text("line", limit=3)) == 3 and store.search_text("line", limit=0) == []
+
+
+def test_search_filters(store: Store) -> None:
+    store.open_session("s2", project="p", started_at=20.0)
+    one = put(store, "alpha one", seq=0)
+    two = put(store, "alpha two", seq=1, cls=ContentClass.LOG)
+    three = put(store, "alpha three", session="s2", seq=0)
+    assert set(found_ids(store, "alpha")) == {one.id, two.id, three.id}
+    assert set(found_ids(store, "alpha", session="s1")) == {one.id, two.id}
+    assert found_ids(store, "alpha", session="s1", min_seq=1) == [two.id]
+    assert found_ids(store, "alpha", exclude_sessions=["s1"]) == [three.id]
+    assert found_ids(store, "alpha", classes=[ContentClass.LOG]) == [two.id]
+    assert found_ids(store, "alpha", classes=[]) == []
+    put(store, "alpha three", session="s1", seq=7)
+    assert three.id in found_ids(store, "alpha", session="s1", min_seq=7)
+
+
+def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
+    text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
+    stored = put(store, text, chunk_chars=1_000)
+    assert found_ids(store, "000000") == [stored.id] and found_ids(store, "029999") == [stored.id]
+    assert found_ids(store, "015000") == []
+    while store.work_off(200):
+        pass
+    assert found_ids(store, "015000") == [stored.id]
+    assert store.original(stored.id) == text
+
+
+def test_marks(store: Store) -> None:
+    stored = put(store, "marked")
+    store.touch([stored.id, stored.id, "gffffffff"], 500.0)
+    store.touch([stored.id], 300.0)
+    store.pin(stored.id, True)
+    store.set_active([stored.id], False)
+    got = store.get(stored.id)
+    assert got is not None
+    assert (got.pinned, got.active, got.accessed_at, got.access_count) == (True, False, 500.0, 2)
+    put(store, "marked", seq=9)
+    got = store.get(stored.id)
+    assert got is not None and got.active and got.pinned
+
+
+def test_sessions_and_state(store: Store) -> None:
+    store.open_session("s2", project="p", started_at=5.0)
+    store.open_session("s3", project="other", started_at=1.0)
+    put(store, "x", turn=4, seq=0)
+    put(store, "y", session="unopened", seq=0)
+    assert [each.id for each in store.sessions("p")] == ["s2", "s1"]
+    info = store.sessions("p")[1]
+    assert (info.entries, info.turns, info.provider, info.model, info.last_at) == (
+        1,
+        4,
+        "openai",
+        "gpt-4o",
+        100.0,
+    )
+    store.open_session("s1", project="changed", started_at=99.0, model="gpt-5")
+    assert store.sessions("p")[1].started_at == 10.0 and store.sessions("p")[1].model == "gpt-5"
+    assert store.get_state("s1", "view") is None
+    store.set_state("s1", "view", "1\0\ud800")
+    store.set_state("s1", "view", "2\0\ud800")
+    assert store.get_state("s1", "view") == "2\0\ud800" and store.get_state("s2", "view") is None
+
+
+def test_events(store: Store) -> None:
+    one, two = put(store, "one", seq=0), put(store, "two", seq=1)
+    store.record_event("s1", 1, "swap", {"entry_id": one.id, "why": "old", "saved": 5}, 11.0)
+    store.record_event("s1", 2, "plan", {"entry_ids": [one.id, two.id]}, 12.0)
+    store.record_event("s2", 1, "clear", {}, 13.0)
+    assert [e.kind for e in store.events()] == ["swap", "plan", "clear"]
+    assert [e.kind for e in store.events("s1", entry_id=two.id)] == ["plan"]
+    assert [e.at for e in store.events(kind="swap", entry_id=one.id)] == [11.0]
+    assert store.events("s1", "swap")[0].data == {"entry_id": one.id, "why": "old", "saved": 5}
+
+
+def test_forgetting(store: Store) -> None:
+    one = put(store, "forget the aardvark", seq=0, renditions=(Rendition(Fidelity.LINE, "stub one", 1),))
+    two = put(store, "keep the badger", seq=1)
+    swaps = [{"entry_id": one.id, "why": "aardvark"}, {"entry_id": two.id, "why": "badger"}]
+    store.record_event("s1", 1, "swap", {"entry_id": one.id}, 1.0)
+    store.record_event("s1", 1, "plan", {"entry_ids": [one.id, two.id], "swaps": swaps}, 1.0)
+    assert store.forget([one.id, one.id, "gffffffff"]) == 1
+    assert store.get(one.id) is None and store.resolve(one.id) == []
+    assert found_ids(store, "aardvark") == [] and found_ids(store, "badger") == [two.id]
+    assert [e.content for e in store.session_entries("s1")] == ["keep the badger"]
+    left = store.events()
+    assert [e.data for e in left] == [{"entry_ids": [two.id], "swaps": [swaps[1]]}]
+    assert store.verify() == []
+    again = put(store, "forget the aardvark", seq=2)
+    assert again.id == one.id and store.original(one.id) == "forget the aardvark"
+
+
+def test_forgetting_a_session(store: Store) -> None:
+    store.open_session("s2", project="p", started_at=20.0)
+    put(store, "only here", seq=0)
+    shared = put(store, "in both", seq=1)
+    put(store, "in both", session="s2", seq=0)
+    store.set_state("s1", "k", "v")
+    store.record_event("s1", 1, "clear", {}, 1.0)
+    assert store.forget_session("s1") == 1
+    assert (
+        store.session_entries("s1") == [] and store.get_state("s1", "k") is None and store.events("s1") == []
+    )
+    assert [e.id for e in store.session_entries("s2")] == [shared.id]
+    assert [each.id for each in store.sessions("p")] == ["s2"]
+    assert store.forget_session("never") == 0
+
+
+def test_a_trial_leaves_no_trace(store: Store) -> None:
+    kept = put(store, "before", seq=0)
+    before = store.stats()
+    with store.trial():
+        put(store, "within the trial", seq=1)
+        store.pin(kept.id, True)
+        assert found_ids(store, "within the trial")
+        with pytest.raises(StoreError):
+            store.forget([kept.id])
+        with store.trial():
+            put(store, "deeper", seq=2)
+        assert store.stats().entries == 2
+    assert store.stats().entries == before.entries and found_ids(store, "within") == []
+    with pytest.raises(RuntimeError), store.trial():
+        put(store, "and then it breaks", seq=1)
+        raise RuntimeError
+    got = store.get(kept.id)
+    assert got is not None and not got.pinned
+    assert put(store, "after", seq=1).seq == 1
+
+
+def test_a_failing_write_leaves_nothing_half_done(store: Store) -> None:
+    bad = entry("never stored", seq=3)
+    no_number: Any = object()
+    with pytest.raises((StoreError, TypeError, ValueError)):
+        store.add(bad, chunks=[], renditions=[Rendition(Fidelity.LINE, "x", no_number)])
+    assert store.stats().entries == 0 and store.session_entries("s1") == []
+
+
+def test_stats_count_by_class(store: Store) -> None:
+    put(store, "x" * 400, seq=0, renditions=(Rendition(Fidelity.COMPRESSED, "x", 10),))
+    put(store, "y" * 40, seq=1, cls=ContentClass.LOG)
+    stats = store.stats()
+    assert (stats.original_tokens, stats.rendition_tokens) == (110, 20)
+    assert stats.by_class == {"prose": (1, 100, 10), "log": (1, 10, 10)}
+    assert (stats.bytes > 0) == store.persistent
+
+
+def test_export_and_import(store: Store, tmp_path: Path) -> None:
+    one = put(store, "one \0\ud800", seq=0, renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    put(store, "two", seq=1)
+    put(store, "one \0\ud800", seq=2, turn=8)
+    store.pin(one.id, True)
+    store.record_event("s1", 1, "swap", {"entry_id": one.id}, 1.0)
+    store.set_state("s1", "k", "v")
+    lines = store.export(tmp_path / "out.jsonl")
+    other = open_store(None)
+    for _ in range(2):
+        assert other.import_(tmp_path / "out.jsonl") == lines
+        assert [(e.content, e.turn) for e in other.session_entries("s1")] == [
+            ("one \0\ud800", 1),
+            ("two", 1),
+            ("one \0\ud800", 8),
+        ]
+        assert other.stats().entries == 2 and len(other.events()) == 1
+    got = other.get(one.id)
+    assert got is not None and got.pinned and got.segments == one.segments
+    assert other.renditions(one.id) == store.renditions(one.id) != {}
+    assert other.get_state("s1", "k") == "v"
+    assert found_ids(other, "two") and other.sessions("p")[0].model == "gpt-4o"
+    assert other.verify() == []
+
+
+def test_an_export_of_before_is_imported(store: Store, tmp_path: Path) -> None:
+    """It has the hashes of renditions beside them, which nobody asks for any more."""
+    one = put(store, "one", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    path = tmp_path / "out.jsonl"
+    store.export(path)
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    older = [{**line, "hashes": ["ab" * 32]} if line["kind"] == "entry" else line for line in lines]
+    path.write_text("".join(json.dumps(line) + "\n" for line in older), "utf-8")
+    other = open_store(None)
+    assert other.import_(path) == len(lines)
+    assert other.get(one.id) is not None and other.renditions(one.id) == store.renditions(one.id)
+
+
+@pytest.mark.parametrize("damage", ["", "{}\n", "not json\n", '{"kind":"meta","format":99}\n'])
+def test_import_refuses_what_is_no_export(store: Store, tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(damage)
+    with pytest.raises(StoreError):
+        store.import_(path)
+    with pytest.raises(StoreError):
+        store.import_(tmp_path / "missing.jsonl")
+
+
+def test_a_truncated_export_imports_nothing(store: Store, tmp_path: Path) -> None:
+    put(store, "one", seq=0)
+    put(store, "two", seq=1)
+    path = tmp_path / "out.jsonl"
+    store.export(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    other = open_store(None)
+    with pytest.raises(StoreError, match=r"line \d+"):
+        other.import_(path)
+    assert other.stats().entries == 0
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    errors: list[BaseException] = []
+
+    def work(name: str) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                for n in range(25):
+                    stored = put(store, f"{name} text {n}", session=name, seq=n)
+                    assert store.original(stored.id) == f"{name} text {n}"
+                    store.search_text(f"text {n}", limit=3)
+            except BaseException as error:
+                errors.append(error)
+
+        return run
+
+    threads = [threading.Thread(target=work(f"t{n}")) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [] and store.stats().entries == 100
+
+
+def test_vectors(store: Store) -> None:
+    embedder = LetterCounts()
+    assert (
+        store.search_vectors(embedder.embed(["x"])[0], embedder="letters") == []
+        and store.warm_vectors("letters") == 0
+    )
+    text = "aaaa aaaa bbbb bbbb \0\ud800 cccc cccc"
+    stored = put(store, text, chunk_chars=10, renditions=(Rendition(Fidelity.LINE, "a line", 1),))
+    passages = store.vectors_pending(99, "letters")
+    assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
+    assert "".join(p.text for p in reversed(passages)) == text
+    vectors = embedder.embed([p.text for p in passages])
+    assert store.put_vectors(list(zip(passages, vectors, strict=True)), "letters") == len(passages)
+    assert store.put_vectors(list(zip(passages, vectors, strict=True)), "letters") == 0
+    assert store.put_vectors([], "letters") == 0 and store.vectors_pending(99, "letters") == []
+    hits = store.search_vectors(embedder.embed(["b"])[0], embedder="letters", limit=2)
+    assert (
+        len(hits) == 2 and hits[0].entry_id == stored.id and text[hits[0].start : hits[0].end] == "bbbb bbbb "
+    )
+    assert hits[0].similarity > hits[1].similarity
+    assert store.search_vectors(vectors[0], embedder="letters", limit=0) == []
+    assert store.search_vectors(vectors[0], embedder="another") == []
+    for wrong in (vectors[0][:5], vectors[0] * float("nan")):
+        put(store, "one more text", seq=9)
+        with pytest.raises(StoreError):
+            store.put_vectors([(store.vectors_pending(1, "letters")[0], wrong)], "letters")
+    with pytest.raises(StoreError):
+        store.search_vectors(vectors[0][:5], embedder="letters")
+    store.forget([stored.id])
+    assert store.search_vectors(vectors[0], embedder="letters") == [] and store.stats().vectors == 0
+    assert store.verify() == []
+
+
+def test_closing(store: Store) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.stats()

@@ -1,0 +1,154 @@
+"""`gardener pressure|restore|why|forget|pin` over the archive that a real chat has left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from adapters.aider.conftest import Driver, MakeDriver
+from click.testing import CliRunner, Result
+
+from aider_gardener import uninstall
+from aider_gardener.archive.store import open_store
+from aider_gardener.cli.root import main
+from aider_gardener.settings import Settings
+
+MARKER = "quetzal-5521"
+
+
+def gardener(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+
+
+def in_files(folder: Path, marker: str) -> list[str]:
+    return [p.name for p in folder.rglob("*") if p.is_file() and marker.encode() in p.read_bytes()]
+
+
+@pytest.fixture
+def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
+    """A chat that was compacted and has ended, and the id of one of its entries."""
+    gardened(history_tokens=600)
+    driver = drive()
+    driver.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
+    for number in range(4):
+        driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
+    assert driver.coder.gardener.state.compactions.applied
+    entries = driver.coder.gardener.state.chat.entries.values()
+    return driver, str([entry.id for entry in entries if MARKER in entry.content][-1])
+
+
+def test_pressure_reports_the_last_chat_as_it_was_left(
+    left: tuple[Driver, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, _ = left
+    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "600")
+    live = driver.coder.gardener.pressure().as_json()
+    uninstall()
+    value = json.loads(gardener("pressure", "--json").stdout)
+    same = (
+        "history_budget",
+        "messages_count",
+        "by_class",
+        "entries_tracked",
+        "total_original_tokens",
+        "largest_messages",
+    )
+    assert {key: value[key] for key in same} == {key: live[key] for key in same}
+    assert value["used"] + value["available"] == 128_000
+    assert abs(value["history_used"] - live["history_used"]) <= 8
+    assert value["model"] == "gpt-4o"
+    assert value["turns"] == 5
+    table = gardener("pressure").stdout
+    assert "of 128,000 tokens, OK" in table
+
+
+def test_pressure_without_a_chat_of_this_project_says_so(
+    left: tuple[Driver, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uninstall()
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / ".git").mkdir()
+    monkeypatch.chdir(other)
+    open_store(other / "archive").close()
+    found = gardener("pressure", "--store", str(other / "archive"))
+    assert found.exit_code == 2
+    assert found.stderr.count("\n") == 1
+    assert "holds no chat of" in found.stderr
+
+
+def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], tmp_path: Path) -> None:
+    driver, stored_id = left
+    entries = driver.coder.gardener.state.chat.entries.values()
+    text = next(entry.content for entry in entries if entry.id == stored_id)
+    uninstall()
+    assert gardener("restore", stored_id[:7]).stdout == text
+    assert json.loads(gardener("restore", stored_id, "--json").stdout)["text"] == text
+    file = tmp_path / "out.txt"
+    assert gardener("restore", stored_id, "--output", str(file)).exit_code == 0
+    assert file.read_text(encoding="utf-8") == text
+    if os.name != "nt":
+        assert file.stat().st_mode & 0o777 == 0o600
+    again = gardener("restore", stored_id, "--output", str(file))
+    assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
+
+
+def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:
+    _, stored_id = left
+    uninstall()
+    value = json.loads(gardener("why", stored_id, "--json").stdout)
+    assert value["class"] == "prose"
+    assert value["changes"][0]["before"] == "full"
+    assert re.match(r"history of [\d,]+ tokens above its mark of [\d,]+$", value["changes"][0]["cause"])
+    assert value["standing"] == value["changes"][-1]["after"]
+    text = " ".join(gardener("why", stored_id).stdout.split())
+    assert "full → " in text
+    assert "above its mark of" in " ".join(text.split())
+
+
+def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repository: Path) -> None:
+    _, stored_id = left
+    uninstall()
+    refused = gardener("forget", stored_id)
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    assert in_files(repository / ".aider.gardener", MARKER)
+    done = gardener("forget", stored_id, "--yes", "--json")
+    assert json.loads(done.stdout) == {"forgotten": 1, "ids": [stored_id], "session": ""}
+    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert gardener("restore", stored_id).exit_code == 2
+
+
+def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
+    uninstall()
+    assert gardener("forget", "--session", "zzz", "--yes").exit_code == 2
+    assert "entries" in gardener("forget", "--session", "last", "--yes").stdout
+    assert in_files(repository / ".aider.gardener", "question 3") == []
+    assert gardener("pressure").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["forget"], ["forget", "g1", "--session", "last"], ["why", "gzz"], ["pin", "g"]]
+)
+def test_bad_ids_get_one_line(arguments: list[str], left: tuple[Driver, str]) -> None:
+    uninstall()
+    found = gardener(*arguments)
+    assert found.exit_code == 2
+    assert found.stderr.startswith("gardener: ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
+    _, stored_id = left
+    uninstall()
+    assert json.loads(gardener("pin", stored_id, "--json").stdout) == {"id": stored_id, "pinned": True}
+    store = open_store(Settings().store_path or repository / ".aider.gardener")
+    entry = store.get(stored_id)
+    store.close()
+    assert entry is not None
+    assert entry.pinned
+    assert "no longer pinned" in gardener("unpin", stored_id).stdout

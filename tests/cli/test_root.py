@@ -1,0 +1,54 @@
+"""`gardener` itself: recall and status over a project's archive, and one line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from aider_gardener.cli.root import LAZY, main
+
+from .conftest import SAID
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def test_every_command_is_listed_with_its_help() -> None:
+    listed = run("--help").stdout
+    assert all(f"  {name} " in listed for name in [*LAZY, "recall", "status"])
+    assert run("doctor", "--help").exit_code == 0
+
+
+def test_recall_finds_what_was_said(archive: Path) -> None:
+    found = run("recall", "where", "lives", "the", "quokka", "--store", str(archive), "--json")
+    rows = json.loads(found.stdout)
+    assert rows[0]["text"] == SAID[0] and rows[0]["class"] == "prose" and rows[0]["session"] == "s"
+    assert "quokka" in run("recall", "quokka", "--store", str(archive)).stdout
+    nothing = run("recall", "zyzzyva", "--store", str(archive))
+    assert nothing.exit_code == 0 and "Nothing in the archive fits" in nothing.stdout
+    assert json.loads(run("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []
+
+
+def test_status_counts_what_the_archive_holds(archive: Path) -> None:
+    value = json.loads(run("status", "--store", str(archive), "--json").stdout)
+    assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)
+    assert value["compression_ratio"] == 1.0 and value["original_tokens"] > 0
+    assert str(len(SAID)) in run("status", "--store", str(archive)).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["recall", "x", "--store", "nowhere"], "there is no archive in nowhere"),
+        (["status", "--store", "nowhere"], "there is no archive in nowhere"),
+        (["status", "--month", "soon"], "'soon' is no month"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_a_usage_error(words: list[str], says: str) -> None:
+    found = run(*words)
+    assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert found.stderr.startswith("gardener: ") and says in found.stderr

@@ -1,0 +1,153 @@
+"""Texts made to be slow take time by their size, garbage raises nothing, and what raises all the same costs
+only what it was making."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import random
+
+import pytest
+from made_entries import words
+
+from aider_gardener.archive.archive import FAILED_NOTICE, Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.compress import registry
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.registry import compress_text
+from aider_gardener.compress.testruns.pytest_runs import HEAD
+from aider_gardener.messages import Compressed, ContentClass, Fidelity, Focus, Message, Source, SourceKind
+from aider_gardener.notes import decisions, names, rules
+from aider_gardener.reading.output import FEW_CHARACTERS, STRETCH_CHARS, legible
+from bench.attacks import garbage, linear
+
+SIZE, HANGS_SECONDS = 200_000, 20.0
+"""Each takes a fraction of a second now and took minutes when it was quadratic; the slope of time to size
+is the bench's to tell."""
+
+SLOW_BEFORE = (
+    ("compress_text prompt", "."),
+    ("compress_text prose", "?!"),
+    ("compress_text error", "+\n"),
+    ("compress_text error", "--- \n"),
+    ("compress_text error stack-go", "a."),
+    ("compress_text listing table", "1"),
+    ("compress_text listing npm-ls", "─┬-"),
+    ("compress_text code python", "|-"),
+    ("compress_text code rust", "a,b\n"),
+    ("compress_text code bash", "()"),
+    ("compress_text log jest", "● a\n"),
+    ("compress_text log pytest", "_ a"),
+    ("compress_text structured json", "{/*"),
+    ("message reply", "```\n|-|-|\n"),
+    ("message typed", "[a"),
+    ("message command", "E\n"),
+    ("reading.classify.classify", "---\n-a:\n"),
+    ("entry", "1"),
+)
+
+
+def error(*_: object, **__: object) -> Compressed:
+    raise RecursionError("a fault that quotes the text")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="tried in processes that are forked")
+@pytest.mark.parametrize(("call", "unit"), SLOW_BEFORE)
+def test_repeated_units_hang_nothing(call: str, unit: str) -> None:
+    taken = linear.seconds(linear.calls()[call], (unit * SIZE)[:SIZE], HANGS_SECONDS)
+    assert isinstance(taken, float), taken
+
+
+def test_no_function_that_takes_a_text_is_missing_from_the_bench() -> None:
+    found = linear.public_functions()
+    assert sorted(set(linear.ELSEWHERE) - set(found)) == [], "these are gone"
+    lacking = {
+        name: sorted(
+            one.name
+            for one in inspect.signature(function).parameters.values()
+            if one.default is one.empty and one.name not in linear.PARAMETERS
+        )
+        for name, function in found.items()
+        if name not in linear.ELSEWHERE
+    }
+    assert {name: missing for name, missing in lacking.items() if missing} == {}
+    assert len(found) > 60
+
+
+def test_the_middle_of_a_dull_stretch_is_not_read() -> None:
+    told = "src/app.py:12: warning: the quick brown fox jumps over it; "
+    assert legible(told * 40) == told * 40
+    assert legible("." * 3 * STRETCH_CHARS) == "." * 3 * STRETCH_CHARS
+    assert len(legible(f"{told}{'ab' * 5_000}{told}")) < 4 * STRETCH_CHARS + 2 * len(told)
+    assert legible(f"{told}{'=' * 5_000}{told}").endswith(told)
+    many = "".join(map(chr, range(0x100, 0x100 + FEW_CHARACTERS)))
+    assert legible(many * 100) == many * 100
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("__ a b __", "a b"),
+        ("_ a _ b __", "a _ b"),
+        ("__ a _ __", "a _"),
+        ("___ test_x[_ 1] ___", "test_x[_ 1]"),
+        ("_ a_ _", "a_"),
+        ("__ __ __", None),
+    ],
+)
+def test_the_head_of_a_failure_is_its_line_without_the_rules(line: str, title: str | None) -> None:
+    found = HEAD.match(line)
+    assert (found and found.group(1)) == title
+
+
+@pytest.mark.parametrize(
+    "text", ["```\n" * 400, "\x1b[0m\n" * 900, " \n" * 900, "```python\n```\n" * 300, "\r\n" * 900]
+)
+@pytest.mark.parametrize("kind", linear.KINDS[ContentClass.LISTING])
+def test_a_listing_of_nothing_stays_whole(kind: str, text: str) -> None:
+    made = registry.BY_CLASS[ContentClass.LISTING](text, Context(kind))
+    assert made.text == text and made.lossless
+
+
+def test_garbage_raises_nothing() -> None:
+    raised, shortest = garbage.attack(400, garbage.texts_in([garbage.RECORDED]), random.randrange(10**6))
+    assert raised == {}, shortest
+
+
+def test_a_compressor_that_raises_leaves_its_text_whole(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(registry.BY_CLASS, ContentClass.LISTING, error)
+    with caplog.at_level(logging.WARNING):
+        made = compress_text("a  b  c\n" * 500, ContentClass.LISTING, Context())
+    assert (made.text, made.lossless, made.failed) == ("a  b  c\n" * 500, True, "RecursionError")
+    assert "RecursionError" in caplog.text and "quotes" not in caplog.text
+
+
+def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    fine = archive.add(Message("user", "Please never touch the tests."), turn=1, seq=0, focus=Focus())
+    assert archive.take_notice() == "" and fine.source.kind is SourceKind.TYPED
+    for name in ("compress_message", "line_form", "segment"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"aider_gardener.archive.archive.{name}", error)
+            entry = archive.add(Message("user", f"{name} of it\n" * 300), turn=2, seq=0, focus=Focus())
+        assert archive.store.original(entry.id) == f"{name} of it\n" * 300
+        forms = archive.renditions(entry)
+        assert all(len(form.text) < len(entry.content) for form in forms.values())
+        assert Fidelity.LINE in forms or name == "segment"
+    assert archive.take_notice() == FAILED_NOTICE
+    assert archive.take_notice() == ""
+
+
+def test_notes_leave_out_what_they_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = linear.entry_of("Never touch the tests. We decided to use apsw.", Source(SourceKind.TYPED))
+    assert rules.standing([entry]) and decisions.decided([entry])
+    monkeypatch.setattr(rules, "rules_in", error)
+    monkeypatch.setattr(decisions, "decisions_in", error)
+    monkeypatch.setattr(names, "faults_in", error)
+    names.mine.cache_clear()
+    assert rules.standing([entry]) == [] and decisions.decided([entry]) == []
+    assert names.mine(entry) == names.Mined()
+    names.mine.cache_clear()

@@ -1,0 +1,257 @@
+"""The laws that every compressor keeps, whatever the text: they stand behind one registry."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.adapters.aider.provider import default_counter
+from aider_gardener.compress import Context, compress_message, compress_text, line_form
+from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
+from aider_gardener.reading.segments import segment
+from aider_gardener.reading.source import infer_source
+from aider_gardener.tokens import approximate
+
+KINDS = {
+    ContentClass.LOG: [
+        "",
+        "pytest",
+        "node-test",
+        "tap",
+        "cargo-test",
+        "go-test",
+        "gcc",
+        "rustc",
+        "tsc",
+        "eslint",
+        "npm",
+        "app-log",
+        "aider-lint",
+    ],
+    ContentClass.ERROR: ["", "traceback-python", "stack-js", "stack-java", "stack-go", "stack-rust"],
+    ContentClass.STRUCTURED: ["", "json", "jsonl", "yaml", "toml", "csv", "tsv", "xml"],
+    ContentClass.CODE: [
+        "",
+        "python",
+        "javascript",
+        "typescript",
+        "tsx",
+        "go",
+        "rust",
+        "java",
+        "c",
+        "csharp",
+        "ruby",
+        "bash",
+        "sql",
+        "nonsense",
+    ],
+    ContentClass.EDIT: ["search-replace", "udiff", "whole-file", "patch", ""],
+    ContentClass.LISTING: ["", "grep", "ls", "git-log", "tree", "table", "paths", "profile"],
+    ContentClass.DIFF: ["unified-diff"],
+    ContentClass.PROSE: ["", "markdown"],
+    ContentClass.PROMPT: [""],
+}
+CASES = [(cls, kind) for cls, kinds in KINDS.items() for kind in kinds]
+
+LINES = [
+    "def f(x):",
+    "    return x",
+    "class A:",
+    "}",
+    "{",
+    "```",
+    "```python",
+    "~~~",
+    "<<<<<<< SEARCH",
+    "=======",
+    ">>>>>>> REPLACE",
+    "src/a.py",
+    "Traceback (most recent call last):",
+    '  File "a.py", line 3, in f',
+    "ValueError: bad value 17",
+    "diff --git a/x b/x",
+    "@@ -1,3 +1,4 @@",
+    "+added",
+    "-removed",
+    " same",
+    "2024-01-02 10:11:12 INFO job=17 done",
+    "2024-01-02 10:11:13 ERROR job=18 failed",
+    '{"a": 1,',
+    '"b": [1, 2',
+    "key: value",
+    "- item",
+    "[section]",
+    "name = 1",
+    "a,b,c",
+    "1,2,3",
+    "| a | b |",
+    "|---|---|",
+    "[… 3 lines; whole: g12]",
+    "… 3 lines …",
+    "We must not use RETURNING because production runs 3.31.1.",
+    "Ok.",
+    "FAILED tests/test_a.py::test_b - assert 1 == 2",
+    "E   assert 1 == 2",
+    "src/a.c:12:3: error: expected ';'",
+    "src/a.c:13:3: warning: unused variable",
+    "\x1b[31mred\x1b[0m",
+    "",
+    "   ",
+    "\t\tdeep",
+    "I ran this command:",
+    "And got this output:",
+    "===== 1 failed, 2 passed in 0.1s =====",
+    "commit 0123456789abcdef",
+    "x" * 300,
+    "你好。这是一个句子。",
+    "\x00\x01\x02",
+]
+texts = st.one_of(
+    st.text(max_size=400),
+    st.lists(st.sampled_from(LINES), max_size=60).map("\n".join),
+    st.lists(st.sampled_from(LINES), min_size=1, max_size=8).map(lambda lines: "\r\n".join(lines * 12)),
+    st.text(alphabet=st.characters(categories=["Cs", "Lu", "Zs", "Nd"]), max_size=200),
+)
+LAWS = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def context(kind: str, cls: ContentClass) -> Context:
+    language = kind if cls is ContentClass.CODE else ""
+    return Context(
+        kind=kind, language=language, focus=Focus(frozenset({"return", "job"})), entry_id="g123456789"
+    )
+
+
+@pytest.mark.parametrize(("cls", "kind"), CASES)
+@LAWS
+@given(text=texts)
+def test_never_longer_stable_and_deterministic(cls: ContentClass, kind: str, text: str) -> None:
+    ctx = context(kind, cls)
+    result = compress_text(text, cls, ctx)
+    assert result.cls is cls
+    assert len(result.text) <= len(text)
+    assert approximate(result.text) <= approximate(text)
+    assert result.text == text or not result.lossless
+    assert compress_text(text, cls, ctx) == result
+    assert compress_text(result.text, cls, ctx).text == result.text
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+@LAWS
+@given(text=texts)
+def test_messages_keep_the_same_laws(kind: SourceKind, text: str) -> None:
+    source = Source(kind, "pytest -q" if kind in (SourceKind.COMMAND, SourceKind.TEST) else "")
+    result = compress_message(text, source, entry_id="g123456789")
+    assert len(result.text) <= len(text)
+    assert approximate(result.text) <= approximate(text)
+    assert compress_message(text, source, entry_id="g123456789") == result
+    assert compress_message(result.text, source, entry_id="g123456789").text == result.text
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+@LAWS
+@given(text=texts)
+def test_the_line_form_is_one_line_within_its_limit(kind: SourceKind, text: str) -> None:
+    line = line_form(text, Source(kind), entry_id="g123456789", token_limit=40)
+    assert "\n" not in line and "\r" not in line
+    assert line.endswith("[g123456789]")
+    assert approximate(line) <= 40
+    assert line == line_form(text, Source(kind), entry_id="g123456789", token_limit=40)
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+@LAWS
+@given(text=texts)
+def test_segments_cover_the_text_in_order_without_overlap(kind: SourceKind, text: str) -> None:
+    at = 0
+    for part in segment(text, Source(kind)):
+        assert part.start == at and part.end > part.start
+        at = part.end
+    assert at == len(text)
+
+
+@LAWS
+@given(text=texts, role=st.sampled_from(["user", "assistant", "system", ""]))
+def test_the_source_can_be_told_of_any_text(text: str, role: str) -> None:
+    assert infer_source(role, text) == infer_source(role, text)
+
+
+def hard_texts() -> dict[str, str]:
+    randomly = random.Random(7)
+    return {
+        "one line of ten megabytes": "word 17 " * 1_250_000,
+        "one letter a million times": "a" * 1_000_000,
+        "a million lines": "line of text\n" * 1_000_000,
+        "json nested ten thousand deep": "[" * 10_000 + "]" * 10_000,
+        "json objects nested deep": '{"a":' * 10_000 + "1" + "}" * 10_000,
+        "brackets never closed": "(" * 50_000,
+        "fences never closed": "```\n" * 20_001,
+        "edit heads never closed": "<<<<<<< SEARCH\n" * 10_000,
+        "patch heads never closed": "*** Begin Patch\n" * 10_000,
+        "tracebacks cut off": "Traceback (most recent call last):\n" * 10_000,
+        "tracebacks of blank lines": "Traceback (most recent call last):\n" + "\n  " * 50_000,
+        "nul and control characters": "".join(chr(randomly.randrange(32)) for _ in range(60_000)),
+        "lone surrogates": "\ud800\udfff " * 20_000,
+        "bytes read as latin-1": bytes(randomly.randrange(256) for _ in range(60_000)).decode("latin-1"),
+        "spaces": " " * 200_000,
+        "line ends": "\n" * 200_000,
+        "sentence ends": ". " * 50_000,
+        "backslashes and quotes": '\\"' * 50_000,
+        "commas": "," * 200_000,
+        "table bars": "| a " * 40_000,
+        "heading marks": "# " * 50_000,
+        "dotted path": "a." * 50_000,
+        "slashes": "a/" * 50_000,
+        "escape codes": "\x1b[31m" * 30_000,
+        "carriage returns": "10%\r" * 40_000,
+        "deep indentation": "\n".join(" " * (depth % 400) + "if x:" for depth in range(1_500)),
+        "nested blocks": "{\n" * 20_000,
+        "equals signs": "=" * 100_000 + "\n",
+        "digits": "1" * 100_000,
+        "colons": "a:1:" * 30_000,
+    }
+
+
+@pytest.fixture(scope="module")
+def hard() -> dict[str, str]:
+    return hard_texts()
+
+
+@pytest.mark.parametrize("name", list(hard_texts()))
+@pytest.mark.timeout(60)
+def test_hard_texts_pass_through_every_compressor(name: str, hard: dict[str, str]) -> None:
+    text = hard[name]
+    for cls in ContentClass:
+        result = compress_text(text, cls, context(KINDS[cls][-1], cls))
+        assert len(result.text) <= len(text), cls
+    for kind in (SourceKind.TYPED, SourceKind.COMMAND, SourceKind.REPLY, SourceKind.UNKNOWN):
+        assert len(compress_message(text, Source(kind)).text) <= len(text)
+        assert len(line_form(text, Source(kind))) <= 600
+
+
+def test_never_longer_in_the_tokens_of_a_real_tokenizer() -> None:
+    count = default_counter()
+    for cls, kind in CASES:
+        for text in ("\n".join(LINES), "\n".join(line for line in LINES for _ in range(5)), "a" * 50_000):
+            ctx = Context(
+                kind=kind,
+                language=kind if cls is ContentClass.CODE else "",
+                entry_id="g123456789",
+                count=count,
+            )
+            assert count(compress_text(text, cls, ctx).text) <= count(text)
+
+
+def test_a_marker_names_the_original() -> None:
+    text = "\n\n".join(
+        f"Sentence number {i} says that component_{i} must stay below {i} ms because of rule {i}."
+        for i in range(60)
+    )
+    result = compress_text(text, ContentClass.PROSE, Context(entry_id="g123456789"))
+    assert "whole: g123456789]" in result.text and "sentences" in result.text

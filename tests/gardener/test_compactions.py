@@ -1,0 +1,217 @@
+"""Compactions: when one is due, how far it goes, and how it is taken back."""
+
+from __future__ import annotations
+
+import pytest
+from made_chats import long_talk, shown
+from made_entries import make_gardener, talk
+
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.compactions import (
+    GROWTH_TURNS,
+    apply,
+    goal_of,
+    growth_of,
+    hide_finished,
+    market,
+    may_be_due,
+    show_originals,
+)
+from aider_gardener.gardener.state import Prefix
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
+
+
+def test_below_the_high_mark_nothing_changes() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    messages = long_talk(10)
+    gardener.sync(messages, [])
+    assert gardener.tend() is None
+    assert shown(gardener) == messages
+
+
+def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
+    gardener = make_gardener(history_tokens=2_000, recall_tokens=0)
+    gardener.sync(long_talk(10), [])
+    plan = gardener.tend()
+    assert plan is not None
+    assert plan.tokens_before > 2_000
+    # The last exchange stays whole, older ones keep half of the low mark beside it.
+    assert gardener.state.history_used == plan.tokens_after <= 1_000 + 500
+
+
+def test_no_second_plan_without_new_content() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    gardener.sync(long_talk(12), [])
+    assert gardener.tend()
+    assert gardener.tend() is None
+    assert gardener.tend(cold=True) is None
+
+
+def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
+    gardener = make_gardener(history_tokens=500)
+    messages = long_talk(8)
+    gardener.sync(messages, [Message("user", "now this")])
+    assert gardener.tend()
+    assert shown(gardener)[-3:] == [*messages[-2:], Message("user", "now this")]
+
+
+def test_prompts_outlast_everything_else() -> None:
+    gardener = make_gardener(history_tokens=3_000)
+    gardener.sync(long_talk(12), [])
+    assert gardener.tend()
+    text = "\n".join(message.content for message in shown(gardener))
+    assert all(f"question {n} about subject {n}" in text for n in range(12))
+
+
+def test_a_prompt_that_may_not_exceed_the_window_is_made_to_fit() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
+    gardener.sync(long_talk(12), [])
+    assert gardener.tend()
+    assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000
+
+
+def test_shrink_halves_what_stands() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    gardener.sync(long_talk(12), [])
+    before = gardener.state.history_used
+    assert gardener.shrink()
+    assert gardener.state.history_used <= before // 2 + 1
+
+
+def test_undo_takes_back_and_holds_off_the_next_plan() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    messages = long_talk(12)
+    gardener.sync(messages, [])
+    gardener.tend()
+    assert shown(gardener) != messages
+    gardener.undo()
+    assert shown(gardener) == messages
+    assert gardener.tend() is None
+
+
+def test_undo_without_a_compaction_says_so() -> None:
+    with pytest.raises(UsageError, match="no compaction to undo"):
+        make_gardener().undo()
+
+
+def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
+    gardener = make_gardener()
+    gardener.state.frame = Frame(100_000, {"system": 100})
+    gardener.state.host_limit, gardener.state.host_limit_given = 3_000, True
+    gardener.sync(long_talk(12), [])
+    assert gardener.tend()
+    assert not may_be_due(gardener.state)
+    gardener.state.host_limit = 1_000
+    assert may_be_due(gardener.state)
+    assert gardener.tend()
+    assert not may_be_due(gardener.state)
+    gardener.state.frame = Frame(3_000, {"system": 100})
+    assert may_be_due(gardener.state), "the window leaves less"
+
+
+def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> None:
+    gardener = make_gardener(history_tokens=1_500)
+    messages = long_talk(6)
+    gardener.sync(messages, [])
+    assert gardener.tend()
+    gardener.undo()
+    hold = gardener.state.compactions.hold
+    assert hold == gardener.state.history_used + 1_500 - 600
+    messages += talk(("a short one", "Yes."))
+    gardener.sync(messages, [])
+    assert gardener.tend() is None
+    gardener.sync([*messages, *long_talk(6)], [])
+    assert gardener.tend()
+    assert gardener.state.compactions.hold == 0
+
+
+def test_undo_goes_back_one_compaction_and_every_all_of_them() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    gardener.sync(long_talk(8), [])
+    assert gardener.tend()
+    first = dict(gardener.state.chat.fidelity)
+    assert gardener.shrink()
+    assert gardener.state.chat.fidelity != first
+    assert gardener.undo() > 0
+    assert gardener.state.chat.fidelity == first
+    assert gardener.shrink()
+    assert gardener.undo(every=True) >= len(first)
+    assert gardener.state.chat.fidelity == {}
+    with pytest.raises(UsageError):
+        gardener.undo()
+
+
+def test_a_limit_that_was_set_is_not_moved_by_prices() -> None:
+    for options, is_moved in (({}, True), ({"history_tokens": 1_024}, False)):
+        gardener = make_gardener(**options)
+        gardener.sync(long_talk(4), [])
+        gardener.state.usage.add(Call(1_000, 1), Prices(input=1e-5, cache_read=1e-7))
+        gardener.state.prefix = Prefix("k", prompts=1, kept=1)
+        assert (goal_of(gardener.state).high > 1_024) is is_moved
+
+
+def test_shrink_goes_down_to_the_room_there_is_if_that_is_less() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    gardener.sync(long_talk(8), [])
+    assert gardener.shrink(room=600)
+    assert gardener.state.history_used <= 600
+
+
+def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    gardener.sync(long_talk(6), [])
+    gardener.tend()
+    before = dict(gardener.state.chat.fidelity)
+    assert show_originals(gardener.state, [1]) == 1
+    assert gardener.state.chat.fidelity == {seq: level for seq, level in before.items() if seq != 1}
+
+
+def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:
+    gardener = make_gardener()
+    gardener.sync(long_talk(2), [Message("user", "and now?")])
+    assert hide_finished(gardener.state) == 4
+    assert shown(gardener) == [Message("user", "and now?")]
+
+
+def test_every_change_is_recorded_with_its_kind() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    gardener.sync(long_talk(6), [])
+    gardener.tend()
+    gardener.undo()
+    apply(gardener.state, {1: Fidelity.LINE}, "a test")
+    swapped = gardener.state.chat.entries[1].id
+    assert [change.kind for change in gardener.why(swapped).changes] == ["plan", "undo", "a test"]
+
+
+def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:
+    gardener = make_gardener()
+    messages: list[Message] = []
+    for turn in range(GROWTH_TURNS + 10):
+        gardener.enter_turn()
+        long = "old " * 500 if turn < 10 else "new"
+        ran = RUN_HEAD + "make" + RUN_MIDDLE + "line of output\n" * 50
+        messages += talk((f"say {turn}", long.strip()), (ran, "Ok."))
+        gardener.sync(messages, [])
+        gardener.leave_turn()
+    per_turn = 2 + 1 + 1 + 3 * MESSAGE_OVERHEAD_TOKENS  # prompt, answer, the host's "Ok."
+    assert growth_of(gardener.state.chat) in (per_turn, per_turn - 1 - MESSAGE_OVERHEAD_TOKENS)
+
+
+def test_the_cache_is_as_warm_as_the_provider_says_and_cold_after_a_while() -> None:
+    now = [1_000.0]
+    usage, prefix = Usage(lambda: now[0]), Prefix("k", prompts=4, kept=3)
+    prices = Prices(input=1e-6, cache_read=1e-7)
+    usage.add(Call(1_000, 1), prices)
+    assert market(usage, prefix, cold=False) == Market(1e-6, 1e-7, 0.75)
+    usage.add(Call(1_000, 1, cached_tokens=1_000), prices)
+    assert market(usage, prefix, cold=False).warm == 0.5
+    assert market(usage, prefix, cold=True).warm == 0.0
+    now[0] += CACHE_SECONDS
+    assert market(usage, prefix, cold=False).warm == 0.0
+    usage.prices = Prices()
+    assert market(usage, prefix, cold=False) == Market(warm=0.0)

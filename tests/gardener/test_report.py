@@ -1,0 +1,129 @@
+"""The pressure report and the status: the figures add up, and say what stands, not what was said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_chats import long_talk
+from made_entries import make_gardener, talk
+
+from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.report import (
+    DROPPABLE_SHOWN,
+    compressed_tokens,
+    droppable,
+    pressure_report,
+    standing_tokens,
+)
+from aider_gardener.messages import Fidelity, Message, Rendition
+from aider_gardener.plan.goals import LARGEST_SHOWN, Frame
+
+PARTS = {"system": 300, "files": 700}
+
+
+def chat(turns: int = 8, **options: object) -> Gardener:
+    """A chat with an open question, in a window of 20,000 tokens."""
+    gardener = make_gardener(**{"history_tokens": 2_000, **options})
+    gardener.state.frame = Frame(20_000, PARTS, {"big.py": 1_500, "small.py": 90}, "m")
+    gardener.sync(long_talk(turns), [Message("user", "and what of this now?")])
+    return gardener
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sets(st.integers(0, 7)), st.sampled_from([Fidelity.COMPRESSED, Fidelity.LINE, Fidelity.HIDDEN]))
+def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], level: Fidelity) -> None:
+    gardener = chat()
+    hidden = dict.fromkeys((2 * turn for turn in turns), Fidelity.HIDDEN)
+    apply(gardener.state, {**hidden, **{2 * turn + 1: level for turn in turns}}, "a test")
+    report = pressure_report(gardener.state)
+    assert report.used == sum(report.parts.values())
+    assert report.used + report.available == 20_000
+    standing = sum(row["tokens"] for row in report.by_message)
+    assert report.parts["history"] + report.parts["current"] == standing
+    assert report.history_used == gardener.state.history_used
+    assert report.messages_count == len(gardener.state.pieces)
+    assert sum(row["count"] for row in report.by_class.values()) == 17
+    assert sum(row["orig"] for row in report.by_class.values()) == report.total_original_tokens
+    assert report.total_summary_tokens <= report.total_original_tokens
+
+
+def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_tokens() -> None:
+    gardener = chat()
+    apply(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.LINE}, "a test")
+    report = pressure_report(gardener.state)
+    assert [row["class"] for row in report.by_message][:4] == ["note", "note", "prompt", "prose"]
+    entries = gardener.state.chat.entries
+    assert standing_tokens(entries[0], gardener.state.chat, gardener.state.archive) == 0
+    line = gardener.state.archive.renditions(entries[1])[Fidelity.LINE]
+    assert standing_tokens(entries[1], gardener.state.chat, gardener.state.archive) == line.tokens
+    assert standing_tokens(entries[3], gardener.state.chat, gardener.state.archive) == entries[3].tokens
+    assert 0 < report.by_class["prose"]["ratio"] < 1
+
+
+def test_the_largest_messages_come_first() -> None:
+    largest = pressure_report(chat().state).largest_messages
+    sizes = [row["tokens"] for row in largest]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) == LARGEST_SHOWN
+    assert sizes[0] > 300
+
+
+def test_what_a_compaction_would_save_is_what_it_then_saves() -> None:
+    gardener = chat()
+    report = pressure_report(gardener.state)
+    plan = gardener.plan()
+    assert plan is not None
+    assert (report.plan_would_save, report.eviction_candidates) == (plan.tokens_saved, len(plan.swaps))
+    assert f"{plan.tokens_saved:,} tokens" in report.recommendation
+    gardener.state.on = False
+    assert pressure_report(gardener.state).plan_would_save == 0
+
+
+def test_a_full_window_has_nothing_available_and_an_unknown_one_neither() -> None:
+    gardener = chat()
+    gardener.state.frame = Frame(1_200, PARTS)
+    full = pressure_report(gardener.state)
+    assert (full.available, full.level) == (0, "HARD")
+    assert full.utilization > 1
+    gardener.state.frame = Frame(0, PARTS)
+    unknown = pressure_report(gardener.state)
+    assert (unknown.available, unknown.utilization, unknown.level) == (0, 0.0, "OK")
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), st.integers(0, 5_000), max_size=8), st.integers(0, 9_000))
+def test_the_files_that_are_named_are_the_largest_that_take_a_noticeable_share(
+    files: dict[str, int], window: int
+) -> None:
+    rows = droppable(Frame(window, files=files), used=8_000)
+    least = 0.05 * (window or 8_000)
+    large = sorted((tokens for tokens in files.values() if tokens >= least), reverse=True)
+    assert [row["tokens"] for row in rows] == large[:DROPPABLE_SHOWN]
+    assert all(files[row["path"]] == row["tokens"] for row in rows)
+
+
+def test_the_status_counts_what_was_done() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    gardener.sync([*talk(("Never touch the table ledger_lines.", "Noted.")), *long_talk(10)], [])
+    assert gardener.status()["compactions"] == 0
+    plan = gardener.tend()
+    assert plan is not None
+    status = gardener.status()
+    assert (status["compactions"], status["tokens_saved"]) == (1, plan.tokens_saved)
+    assert (status["mode"], status["history_budget"], status["constraints"]) == ("garden", 2_000, 1)
+    assert status["entries"] == status["stored_entries"] == 22
+    assert status["seconds"] == pytest.approx(sum(gardener.state.timings.values()), abs=0.001)
+    gardener.state.on = False
+    assert gardener.status()["mode"] == "off"
+
+
+def test_a_compressed_form_is_counted_as_no_longer_than_its_original() -> None:
+    gardener = chat()
+    state = gardener.state
+    for one in state.chat.entries.values():
+        made = state.archive.renditions(one).get(Fidelity.COMPRESSED)
+        assert compressed_tokens(one, state.archive) == min(one.tokens, made.tokens if made else one.tokens)
+    long = Rendition(Fidelity.COMPRESSED, "longer than it was", 10**6)
+    state.archive.put_rendition(state.chat.entries[1], long)
+    assert compressed_tokens(state.chat.entries[1], state.archive) == state.chat.entries[1].tokens

@@ -1,0 +1,125 @@
+"""A chat put together again from the archive stands as it was left."""
+
+from __future__ import annotations
+
+import pytest
+from made_chats import long_talk, shown
+from made_entries import words
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.gardener.stored_chat import last_frame, last_session, stored_chat
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.settings import Settings
+
+TIGHT = Goal(high=800, low=400)
+
+
+def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
+    archive = Archive(store, session=session, project="p", count=words, clock=lambda: at)
+    return Gardener(Settings(), archive)
+
+
+def talked(gardener: Gardener, turns: int) -> None:
+    """So many turns, counted as a host counts them."""
+    messages = long_talk(turns)
+    for turn in range(1, turns + 1):
+        gardener.enter_turn()
+        gardener.sync(messages[: 2 * turn], [])
+        gardener.leave_turn()
+
+
+def again(store: Store, settings: Settings | None = None) -> ChatState:
+    return stored_chat(store, last_session(store, "p"), settings or Settings(), words)
+
+
+def texts(state: ChatState) -> list[Message]:
+    return [piece.message for piece in state.pieces]
+
+
+def test_it_stands_as_it_was_left() -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    talked(gardener, 8)
+    assert texts(again(store)) == shown(gardener)
+    assert gardener.tend(goal=TIGHT) is not None
+    assert {Fidelity.HIDDEN} < set(gardener.state.chat.fidelity.values())
+    found = again(store)
+    assert found.chat.fidelity == gardener.state.chat.fidelity
+    assert texts(found) == shown(gardener)
+    gardener.undo()
+    assert again(store).chat.fidelity == {}
+
+
+def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    messages = long_talk(4)
+    gardener.sync(messages, [])
+    gardener.sync(messages[:6], [])
+    assert texts(again(store)) == messages[:6]
+    gardener.clear()
+    gardener.sync([], [Message("user", "a new beginning")])
+    found = again(store)
+    assert texts(found) == [Message("user", "a new beginning")]
+    assert (found.chat.floor, found.chat.next_seq) == (
+        gardener.state.chat.floor,
+        gardener.state.chat.next_seq,
+    )
+
+
+def test_a_form_that_the_archive_does_not_hold_any_more_stands_whole() -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    gardener.sync(long_talk(8), [])
+    gardener.tend(goal=TIGHT)
+    swapped = gardener.state.chat.fidelity
+    short = [seq for seq, level in swapped.items() if level is not Fidelity.HIDDEN]
+    assert short
+    kept = store.renditions
+    store.renditions = lambda entry_id: {  # type: ignore[method-assign]  # reason: a store that lost them
+        level: made for level, made in kept(entry_id).items() if level is Fidelity.FULL
+    }
+    found = again(store)
+    assert not set(short) & set(found.chat.fidelity)
+
+
+def test_its_frame_and_budget_are_those_of_the_last_prompt() -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    frame = Frame(16_000, {"system": 100}, {"app.py": 40}, "some-model")
+    gardener.state.frame = frame
+    gardener.state.host_limit = 1_234
+    gardener.enter_turn()
+    gardener.sync(long_talk(2), [])
+    gardener.leave_turn()
+    assert last_frame(store, "s") == (frame, gardener.state.budget)
+    assert again(store).frame == frame
+    assert again(store).budget == gardener.state.budget
+    assert again(store, Settings(history_tokens=77)).budget == 77
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "3", '{"window": "wide"}', '{"parts": {"system": null}}', '{"parts": 7}']
+)
+def test_a_frame_that_cannot_be_read_is_empty(text: str) -> None:
+    store = open_store(None)
+    chat(store).sync(long_talk(1), [])
+    store.set_state("s", "frame", text)
+    assert last_frame(store, "s") == (Frame(), 0)
+
+
+def test_the_last_session_is_the_one_used_last_that_holds_anything() -> None:
+    store = open_store(None)
+    with pytest.raises(UsageError, match="holds no chat of p"):
+        last_session(store, "p")
+    chat(store, "newer", at=2_000.0).sync(long_talk(1), [])
+    chat(store, "older", at=1_000.0).sync(long_talk(1), [])
+    chat(store, "empty", at=3_000.0)
+    assert last_session(store, "p").id == "newer"
+    with pytest.raises(UsageError, match="holds no chat of elsewhere"):
+        last_session(store, "elsewhere")

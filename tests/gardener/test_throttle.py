@@ -1,0 +1,126 @@
+"""The throttle: how much of an oversized message may stand, and what is cut of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_entries import entry, make_gardener, talk, words
+
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.throttle import (
+    LEAST_ROOM_TOKENS,
+    bounded,
+    facts_kept,
+    limit_for,
+    open_tokens,
+    room_below,
+    short_form,
+    throttle_open,
+    throttle_outputs,
+)
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.goals import Frame
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
+
+NOISE = "\n".join(f"10:00:{n % 60:02} INFO request {n} took {n * 3} ms" for n in range(400))
+
+
+def output(text: str = NOISE) -> Message:
+    return Message("user", f"{RUN_HEAD}make all{RUN_MIDDLE}{text}")
+
+
+def entered(gardener: Gardener, *messages: Message) -> list[str]:
+    """What is cut of messages that enter now: their ids."""
+    done = [piece.message for piece in gardener.pieces[0]]
+    return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, messages))]
+
+
+def test_the_limit_is_what_the_window_has_room_for_and_never_next_to_nothing() -> None:
+    assert limit_for(0, 8_192) == 8_192
+    assert limit_for(0, 600_000) == 600_000
+    assert limit_for(0, 1_023) == limit_for(0, -5_000) == 1_024
+    assert limit_for(0, None) == 4_000
+    assert limit_for(700, 128_000) == limit_for(700, 10) == limit_for(700, None) == 700
+
+
+@pytest.mark.parametrize("limit", [5, 12, 60, 400])
+def test_a_bounded_text_keeps_both_ends_and_names_the_whole(limit: int) -> None:
+    text = "\n".join(f"line {n} says {n * n}" for n in range(400))
+    made = bounded(text, limit, count=words, entry_id="g123")
+    assert "g123" in made
+    if limit > 5:
+        assert words(made) <= limit
+    if limit >= 60:
+        assert made.startswith("line 0 says 0\n")
+        assert made.endswith("line 399 says 159201")
+
+
+def test_one_endless_line_is_cut_too() -> None:
+    made = bounded("x" * 9_000, 100, count=len, entry_id="g1")
+    assert len(made) <= 100
+    assert made.startswith("xx")
+
+
+@given(st.text("ab \n", max_size=400), st.integers(1, 60))
+def test_whatever_the_text_it_is_within_its_limit_and_whole_where_it_fits(text: str, limit: int) -> None:
+    made = bounded(text, limit, count=words, entry_id="g1")
+    assert made == text if words(text) <= limit else words(made) <= max(limit, 12) and "g1" in made
+
+
+def test_what_just_entered_is_not_counted_against_its_own_room() -> None:
+    new = [entry(0, "user", "word " * 300)]
+    frame = Frame(1_000, {"system": 100, "current": 50})
+    assert room_below(frame, standing_tokens=300, added=new) == 600
+    assert room_below(frame, standing_tokens=500, added=new) == 400
+    assert room_below(Frame(), standing_tokens=500, added=new) is None
+
+
+def test_a_form_that_is_hardly_shorter_is_not_worth_the_cut() -> None:
+    whole = entry(0, "user", "\n".join(f"line {n}" for n in range(100)))
+    assert short_form(whole, None, 190, count=words) is None
+    made = short_form(whole, None, 100, count=words)
+    assert made is not None
+    assert made.fidelity is Fidelity.COMPRESSED
+    assert whole.id in made.text
+    assert words(made.text) <= 100
+
+
+def test_outputs_are_cut_in_their_own_place_and_typed_words_are_not() -> None:
+    gardener = make_gardener(throttle_tokens=300)
+    pasted = Message("user", "look at this: " + NOISE)
+    cut = entered(gardener, output(), Message("assistant", "Ok."), pasted)
+    entries = gardener.state.chat.entries
+    assert cut == [entries[0].id]
+    first, _ok, last = gardener.pieces[1]
+    assert first.members == (0,)
+    assert words(first.content) <= 300
+    assert entries[0].id in first.content
+    assert last.message == pasted
+    assert gardener.state.archive.store.original(entries[0].id) == output().content
+
+
+def test_nothing_is_cut_while_off_and_what_fits_stays_whole() -> None:
+    gardener = make_gardener(throttle_tokens=300)
+    gardener.state.on = False
+    assert entered(gardener, output()) == []
+    assert entered(make_gardener(throttle_tokens=300), output("fine")) == []
+
+
+def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
+    gardener = make_gardener()
+    small = Message("user", "what of this? " + "word " * 250)
+    gardener.sync(talk(("a question", "an answer")), [output(), Message("assistant", "Ok."), small])
+    before = open_tokens(gardener.state.chat, words)
+    cut = throttle_open(gardener.state, before - 500)
+    assert [one.entry.seq for one in cut] == [2]
+    assert open_tokens(gardener.state.chat, words) <= before - 500
+    assert gardener.pieces[1][-1].message == small
+    throttle_open(gardener.state, 1)
+    assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.pieces[1])
+    assert words(gardener.pieces[1][-1].content) > LEAST_ROOM_TOKENS // 2
+
+
+def test_what_is_kept_is_said_in_words() -> None:
+    assert facts_kept({"failures": 25, "errors": 1, "warnings": 0}) == "25 failures, 1 error"
+    assert facts_kept({}) == ""

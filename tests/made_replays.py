@@ -1,0 +1,161 @@
+"""Replay results made by hand, for the tests of what is worked out from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.replay.measure.result import (
+    Compaction,
+    Measured,
+    ModelCall,
+    ProbeResult,
+    Provenance,
+    ReplayResult,
+    Swapped,
+)
+from aider_gardener.replay.measure.summary import ReplayReport, make_report, summarize
+from aider_gardener.replay.play.calls import short_hash
+from aider_gardener.replay.play.jobs import FoundSession
+from aider_gardener.replay.session.session import Session, SessionEvent
+from aider_gardener.replay.show.html_report import Details
+
+PROVENANCE = Provenance(
+    gardener="0.1.0",
+    commit="abc",
+    aider="0.86.2",
+    litellm="1.81",
+    model="gpt-4o",
+    weak_model="gpt-4o-mini",
+    tokenizer="o200k_base",
+    window_tokens=128_000,
+    history_tokens=8_000,
+    settings={},
+    session_sha256="s",
+    probes_sha256="p",
+    python="3.11",
+)
+
+
+def made_call(
+    turn: int,
+    parts: Sequence[tuple[str, str]] = (),
+    *,
+    tokens: int = 0,
+    number: int = 1,
+    kind: str = "main",
+    out: int = 10,
+) -> tuple[ModelCall, dict[str, str]]:
+    """A call whose messages are (part, text), each a token a character unless `tokens` is given."""
+    texts = {short_hash({"role": "user", "content": text}): text for _, text in parts}
+    prompt = tuple((short_hash({"role": "user", "content": text}), len(text), part) for part, text in parts)
+    total = tokens or sum(row[1] for row in prompt)
+    return ModelCall(turn, number, kind, "gpt-4o", len(parts), 0, total, out, {}, prompt), texts
+
+
+def made_probe(
+    number: int, about: int, ask: int, *, kind: str = "fact", present: bool = True, supported: bool = True
+) -> ProbeResult:
+    return ProbeResult(number, about, ask, kind, "?", present, supported)
+
+
+def made_result(
+    calls: Sequence[tuple[ModelCall, dict[str, str]]] = (),
+    *,
+    session: str = "shop",
+    variant: str = "stock",
+    turns: int = 10,
+    probes: Sequence[ProbeResult] = (),
+    compactions: Sequence[Compaction] = (),
+    measured: Measured | None = None,
+    **provenance: Any,
+) -> ReplayResult:
+    return ReplayResult(
+        session=session,
+        variant=variant,
+        turns=turns,
+        provenance=replace(PROVENANCE, **provenance),
+        calls=tuple(call for call, _ in calls),
+        compactions=tuple(compactions),
+        probes=tuple(probes),
+        measured=measured or Measured(),
+        texts={sha: text for _, texts in calls for sha, text in texts.items()},
+    )
+
+
+def made_session(*turns: tuple[str, str], name: str = "shop") -> Session:
+    """A session of (prompt, reply) turns."""
+    events: list[SessionEvent] = []
+    for turn, (prompt, reply) in enumerate(turns, 1):
+        events += [SessionEvent("user", turn, text=prompt), SessionEvent("reply", turn, text=reply)]
+    return Session(name=name, events=tuple(events), sha256="s")
+
+
+def results_in(path: Path) -> list[ReplayResult]:
+    """The results in a file that a report was written to."""
+    return [ReplayResult.from_json(row) for row in json.loads(path.read_text("utf-8"))["results"]]
+
+
+NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"q\" 'q' & {{ 7*7 }} ]]> \u2028"
+"""What must come out as the text it is."""
+
+
+def made_swap(plan: int, original: str = "long", rendition: str = "short", number: int = 0) -> Swapped:
+    return Swapped(
+        plan,
+        f"g{number:09x}",
+        1,
+        "test: pytest",
+        "log",
+        "full",
+        "compressed",
+        100 - number % 100,
+        "log, priority 20",
+        original,
+        rendition,
+    )
+
+
+def made_report(
+    words: str = "hello",
+    *,
+    recorded: bool = True,
+    probes: bool = True,
+    swaps: int = 1,
+    names: Any = ("shop",),
+) -> tuple[ReplayReport, Details]:
+    """A report of two variants: the baseline sends more, the gardener has two plans in turn 3."""
+    found, details = [], Details()
+    for name in names:
+        session = replace(
+            made_session(*((f"{words} {n}", f"reply with blue_fact_{n % 2}") for n in range(9)), name=name),
+            recorded=recorded,
+        )
+        for variant in ("stock", "gardener"):
+            past = NOTE_HEAD if variant == "gardener" else words * 99
+            calls = [
+                made_call(turn, [("system", "sys"), ("done", past), ("cur", f"{words} {turn}")])
+                for turn in range(1, 10)
+            ]
+            plans = [Compaction(3, "plan", True, 900, 400, reason="above its budget")] * 2
+            llm = [Compaction(2, "llm", False, 900, 100, 1, 500, 50)]
+            result = made_result(
+                calls,
+                session=name,
+                variant=variant,
+                turns=9,
+                probes=[made_probe(1, 1, 5), made_probe(2, 1, 6, supported=variant == "stock")]
+                if probes
+                else [],
+                compactions=plans if variant == "gardener" else llm,
+                measured=Measured(plan_seconds=(0.01, 0.02), overhead_seconds={1: 0.1}),
+            )
+            steps = [made_swap(0, words, words, number) for number in range(swaps)]
+            result = replace(result, swaps=tuple(steps) if variant == "gardener" else ())
+            details.look(FoundSession(Path(name), session, name), result)
+            found.append((result, summarize(result, session)))
+    return make_report(found), details

@@ -1,0 +1,92 @@
+"""Names and errors of a chat: which words are worth naming, and what became of an error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from made_entries import entry, make_gardener, talk
+
+from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
+from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_in, gather, is_name, mine
+
+
+def test_names_are_specific_words() -> None:
+    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "48213", "v2x9", "a::b", "1.9.3"]
+    assert [word for word in named if not is_name(word)] == []
+    plain = ["the", "Because", "answer", "12", "https://x.org/y", "x" * 100]
+    assert [word for word in plain if is_name(word)] == []
+
+
+def test_errors_are_open_until_their_command_runs_without_them() -> None:
+    failed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\nFAILED tests/test_a.py::test_x - boom\n1 failed\n"
+    passed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\n3 passed in 0.1s\n"
+    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    gardener.enter_turn()
+    gardener.sync(talk((failed, "Ok.")), [])
+    entries = gardener.state.chat.all_entries()
+    assert faults_in(entries[0]) == ("tests/test_a.py::test_x",)
+    _names, open_faults = gather((entry, mine(entry)) for entry in entries)
+    assert [fault.solved for fault in open_faults] == [0]
+    gardener.leave_turn()
+    gardener.enter_turn()
+    gardener.sync(talk((failed, "Ok."), (passed, "Ok.")), [])
+    _names, faults = gather((entry, mine(entry)) for entry in gardener.state.chat.all_entries())
+    assert [fault.solved for fault in faults] == [2]
+
+
+def said(text: str, *, kind: SourceKind, cls: ContentClass = ContentClass.PROMPT, turn: int = 1) -> Entry:
+    made = entry(turn, "assistant" if kind is SourceKind.REPLY else "user", text, turn=turn, cls=cls)
+    return replace(made, source=Source(kind, "make"))
+
+
+def test_a_name_weighs_by_who_said_it_and_where() -> None:
+    typed, reply = SourceKind.TYPED, SourceKind.REPLY
+    weights = [
+        mine(said("see ring_buffer", kind=kind, cls=cls)).names.get("ring_buffer")
+        for kind, cls in (
+            (typed, ContentClass.PROMPT),
+            (reply, ContentClass.PROSE),
+            (SourceKind.COMMAND, ContentClass.LOG),
+            (typed, ContentClass.CODE),
+            (reply, ContentClass.EDIT),
+            (SourceKind.NOTICE, ContentClass.PROSE),
+            (SourceKind.STUB, ContentClass.PROSE),
+        )
+    ]
+    assert weights == [3.0, 1.5, 0.4, 0.4, 0.3, None, None]
+
+
+def test_of_several_uses_in_one_entry_the_weightiest_counts() -> None:
+    text = "see ring_buffer\nring_buffer()"
+    made = said(text, kind=SourceKind.TYPED)
+    parts = (Segment(0, 16, ContentClass.PROMPT), Segment(16, len(text), ContentClass.CODE))
+    assert mine(replace(made, segments=parts)).names == {"ring_buffer": 3.0}
+
+
+def test_a_name_that_rests_for_forty_turns_is_worth_half() -> None:
+    name = Name("ring_buffer", 1, 10, 0, weight=3.0)
+    assert [name.score(turn) for turn in (5, 10, 50)] == [2.0, 2.0, 1.0]
+
+
+def test_an_error_is_gone_only_when_its_own_command_runs_without_it() -> None:
+    def output(turn: int, command: str, text: str) -> Entry:
+        made = said(text, kind=SourceKind.COMMAND, cls=ContentClass.ERROR, turn=turn)
+        return replace(made, source=Source(SourceKind.COMMAND, command))
+
+    failed = output(1, "make", "fatal: no such target")
+    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(2, "ls", "fine")))
+    assert (fault.text, fault.solved) == ("fatal: no such target", 0)
+    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(3, "make", "fine")))
+    assert fault.solved == 3
+
+
+def test_what_the_model_or_a_page_says_of_errors_is_none() -> None:
+    text = "fatal: no such target"
+    assert faults_in(said(text, kind=SourceKind.COMMAND)) == (text,)
+    assert [faults_in(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
+
+
+def test_so_many_errors_are_remembered_the_newest() -> None:
+    rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
+    _names, faults = gather((one, mine(one)) for one in rows)
+    assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))

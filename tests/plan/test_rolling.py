@@ -1,0 +1,65 @@
+"""Incremental context: the plan that hides older turns in batches and leaves the last ones whole."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from made_chats import rolling_chat, shown
+from made_entries import chat_of, make_gardener, talk, words
+
+from aider_gardener.messages import Fidelity, Focus, Message
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.goals import Goal
+from aider_gardener.plan.planner import Draft
+from aider_gardener.plan.rolling import leaving, roll, spare_turns, whole_turns
+from aider_gardener.plan.view import problems
+
+
+def test_turns_leave_in_batches_so_that_the_cache_lasts() -> None:
+    gardener, _sizes = rolling_chat(40, budget=2_400)
+    turns = [applied.turn for applied in gardener.state.compactions.applied]
+    assert all(later - earlier > 4 for earlier, later in itertools.pairwise(turns))
+
+
+def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
+    gardener = make_gardener(history_tokens=900, incremental=True, incremental_turns=6)
+    long = " ".join(f"Detail {n} of the answer tells how part {n} works." for n in range(60))
+    gardener.sync(
+        talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [Message("user", "x")]
+    )
+    plan = gardener.tend()
+    assert plan is not None
+    assert plan.tokens_after < plan.tokens_before
+    assert problems(shown(gardener)) == []
+
+
+def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:
+    """What incremental context does with a chat whose entries have no shorter form."""
+    return roll(chat, goal, keep_turns=keep, focus=Focus(), count=words, renditions=lambda _entry: {})
+
+
+def test_what_leaves_is_older_than_the_turns_that_are_kept_and_not_pinned() -> None:
+    chat = chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(6))))
+    assert [entry.seq for entry in leaving(chat, 2)] == [0, 1, 2, 3, 4, 5]
+    assert (whole_turns(chat), spare_turns(1), spare_turns(7)) == (5, 2, 7)
+    chat.replace(replace(chat.entries[1], pinned=True))
+    chat.fidelity[2] = Fidelity.HIDDEN
+    assert [entry.seq for entry in leaving(chat, 2)] == [0, 3, 4, 5]
+
+
+def test_less_than_a_batch_leaves_only_when_the_history_is_above_its_mark() -> None:
+    chat = chat_of(talk(*((f"question {n}", "word " * 50) for n in range(5))))
+    assert rolled(chat, Goal(high=10_000, low=5_000), keep=2) is None
+    made = rolled(chat, Goal(high=250, low=200), keep=2)
+    assert made is not None
+    assert made.plan.reason == "turns left the last 2 that stay whole"
+    assert {seq for seq, level in made.fidelity.items() if level is Fidelity.HIDDEN} == {0, 1, 2, 3}
+
+
+def test_where_the_turns_that_are_kept_are_too_long_they_are_taken_down_too() -> None:
+    chat = chat_of(talk(*((f"question {n}", f"answer {n} " + "word " * 100) for n in range(10))))
+    made = rolled(chat, Goal(high=400, low=200), keep=6)
+    assert made is not None
+    assert made.plan.tokens_after <= 400
+    assert len({swap.entry_id for swap in made.plan.swaps}) == len(made.plan.swaps)

@@ -1,0 +1,52 @@
+"""The language of a path, of a fence, and of code that names none."""
+
+from __future__ import annotations
+
+import pytest
+
+from aider_gardener.reading.languages import guess_language, language_name, language_of_path
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("src/app.py", "python"),
+        ("web\\Cart.TSX", "tsx"),
+        ("Makefile", "make"),
+        ("deploy/Dockerfile", "dockerfile"),
+        ("poetry.lock", "toml"),
+        (".github/ci.yml", "yaml"),
+        ("notes", ""),
+        ("photo.png", ""),
+    ],
+)
+def test_a_path_stands_for_a_language(path: str, language: str) -> None:
+    assert language_of_path(path) == language
+
+
+def test_fences_go_by_many_names() -> None:
+    assert [language_name(word) for word in ("py", " C++", ".rs", "shell", "cobol")] == [
+        "python",
+        "cpp",
+        "rust",
+        "bash",
+        "cobol",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("import os\n\n\ndef run(self) -> None:\n    if not self.ready:\n        return None\n", "python"),
+        ("package main\n\nfunc run() error {\n\tif err != nil {\n\t\treturn nil\n\t}\n}\n", "go"),
+        ("pub fn run(&self) -> u32 {\n    let mut total = 0;\n    println!(\"{}\", total);\n}\n", "rust"),
+        ("select id from orders\nwhere total > 3\ngroup by id\norder by id;\n", "sql"),
+    ],
+)  # fmt: skip
+def test_code_is_guessed_by_its_shapes(code: str, language: str) -> None:
+    found, strength = guess_language(code.splitlines())
+    assert found == language and strength > 0
+
+
+def test_words_are_no_code() -> None:
+    assert guess_language(["We talked about the lease", "and kept it."])[1] < 0.3

@@ -1,0 +1,64 @@
+"""Terminal output as a reader would see it."""
+
+from __future__ import annotations
+
+from aider_gardener.reading.output import (
+    LINE_CHARS,
+    MANY_LINES,
+    SAMPLE_CHARS,
+    clip,
+    lines_of,
+    plain,
+    sample,
+    squeeze,
+    unwrapped,
+)
+
+
+def test_colours_and_overwritten_lines_are_gone() -> None:
+    assert plain("\x1b[31mred\x1b[0m\r\nnext\r\n") == "red\nnext\n"
+    assert plain(" 10%\r 50%\r100%\ndone\n") == "100%\ndone\n"
+
+
+def test_a_ci_runners_stamps_go_and_a_logs_own_stay() -> None:
+    stamped = "".join(f"2026-03-01T10:00:0{n}.123Z step {n}\n" for n in range(9))
+    assert plain(stamped.rstrip("\n")) == "\n".join(f"step {n}" for n in range(9))
+    own = "\n".join(f"2026-03-01T10:00:0{n}.123Z INFO step {n}" for n in range(9))
+    assert plain(own) == own
+
+
+def test_fences_go_and_long_lines_show_their_ends() -> None:
+    assert lines_of("```text\none\n```\ntwo") == ["one", "two"]
+    (line,) = lines_of("a" * 9_000 + "z" * 9_000)
+    assert len(line) <= LINE_CHARS + 3 and line[0] == "a" and line[-1] == "z"
+
+
+def test_of_very_many_lines_what_tells_of_trouble_stays() -> None:
+    lines = [f"line {n}" for n in range(MANY_LINES * 2)]
+    lines[MANY_LINES] = "ERROR in the middle"
+    found = lines_of("\n".join(lines))
+    assert len(found) <= MANY_LINES and found[0] == "line 0" and found[-1] == lines[-1]
+    assert "ERROR in the middle" in found
+
+
+def test_a_sample_has_both_ends() -> None:
+    text = "first\n" + "x\n" * SAMPLE_CHARS * 2 + "last"
+    shown = sample(text)
+    assert len(shown) <= 2 * SAMPLE_CHARS + 1 and shown.startswith("first") and shown.endswith("last")
+
+
+def test_a_clipped_line_keeps_head_and_tail() -> None:
+    assert clip("short", 20) == "short"
+    shown = clip("a" * 50 + "z" * 50, 30)
+    assert len(shown) == 30 and " … " in shown and shown.endswith("z")
+
+
+def test_lines_that_a_terminal_broke_are_joined() -> None:
+    whole = [f"error {n}: no such module {'part' * 20}.py" for n in range(9)]
+    broken = [part for line in whole for part in (line[:72], line[72:])]
+    assert unwrapped(broken) == whole
+    assert unwrapped(["one", "two"]) == ["one", "two"]
+
+
+def test_white_space_is_squeezed() -> None:
+    assert squeeze("  a \n\t b  ") == "a b"

@@ -1,0 +1,56 @@
+"""Where a message came from, told from the wrappers that the host puts around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from aider_gardener.messages import Source, SourceKind
+from aider_gardener.reading.source import command_parts, infer_source, is_failed_edit
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["pytest -q", "python -m pytest tests", "npm test", "npm run test -- --watch=false", "cargo test", "go test ./...", "node --test test/",
+     "cd app && make check", "PYTHONPATH=. python -m unittest", "./gradlew test", "bun test", "tox -e py311"],
+)  # fmt: skip
+def test_commands_that_test_are_told_from_others(command: str) -> None:
+    text = f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n1 passed\n"
+    assert infer_source("user", text) == Source(SourceKind.TEST, command)
+
+
+@pytest.mark.parametrize(
+    "command", ["ls", "git log -3", "cat latest.txt", "python tools/contest.py", "grep -rn attest ."]
+)
+def test_commands_that_do_not_test(command: str) -> None:
+    text = f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n1 passed\n"
+    assert infer_source("user", text).kind is SourceKind.COMMAND
+
+
+def test_other_sources() -> None:
+    assert infer_source("user", "Output from ls -la\ntotal 4\n") == Source(SourceKind.COMMAND, "ls -la")
+    web = "Here is the content of https://example.org/x:\n\n# Title\n"
+    assert infer_source("user", web) == Source(SourceKind.WEB, "https://example.org/x")
+    assert (
+        infer_source("user", "\n# Fix any errors below, if possible.\n\na.py:1: E1").kind is SourceKind.LINT
+    )
+    assert infer_source("assistant", "Ok.").kind is SourceKind.NOTICE
+    assert infer_source("assistant", "Ok. I will do that.").kind is SourceKind.REPLY
+    assert infer_source("user", "please add a test").kind is SourceKind.TYPED
+
+
+def test_failed_edits_are_notices_and_recognised() -> None:
+    failed = (
+        "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: This SEARCH block failed"
+    )
+    malformed = "src/a.py\n<<<<<<< SEARCH\nx\n\n^^^ Expected `=======`"
+    for text in (failed, malformed, "UnifiedDiffNoMatch: hunk failed to apply!\n\na.py does not contain"):
+        assert is_failed_edit(text)
+        assert infer_source("user", text).kind is SourceKind.NOTICE
+    assert not is_failed_edit("why did the SEARCH/REPLACE block fail to match?")
+
+
+def test_the_output_of_a_command_begins_behind_the_wrapper() -> None:
+    text = "I ran this command:\n\nls\n\nAnd got this output:\n\na.py\n"
+    parts = command_parts(text)
+    assert parts is not None and parts[0] == "ls" and text[parts[1] :] == "a.py\n"
+    assert command_parts("please run ls") is None

@@ -1,0 +1,97 @@
+"""Carry-over counts what replies use again, and whether the prompt held it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_replays import made_call, made_result, made_session
+
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.measure.carryover import CarryOver, carry_over, facts_in
+from aider_gardener.replay.session.session import Session, SessionEvent
+
+TURNS = [
+    ("port is 8477, see net/ports.py", "I note it."),
+    ("something else", "fine"),
+    ("and more", "fine"),
+    ("which port?", "It is 8477, in net/ports.py."),
+]
+
+
+def replayed(*parts: tuple[str, str]) -> CarryOver:
+    result = made_result([made_call(4, [*parts, ("cur", "which port?")])])
+    return carry_over(result, made_session(*TURNS))
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("net/ports.py", {"net/ports.py", "ports.py"}),
+        ("src/money.js:12", {"src/money.js", "money.js"}),
+        ("orders.create_order(", {"orders.create_order", "create_order"}),
+        ("camelCase", {"camelCase"}),
+        ("PRIV-207", {"PRIV-207"}),
+        ("52.825", {"52.825"}),
+        ("1000", set()),
+        ("plain words and", set()),
+        ("12", set()),
+        ("371560kB", {"371560kB"}),
+    ],
+)
+def test_what_counts_as_a_fact(word: str, expected: set[str]) -> None:
+    found = facts_in(f"so {word} it is").facts
+    assert expected <= found and (expected or not found)
+
+
+def test_a_fact_that_the_prompt_still_holds_is_carried_over() -> None:
+    found = replayed(("done", "port is 8477, see net/ports.py"))
+    assert (found.facts, found.facts_present, found.share) == (3, 3, 1.0)
+
+
+def test_a_fact_that_the_prompt_lost_is_counted_as_missing() -> None:
+    found = replayed(("done", "something about 8477"))
+    assert (found.facts, found.facts_present) == (3, 1)
+
+
+@pytest.mark.parametrize("part", ["system", "repo", "files", "readonly"])
+def test_what_the_host_sends_anew_needs_no_memory(part: str) -> None:
+    found = replayed((part, "net/ports.py: port = 8477"))
+    assert found == CarryOver() and found.share is None
+
+
+def test_what_the_current_turn_says_again_needs_no_memory() -> None:
+    session = made_session(*TURNS[:3], ("is it 8477 in net/ports.py?", "It is 8477, in net/ports.py."))
+    assert (
+        carry_over(made_result([made_call(4, [("cur", "is it 8477 in net/ports.py?")])]), session)
+        == CarryOver()
+    )
+
+
+def test_what_was_said_less_than_three_turns_ago_does_not_count() -> None:
+    session = made_session(TURNS[0], TURNS[1], TURNS[3])
+    assert carry_over(made_result([made_call(3, [("cur", "which port?")])]), session) == CarryOver()
+
+
+def test_lines_are_counted_apart() -> None:
+    line = "the lease is renewed twice a minute"
+    session = made_session((line, "ok"), ("a", "b"), ("c", "d"), ("and?", f"As said:\n  {line}\n"))
+    held = carry_over(made_result([made_call(4, [("done", f"- first\n{line}")])]), session)
+    lost = carry_over(made_result([made_call(4, [("done", "- first")])]), session)
+    assert (held.lines, held.lines_present, lost.lines, lost.lines_present) == (1, 1, 1, 0)
+    assert held.facts == 0
+
+
+def test_a_new_start_of_the_host_forgets_what_was_said_before() -> None:
+    session = made_session(*TURNS)
+    events = [*session.events[:2], SessionEvent("restart", 1), *session.events[2:]]
+    parts = [("done", "port is 8477, see net/ports.py")]
+    assert (
+        carry_over(made_result([made_call(4, parts)]), replace(session, events=tuple(events))) == CarryOver()
+    )
+
+
+def test_a_result_without_texts_is_refused() -> None:
+    result = replace(made_result([made_call(4, [("cur", "x")])]), texts={})
+    with pytest.raises(ReplayError, match="holds no texts"):
+        carry_over(result, Session(name="shop", events=(), sha256=""))

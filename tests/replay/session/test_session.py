@@ -1,0 +1,97 @@
+"""What is said when a recorded session cannot be read, and what is read when it can."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.errors import SessionError
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import load_probes, load_summaries
+
+MINI = Path(__file__).parents[2] / "data" / "sessions" / "mini"
+META = {"kind": "meta", "format": 1, "name": "x"}
+
+
+def folder(tmp_path: Path, *lines: str) -> Path:
+    (tmp_path / "session.jsonl").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_reads_events_probes_summaries_and_tree() -> None:
+    session = load_session(MINI)
+    assert session.name == "mini"
+    assert session.turn_count == 8
+    assert session.files == ("greeting.py",)
+    assert session.auto_lint
+    assert session.repo0 == MINI / "repo0"
+    assert [event.kind for event in session.turn(2)] == ["user", "command", "confirm"]
+    assert session.of_kind("command", 2)[0].exit_status == 1
+    assert len(session.probes) == 4
+    assert session.probes[0].answer_keys == ("31 characters",)
+    assert len(session.summaries) == 2
+
+
+def test_the_jsonl_itself_may_be_named() -> None:
+    assert load_session(MINI / "session.jsonl") == load_session(MINI)
+
+
+def test_a_missing_subject_is_an_empty_text() -> None:
+    assert load_session(MINI).of_kind("confirm", 2)[0].subject == ""
+
+
+def test_hash_changes_with_any_file(tmp_path: Path) -> None:
+    copy = tmp_path / "mini"
+    shutil.copytree(MINI, copy)
+    same = load_session(copy).sha256
+    assert same == load_session(MINI).sha256
+    (copy / "repo0" / "README.md").write_text("other", encoding="utf-8")
+    assert load_session(copy).sha256 != same
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "empty"),
+        (['{"kind": "meta", "format": 9}'], "unknown session format 9"),
+        (['{"kind": "user", "turn": 1, "text": "hi"}'], "line 1 is no meta event"),
+        ([json.dumps(META), '{"kind": "user", "turn": 1, "te'], "line 2 is truncated"),
+        ([json.dumps(META), "[1]"], "line 2 is not a JSON object"),
+        ([json.dumps(META), '{"kind": "dance", "turn": 1}'], "line 2: unknown event kind 'dance'"),
+        ([json.dumps(META), '{"kind": "user", "turn": "a", "text": ""}'], "`turn` must be a whole number"),
+        ([json.dumps(META), '{"kind": "reply", "turn": 1}'], "a reply event needs the text `text`"),
+        ([json.dumps(META), '{"kind": "command", "turn": 1, "text": "x"}'], "needs the text `command`"),
+    ],
+)
+def test_bad_recordings_are_refused_in_one_line(tmp_path: Path, lines: list[str], said: str) -> None:
+    with pytest.raises(SessionError) as refused:
+        load_session(folder(tmp_path, *lines))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_missing_paths_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match="no such file or folder"):
+        load_session(tmp_path / "nowhere")
+    with pytest.raises(SessionError, match=r"has no session\.jsonl"):
+        load_session(tmp_path)
+
+
+def test_bad_probes_and_summaries_are_refused(tmp_path: Path) -> None:
+    bad = tmp_path / "probes.json"
+    for text, said in (
+        ("{", "cannot be read as JSON"),
+        ("{}", "must be a JSON list"),
+        ('[{"kind": "x"}]', "needs"),
+    ):
+        bad.write_text(text, encoding="utf-8")
+        with pytest.raises(SessionError, match=said):
+            load_probes(bad)
+    bad.write_text("[1]", encoding="utf-8")
+    with pytest.raises(SessionError, match="list of texts"):
+        load_summaries(bad)
+    with pytest.raises(SessionError, match="cannot be read"):
+        load_probes(tmp_path / "none.json")

@@ -1,0 +1,56 @@
+"""The tables of a report: texts within an allowance, compactions with their swaps, verdicts in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from made_replays import made_probe, made_report, made_result, made_swap
+
+from aider_gardener.replay.show.html_tables import (
+    PAGE_CHARS,
+    SHORT_CHARS,
+    TextAllowance,
+    compaction_rows,
+    fact_rows,
+    probe_rows,
+    verdict,
+)
+
+
+def test_a_page_holds_only_so_much_text_and_counts_what_it_cut() -> None:
+    allowance = TextAllowance()
+    while allowance.left > 0:
+        assert allowance.take("x" * 7_000) == "x" * 7_000
+    assert allowance.cut == 0
+    shown = allowance.take("a" * 5_000 + "z" * 5_000)
+    assert shown.startswith("a") and shown.endswith("z") and len(shown) < SHORT_CHARS + 100
+    assert allowance.cut == 1 and PAGE_CHARS - 7_000 * 600 < 7_000 * 600
+
+
+def test_a_compaction_lists_the_swaps_of_its_own_plan_the_largest_saving_first() -> None:
+    detail = made_report(swaps=3)[1].found["shop", "gardener"]
+    first, second = compaction_rows(detail, TextAllowance())
+    assert [swap["saved"] for swap in first["swaps"]] == [100, 99, 98] and second["swaps"] == []
+    assert (first["number"], first["took"], second["took"]) == (1, "10 ms", "20 ms")
+    other = replace(detail, swaps=(*detail.swaps, made_swap(1)))
+    assert len(compaction_rows(other, TextAllowance())[1]["swaps"]) == 1
+
+
+def test_a_verdict_names_the_keys_that_a_prompt_lacks() -> None:
+    lost = replace(made_probe(1, 1, 5, present=False, supported=False), missing=("47", "pool"))
+    assert verdict(None)["word"] == "not asked"
+    assert verdict(lost) == {"word": "missing", "lacks": "47, pool"}
+    assert verdict(replace(lost, answer="no", answered=False))["lacks"] == "47, pool; answered wrong"
+    assert verdict(made_probe(1, 1, 5))["word"] == "supported"
+
+
+def test_a_probe_is_one_row_with_a_verdict_for_each_variant() -> None:
+    asked = made_result(probes=[made_probe(2, 1, 6), made_probe(1, 1, 5)])
+    rows = probe_rows([asked, made_result(variant="none", probes=[made_probe(1, 1, 5)])])
+    assert [row["number"] for row in rows] == [1, 2]
+    assert [one["word"] for one in rows[1]["verdicts"]] == ["supported", "not asked"]
+
+
+def test_without_facts_there_are_no_rows() -> None:
+    details = {name: detail for (_, name), detail in made_report()[1].found.items()}
+    assert fact_rows(details, ["stock", "stock"])["variants"] == ["stock"]

@@ -1,0 +1,94 @@
+"""The plot is drawn without a display, in the format that its name asks for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from made_replays import made_call, made_result
+
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.show.plot import draw, tokens_by_turn, write_plot
+
+
+def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
+    return [
+        made_result(
+            [made_call(t, tokens=1000 * t + 50 * v) for t in range(1, 11)], session=f"s{s}", variant=f"v{v}"
+        )
+        for s in range(sessions)
+        for v in range(variants)
+    ]
+
+
+def test_a_turn_shows_its_largest_request() -> None:
+    calls = [
+        made_call(1, tokens=5),
+        made_call(1, tokens=9, number=2),
+        made_call(3, tokens=4),
+        made_call(3, tokens=99, kind="weak-commit"),
+    ]
+    assert tokens_by_turn(made_result(calls)) == ([1, 3], [9, 4])
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, begins: bytes) -> None:
+    path = tmp_path / "new" / f"p{suffix}"
+    write_plot(results(), path)
+    assert path.read_bytes().startswith(begins)
+
+
+def test_the_same_results_give_the_same_svg(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        write_plot(results(), tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_every_variant_is_named_and_told_apart_without_colour() -> None:
+    (panel,) = draw(results(variants=8)).axes
+    lines = [line for line in panel.lines if len(line.get_xdata()) > 2]
+    assert len({(str(line._dash_pattern), line.get_marker()) for line in lines[:6]}) == 6
+    assert len({(str(line._dash_pattern), line.get_marker(), line.get_color()) for line in lines}) == 8
+    assert {f"v{n}" for n in range(8)} <= {text.get_text() for text in panel.texts}
+
+
+def test_names_at_the_line_ends_do_not_overlap() -> None:
+    figure = draw(results(variants=6))
+    figure.canvas.draw()
+    from matplotlib.text import Text
+
+    renderer = figure.canvas.get_renderer()
+    names = [text for text in figure.axes[0].texts if text.get_text().startswith("v")]
+    # Text's own extent: an annotation's would take in its leader line.
+    boxes = sorted((Text.get_window_extent(name, renderer) for name in names), key=lambda box: box.y0)
+    assert len(boxes) == 6
+    assert all(low.y1 <= high.y0 + 0.5 for low, high in pairwise(boxes))
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_window_and_budget_are_named_and_drawn_where_they_fit() -> None:
+    near = draw([made_result([made_call(1, tokens=100_000)])]).axes[0]
+    far = draw([made_result([made_call(1, tokens=3_000)])]).axes[0]
+    named = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in (near, far)]
+    budget = "budget of the history alone: 8,000"
+    assert named == [["window: 128,000", budget], ["window: 128,000, above the plot", budget]]
+    assert near.get_ylim()[1] >= 128_000 > far.get_ylim()[1] >= 8_000
+
+
+def test_each_session_has_a_panel() -> None:
+    assert [panel.get_title(loc="left") for panel in draw(results(sessions=2)).axes] == [
+        "s0: tokens per request",
+        "s1: tokens per request",
+    ]
+
+
+def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"\.svg"):
+        write_plot(results(), tmp_path / "p.txt")
+    with pytest.raises(ReplayError, match="no result"):
+        write_plot([], tmp_path / "p.svg")
+    (tmp_path / "d.svg").mkdir()
+    with pytest.raises(ReplayError, match="cannot be written"):
+        write_plot(results(), tmp_path / "d.svg")

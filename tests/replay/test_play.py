@@ -1,0 +1,264 @@
+"""Whole replays: real coder, real git, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.errors import ReplayError, SessionError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
+from aider_gardener.replay.play.runner import without_question
+from aider_gardener.replay.session.history import load_session
+
+MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
+RECORDED = Path(__file__).parents[2] / "recorded_sessions"
+TIGHT = 300
+"""A history limit that the small session passes."""
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("prompts")
+
+
+@pytest.fixture(scope="module")
+def results(dumped: Path) -> dict[str, ReplayResult]:
+    names = ("none", "no-history", "stock", "stock-fixed")
+    jobs = [Job(MINI, name, history_tokens=TIGHT, dump_dir=dumped) for name in names]
+    return dict(zip(names, replay_all(jobs), strict=True))
+
+
+def edited(tmp_path: Path, change: dict[int, dict[str, object]], *, drop: tuple[int, ...] = ()) -> Path:
+    """A copy of the small session with some lines (from 0, the meta line) changed or left out."""
+    copy = tmp_path / "edited"
+    shutil.copytree(MINI, copy)
+    lines = (copy / "session.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [{**json.loads(line), **change.get(at, {})} for at, line in enumerate(lines)]
+    kept = [json.dumps(row) for at, row in enumerate(rows) if at not in drop]
+    (copy / "session.jsonl").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    return copy
+
+
+def row_of(kind: str, turn: int, number: int = 0) -> int:
+    """The line of the small session's nth event of a kind in a turn."""
+    events = load_session(MINI).events
+    return [at for at, event in enumerate(events, 1) if (event.kind, event.turn) == (kind, turn)][number]
+
+
+@pytest.mark.parametrize("name", ["none", "stock"])
+def test_prompts_have_as_many_messages_as_recorded(results: dict[str, ReplayResult], name: str) -> None:
+    calls = results[name].main_calls()
+    assert [call.messages for call in calls] == [call.recorded_messages for call in calls]
+    assert len(calls) == 8
+    assert results[name].notices == ()
+
+
+def test_two_runs_give_the_identical_result(results: dict[str, ReplayResult]) -> None:
+    # reason for another PYTHONHASHSEED and folder: neither may reach a prompt
+    os.environ["PYTHONHASHSEED"] = "17"
+    try:
+        again = replay_job(Job(MINI, "stock-fixed", history_tokens=TIGHT))
+    finally:
+        del os.environ["PYTHONHASHSEED"]
+    first = results["stock-fixed"].to_json(measured=False, texts=True)
+    assert json.dumps(again.to_json(measured=False, texts=True)) == json.dumps(first)
+
+
+def test_a_result_survives_json(results: dict[str, ReplayResult]) -> None:
+    result = results["stock-fixed"]
+    assert ReplayResult.from_json(json.loads(json.dumps(result.to_json(texts=True)))) == result
+    with pytest.raises(ReplayError, match="not the JSON of a replay result"):
+        ReplayResult.from_json({"session": "x"})
+
+
+def test_the_gardener_replays_identically_twice(results: dict[str, ReplayResult]) -> None:
+    first, second = replay_all([Job(MINI, "gardener", history_tokens=TIGHT)] * 2)
+    assert first.to_json(measured=False, texts=True) == second.to_json(measured=False, texts=True)
+    assert any(event.by == "plan" for event in first.compactions)
+    assert first.measured.overhead_seconds
+    assert first.main_calls()[-1].prompt_tokens < results["none"].main_calls()[-1].prompt_tokens
+
+
+def test_no_history_sends_only_the_current_turn(results: dict[str, ReplayResult]) -> None:
+    result = results["no-history"]
+    second = next(call for call in result.main_calls() if call.turn == 3)
+    assert "done" not in second.parts
+    assert [part for _sha, _tokens, part in second.prompt].count("cur") == 1
+    reflected = [call for call in result.main_calls() if call.turn == 4][-1]
+    assert [part for _sha, _tokens, part in reflected.prompt if part in ("cur", "done")] == ["done"] * 8 + [
+        "cur"
+    ]
+    assert [probe.present for probe in result.probes] == [False, False, False, True]
+
+
+def test_stock_pays_for_summaries_and_throws_them_away(results: dict[str, ReplayResult]) -> None:
+    compactions = results["stock"].compactions
+    assert compactions and not any(event.applied for event in compactions)
+    assert all(event.prompt_tokens > 0 for event in compactions)
+    assert all(probe.present and probe.supported for probe in results["stock"].probes)
+
+
+def test_stock_fixed_applies_the_recorded_summaries(results: dict[str, ReplayResult]) -> None:
+    result = results["stock-fixed"]
+    assert result.compactions and all(event.applied for event in result.compactions)
+    assert any("31 characters fit on it" in text for text in result.texts.values())
+    assert "summary answers were not recorded" in result.notices[0]
+    assert not result.probes[1].present
+
+
+def test_token_counts_are_those_of_litellm(dumped: Path, results: dict[str, ReplayResult]) -> None:
+    import litellm
+
+    for call in results["none"].calls:
+        prompt = json.loads(
+            (dumped / "mini" / "none" / f"{call.turn}-{call.call}.json").read_text(encoding="utf-8")
+        )
+        assert call.prompt_tokens == litellm.token_counter(model="gpt-4o", messages=prompt)
+        assert sum(call.parts.values()) == sum(tokens for _sha, tokens, _part in call.prompt)
+
+
+def test_no_temporary_path_reaches_a_prompt(dumped: Path, results: dict[str, ReplayResult]) -> None:
+    assert results
+    files = sorted((dumped / "mini").rglob("*.json"))
+    assert {path.parent.name for path in files} == {"none", "no-history", "stock", "stock-fixed"}
+    assert not [path for path in files if "gardener-replay-" in path.read_text(encoding="utf-8")]
+
+
+def test_probes_are_dumped_and_leave_no_trace(dumped: Path, results: dict[str, ReplayResult]) -> None:
+    asked = json.loads((dumped / "mini" / "stock" / "4-probe1.json").read_text(encoding="utf-8"))
+    assert any(message["content"] == "How many characters fit on the sign, did I say?" for message in asked)
+    without = replay_job(Job(MINI, "stock-fixed", history_tokens=TIGHT, probes=()))
+    assert without.probes == ()
+    assert without.calls == results["stock-fixed"].calls
+
+
+def test_edits_commits_and_undo_are_real(dumped: Path, results: dict[str, ReplayResult]) -> None:
+    assert results
+    last = json.loads((dumped / "mini" / "none" / "8-1.json").read_text(encoding="utf-8"))
+    files = next(m["content"] for m in last if m["content"].startswith("I have *added these files"))
+    assert "Hello, {name}!" in files and "WIDTH = 31" in files
+    assert "widht" in files, "/undo takes back the last commit only"
+    notices = [m["content"] for m in last if "I committed the changes with git hash" in m["content"]]
+    assert "fix: punctuation of the greeting, width of the panel" in notices[0]
+
+
+def test_recorded_lint_errors_and_command_outputs_are_used(results: dict[str, ReplayResult]) -> None:
+    texts = "\n".join(results["none"].texts.values())
+    assert "F821 undefined name 'widht'" in texts
+    assert "1 failed in 0.0417s" in texts
+    assert "          Hello, Ada!          " in texts
+
+
+def test_a_replay_that_leaves_its_recording_says_where(tmp_path: Path) -> None:
+    path = edited(tmp_path, {}, drop=(row_of("reply", 4, 2),))
+    with pytest.raises(ReplayError) as left:
+        replay_job(Job(path, "none"))
+    assert "turn 4 asks for reply 3, the recording has 2" in str(left.value)
+    assert "closest recorded event: the reply of turn 4 that begins 'I quoted the old line." in str(
+        left.value
+    )
+
+
+def test_replies_that_nobody_asks_for_are_noted(tmp_path: Path) -> None:
+    path = edited(tmp_path, {row_of("confirm", 4): {"answer": False}})
+    result = replay_job(Job(path, "none"))
+    assert "turn 4: 1 recorded replies were not asked for" in result.notices
+
+
+def test_a_command_without_recorded_output_is_skipped_with_a_notice(tmp_path: Path) -> None:
+    result = replay_job(Job(edited(tmp_path, {}, drop=(row_of("command", 2),)), "none"))
+    assert any("'python -m pytest -q' has no recorded output" in notice for notice in result.notices)
+
+
+def test_edits_outside_the_repository_are_refused(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    text = f"{outside}\n```\n<<<<<<< SEARCH\n=======\nescaped\n>>>>>>> REPLACE\n```\n"
+    path = edited(tmp_path, {row_of("reply", 8): {"text": text}})
+    replay_job(Job(path, "none"))
+    assert not outside.exists()
+
+
+def test_commands_that_leave_the_sandbox_are_not_run(tmp_path: Path) -> None:
+    typed = {2: "/git init elsewhere", 3: "/exit", 5: "/editor", 6: "/help what", 7: "/paste", 8: "/load x"}
+    path = edited(tmp_path, {row_of("user", turn): {"text": text} for turn, text in typed.items()})
+    notices = replay_job(Job(path, "none", probes=())).notices
+    assert [f"turn {turn}: {text!r} is not replayed" for turn, text in typed.items()] == [
+        notice for notice in notices if "is not replayed" in notice
+    ]
+
+
+def test_a_session_without_its_tree_replays_with_edits_as_recorded(tmp_path: Path) -> None:
+    path = edited(tmp_path, {})
+    shutil.rmtree(path / "repo0")
+    result = replay_job(Job(path, "none"))
+    assert len(result.main_calls()) >= 6
+    assert any("feat: shorten a text with dots" in text for text in result.texts.values())
+
+
+def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(SessionError):
+        replay_job(Job(tmp_path, "none"))
+    with pytest.raises(UsageError, match="unknown variant 'best'; known: "):
+        replay_job(Job(MINI, "best"))
+    with pytest.raises(UsageError, match="its window isn't known"):
+        replay_job(Job(MINI, "none", model="nobody/knows-this"))
+    with pytest.raises(UsageError, match="unknown setting of the gardener"):
+        replay_job(Job(MINI, "gardener", settings={"no_such_setting": 1}))
+
+
+def test_summaries_and_probes_can_be_given() -> None:
+    probe = replace(load_session(MINI).probes[0], answer_keys=("panel",))
+    result = replay_job(
+        Job(MINI, "stock-fixed", history_tokens=TIGHT, probes=[probe], summaries=["the one given here"] * 9)
+    )
+    assert len(result.probes) == 1
+    assert any("the one given here" in text for text in result.texts.values())
+    assert result.notices == ()
+
+
+def test_recorded_sessions_replay_exactly() -> None:
+    jobs = [
+        Job(RECORDED / name, "none", probes=()) for name in ("ledger-api", "checkout-ts", "queue-incident")
+    ]
+    for result in replay_all(jobs):
+        calls = result.main_calls()
+        assert [call.messages for call in calls] == [call.recorded_messages for call in calls]
+        assert len(calls) > 40
+        assert result.notices == ()
+
+
+def test_chained_sessions_are_one_chat_over_two_trees() -> None:
+    result = replay_all([Job(MINI, "none", then=(MINI,))])[0]
+    single = len(load_session(MINI).of_kind("reply"))
+    assert result.session == "mini+mini"
+    assert result.turns == 16
+    calls = result.main_calls()
+    assert len(calls) == 2 * single
+    assert calls[single].messages > calls[single].recorded_messages, "the first session's chat is still there"
+    assert result.notices == ()
+    assert [probe.about_turn for probe in result.probes] == [1, 2, 6, 1, 9, 10, 14, 9]
+
+
+def test_baselines_keep_what_they_promise() -> None:
+    tail, mask = replay_all([Job(MINI, "tail", history_tokens=TIGHT), Job(MINI, "mask10")])
+    for call in tail.main_calls():
+        past = sum(tokens for _sha, tokens, part in call.prompt if part == "done")
+        assert past <= TIGHT + 1_200, "the limit, and what the current turn itself moved back"
+    assert not tail.probes[1].present
+    assert all(probe.supported for probe in mask.probes), "fewer outputs than it keeps"
+
+
+def test_only_the_question_is_left_out() -> None:
+    messages = [
+        {"role": "user", "content": "what now?"},
+        {"role": "assistant", "content": "what now?"},
+        {"role": "user", "content": "what now?\n\nreminder"},
+        {"role": "system", "content": "rules"},
+    ]
+    assert without_question(messages, "what now?") == [messages[0], messages[1], messages[3]]

@@ -1,0 +1,134 @@
+"""Write the parts of docs/cli.md and docs/settings.md that the code says, or with `--check` compare them.
+
+`gardener`'s commands come from click, with their usage, help and options; the commands in the chat from the
+docstrings of the adapter's `cmd_…` functions; the settings from their fields. Each part stands between two
+comments in its page; what is said around it is written by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from pages import BadResults, parts, write_or_check
+
+from aider_gardener.cli import main as gardener
+from aider_gardener.settings import Settings, variable
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+CHAT_COMMANDS = ROOT / "aider_gardener" / "adapters" / "aider" / "commands.py"
+PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
+"""The parts of each page, by the word in the comments around them."""
+
+
+def main() -> int:
+    """Put every part into its page, or with --check only compare them."""
+    return write_or_check("--check" in sys.argv[1:], faults, write)
+
+
+def write() -> str:
+    for name in PARTS:
+        page = DOCS / name
+        page.write_text(wanted(page), "utf-8", newline="\n")
+    return f"{', '.join(PARTS)}: commands and settings are those of the code"
+
+
+def faults() -> Iterator[str]:
+    """The pages that are not what the code says, a line each."""
+    for name in PARTS:
+        try:
+            if (DOCS / name).read_text("utf-8") != wanted(DOCS / name):
+                yield f"docs/{name}: a part is not what tools/reference_pages.py makes; run it"
+        except BadResults as problem:
+            yield str(problem)
+
+
+def wanted(page: Path) -> str:
+    """The page with its parts made anew. Raises BadResults where a part has no place."""
+    text = page.read_text("utf-8")
+    for part in PARTS[page.name]:
+        before, _, after = parts(text, part, f"docs/{page.name}")
+        text = before + "\n".join(made(part)) + "\n" + after
+    return text
+
+
+def made(part: str) -> Iterator[str]:
+    """The lines of a part."""
+    if part == "settings":
+        return settings_table()
+    return commands(gardener) if part == "commands" else chat_commands()
+
+
+def commands(group: click.Command) -> Iterator[str]:
+    """A section for each command: how it is called, its help, its options."""
+    for name, command in command_tree(group):
+        context = click.Context(command, info_name=f"gardener {name}")
+        yield from ("", f"### `gardener {name}`")
+        if arguments := [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]:
+            yield from ("", f"`gardener {name} {' '.join(arguments)}`")
+        for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+            yield from ("", plain(paragraph))
+        records = [option.get_help_record(context) for option in command.params]
+        listed = [f"- `{written}`: {plain(help_text)}" for written, help_text in filter(None, records)]
+        yield from ("", *listed) if listed else ()
+    yield ""
+
+
+def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Each command that does something, by its full name: "replay", "store export"."""
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command is not None and not command.hidden:
+                yield from command_tree(command, f"{path} {name}".strip())
+    else:
+        yield path, group
+
+
+def chat_commands() -> Iterator[str]:
+    """A Markdown table of the commands that are added to aider's chat."""
+    yield from ("", "| command | what it does |", "|---|---|")
+    for node in ast.parse(CHAT_COMMANDS.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("cmd_"):
+            name = node.name.removeprefix("cmd_").replace("_", "-")
+            yield f"| `/{name}` | {cell(ast.get_docstring(node) or '')} |"
+    yield ""
+
+
+def settings_table() -> Iterator[str]:
+    """A Markdown table of all settings."""
+    yield from ("", "| flag | variable | default | meaning |", "|---|---|---|---|")
+    for field in dataclasses.fields(Settings):
+        words = field.name.replace("_", "-")
+        flag = "--gardener, --no-gardener" if field.name == "enabled" else f"--gardener-{words}"
+        help_text = cell(field.metadata["help"])
+        yield f"| `{flag}` | `{variable(field.name)}` | {shown(field.default)} | {help_text} |"
+    yield ""
+
+
+def shown(default: object) -> str:
+    """A default value as the table writes it; an empty text is left empty."""
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return f"`{default}`" if default != "" else ""
+
+
+def plain(text: str) -> str:
+    """A help text in one line of Markdown that shows it as it is."""
+    return " ".join(text.split()).replace("<", "&lt;")
+
+
+def cell(text: str) -> str:
+    """The same for a table."""
+    return plain(text).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
