@@ -47,7 +47,11 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
 @directory_option
 @json_option
 def store_verify(directory: Path | None, as_json: bool) -> None:
-    """Check the file, the index and every original against its hash; exit 1 when something is wrong."""
+    """Check the file, the index, every original against its hash and every other row against its sum.
+
+    What is wrong is told, each with what was done about it: put back from the copy, made anew, or left as it
+    is because no copy of it is sound. Exit 1 when anything was wrong.
+    """
     problems = open_archive(directory).verify()
     if as_json:
         click.echo(json.dumps(problems))
@@ -79,13 +83,15 @@ def store_import(file: Path, directory: Path | None) -> None:
 def store_adopt(file: Path | None, directory: Path | None) -> None:
     """Take over what an archive holds that another machine made, or your user before it lost its key.
 
-    FILE is one that was set aside (gardener.db.foreign-DATE), by default the newest. Adopt what you know:
-    what it holds may come back into your prompts.
+    FILE is one that was set aside (gardener.db.foreign-DATE, or the copy of an archive that is gone,
+    gardener.db.removed-DATE), by default the newest. Adopt what you know: what it holds may come back into
+    your prompts.
     """
     from aider_gardener.errors import UsageError
 
     store, folder = open_archive(directory), archive_directory(directory)
-    found = file or max(folder.glob("gardener.db.foreign-*[0-9]"), default=None)
+    aside = [each for kind in ("foreign", "removed") for each in folder.glob(f"gardener.db.{kind}-*[0-9]")]
+    found = file or max(aside, default=None, key=lambda each: each.name.split("-", 1)[1])
     if found is None:
         raise UsageError(f"no archive was set aside in {folder}; name the file")
     click.echo(f"{store.adopt(found):,} entries taken over from {found}")

@@ -204,6 +204,7 @@ def test_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     entries = filled(tmp_path, 3)
     db = apsw.Connection(str(tmp_path / "gardener.db"))
     db.pragma("user_version", schema.VERSION + 1)
+    db.execute("CREATE TABLE news (number INTEGER PRIMARY KEY)")
     db.close()
     before = (tmp_path / "gardener.db").read_bytes()
     store = open_store(tmp_path)

@@ -6,6 +6,7 @@ An error of SQLite is told as damage or not, with one line that says what to do.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,7 +15,7 @@ from typing import TypeVar
 
 import apsw
 
-from aider_gardener.archive.store import encryption, location, ownership, schema
+from aider_gardener.archive.store import encryption, location, ownership, schema, sums
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")
@@ -24,6 +25,9 @@ BUSY_MILLISECONDS = 10_000
 NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
+FRAME_HEADER_BYTES = 24
+"""Before each page in a write-ahead log."""
+NO_TEXT = "a text that is no UTF-8"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's"
 NOT_YOURS = "{path} was not made by you on this machine"
@@ -86,6 +90,10 @@ PASSING = (
 )
 
 
+class Gone(apsw.CorruptError):
+    """The file was removed, emptied or replaced while it was open: what is written would be lost."""
+
+
 class ForeignFile(StoreError):
     """The file is somebody else's, or of a newer version: it must not be touched."""
 
@@ -120,6 +128,7 @@ class Database:
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._trusted: tuple[int, int] | None = None
+        self._page_bytes = 4_096
         if connect:
             self.connect()
 
@@ -146,7 +155,9 @@ class Database:
             _configure(db, self.path)
             schema.migrate(db, sign=partial(ownership.sign, key=own) if own else None)
             if unsigned and own:
-                ownership.sign(db, own)
+                with db:
+                    ownership.sign(db, own)
+                    sums.keep(db, "state", ownership.SESSION, ownership.NAME)
             _probe(db)
         except apsw.NotADBError:
             db.close()
@@ -154,10 +165,14 @@ class Database:
                 text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
                 raise encryption.Locked(text) from None
             raise
+        except UnicodeDecodeError as error:
+            db.close()
+            raise apsw.CorruptError(NO_TEXT) from error
         except BaseException:
             db.close()
             raise
         self._connection, self._trusted = db, self._identity
+        self._page_bytes = int(db.pragma("page_size"))
         self.set_patience()
         if self.path is not None:
             encryption.clear_part(self.path)
@@ -256,7 +271,34 @@ class Database:
 
     def is_replaced(self) -> bool:
         """Whether another process has put another file in this one's place since it was opened."""
-        return self.path is not None and location.identity(self.path) != self._identity
+        return self.path is not None and location.identity(self.path) not in (self._identity, None)
+
+    def _check_file(self) -> None:
+        """Raise Gone unless the file that is open is still the one at its place, and not cut off. Within a
+        transaction, in which no other process changes the file's size.
+        """
+        if self.path is None:
+            return
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            raise Gone("the file is gone") from None
+        if (found.st_dev, found.st_ino) != self._identity:
+            raise Gone("another file took its place")
+        if not found.st_size or self._is_cut_off(found.st_size):
+            raise Gone("the file was cut off")
+
+    def _is_cut_off(self, size: int) -> bool:
+        """Whether pages are missing that the log does not hold."""
+        page = self._page_bytes
+        missing = int(self.live.pragma("page_count")) - size // page
+        if missing <= 0:
+            return False
+        try:
+            log = os.path.getsize(f"{self.path}-wal")
+        except OSError:
+            log = 0
+        return missing > log // (page + FRAME_HEADER_BYTES)
 
     def _run(self, step: Step[Result], begin: str) -> Result:
         with self._lock:
@@ -271,7 +313,12 @@ class Database:
     def _attempt(self, step: Step[Result], begin: str) -> Result:
         self._begin(begin)
         try:
+            if self._depth == 1:
+                self._check_file()
             result = step(self.live)
+        except UnicodeDecodeError as error:  # in a column of text, which SQLite does not check
+            self._undo()
+            raise apsw.CorruptError(NO_TEXT) from error
         except BaseException:
             self._undo()
             raise
@@ -318,11 +365,14 @@ def _open(path: Path | None) -> apsw.Connection:
         db = apsw.Connection(str(path), flags=flags)
     db.set_busy_timeout(BUSY_MILLISECONDS)
     schema.distrust(db)
+    sums.register(db)
     return db
 
 
 def _check_owner(db: apsw.Connection, path: Path | None) -> None:
     application, version = schema.application_of(db), schema.version_of(db)
+    if (application, version) != (schema.APPLICATION_ID, schema.VERSION) and schema.has_newest_tables(db):
+        raise apsw.CorruptError("a header that does not fit the tables")
     if application == schema.APPLICATION_ID:
         if version > schema.VERSION:
             raise ForeignFile(TOO_NEW.format(path=path))

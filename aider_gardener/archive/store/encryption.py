@@ -117,7 +117,9 @@ def header_of(path: Path) -> bytes:
 def is_encrypted(path: Path) -> bool:
     """Whether a file is an encrypted database, by what the cipher leaves of its header."""
     header = header_of(path)
-    return not header.startswith(PLAIN_HEADER) and header[21:24] == PAYLOAD_FRACTIONS
+    # The cipher puts random bytes where the name of the format stands: one that has a few wrong is damaged.
+    alike = sum(one == other for one, other in zip(header, PLAIN_HEADER, strict=False))
+    return alike < len(PLAIN_HEADER) // 2 and header[21:24] == PAYLOAD_FRACTIONS
 
 
 def key_for(path: Path, source: str) -> str:
@@ -236,7 +238,8 @@ def encrypt(directory: Path, source: str) -> list[str]:
     key = make_key(source)
     with _replaced(path, old_key="", new_key=key):
         write_marker(path.parent, source, key)
-    aside = sorted([*path.parent.glob("*.damaged-*"), *path.parent.glob("*.foreign-*")])
+    kinds = ("damaged", "foreign", "removed")
+    aside = sorted(each for kind in kinds for each in path.parent.glob(f"*.{kind}-*"))
     return [each.name for each in aside if not is_encrypted(each)]
 
 
@@ -276,6 +279,7 @@ def _replaced(path: Path, *, old_key: str, new_key: str) -> Iterator[None]:
         _synced(part)
         yield
         _put_in_place(db, part, path)
+        _drop_copy(path.with_name(location.COPY_NAME))
     except apsw.Error as error:
         raise StoreError(f"{path} could not be rewritten ({' '.join(str(error).split())})") from error
     finally:
@@ -319,13 +323,28 @@ def _put_in_place(db: apsw.Connection, part: Path, path: Path) -> None:
         db.pragma("journal_mode", "memory")
         db.pragma("user_version", RETIRED)
         db.close()
-        size = os.fstat(old).st_size
-        os.lseek(old, 0, os.SEEK_SET)
-        for at in range(0, size, BLOCK_BYTES):
-            os.write(old, bytes(min(BLOCK_BYTES, size - at)))
-        os.fsync(old)
+        _overwrite(old)
     finally:
         os.close(old)
+
+
+def _overwrite(handle: int) -> None:
+    size = os.fstat(handle).st_size
+    os.lseek(handle, 0, os.SEEK_SET)
+    for at in range(0, size, BLOCK_BYTES):
+        os.write(handle, bytes(min(BLOCK_BYTES, size - at)))
+    os.fsync(handle)
+
+
+def _drop_copy(copy: Path) -> None:
+    """Overwrite and remove the copy of the archive, which has the old key or none."""
+    with contextlib.suppress(FileNotFoundError):
+        handle = os.open(copy, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            _overwrite(handle)
+        finally:
+            os.close(handle)
+        copy.unlink()
 
 
 def _synced(path: Path) -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import search, vectors
+from aider_gardener.archive.store import search, sums, vectors
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.archive.store.redact import Redacted
@@ -35,15 +35,24 @@ SHORT_ID_CHARS = len(entry_id("", ""))
 ID_GROWTH = 4
 """Hex digits by which an id is lengthened when two contents share the short one."""
 
-ENTRY_COLUMNS = """
+ENTRY_COLUMNS = f"""
     SELECT o.id, s.id, n.turn, n.seq, o.role, b.body, n.source, n.detail, o.cls, o.segments, o.tokens,
-           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider
+           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider, o.hash,
+           {sums.is_sound("originals", "o")} AND {sums.is_sound("occurrences", "n")}
     FROM occurrences n JOIN sessions s ON s.number = n.session
     JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
 
 CHECKPOINT_TRIES = 20
 CHECKPOINT_PAUSE_SECONDS = 0.1
 CHECKPOINT_MILLISECONDS = 50
+
+
+class Damaged(StoreError):
+    """What is stored of an entry is not what was written; nothing of it is shown."""
+
+    def __init__(self, stored_id: str, what: str) -> None:
+        super().__init__(f"{stored_id} is damaged: {what}; `gardener store verify` mends what it can")
+        self.stored_id = stored_id
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,11 @@ def session_number(db: apsw.Connection, session: str) -> int:
         "ON CONFLICT (id) DO NOTHING",
         (session,),
     )
-    return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
+    is_new = db.changes() > 0
+    number = int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
+    if is_new:
+        sums.keep(db, "sessions", number)
+    return number
 
 
 def write_original(db: apsw.Connection, new: Draft, long_id: str) -> tuple[int, str]:
@@ -121,6 +134,7 @@ def write_original(db: apsw.Connection, new: Draft, long_id: str) -> tuple[int, 
          entry.created_at),
     )  # fmt: skip
     number = db.last_insert_rowid()
+    sums.keep(db, "originals", number)
     db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(new.body.text)))
     search.add_chunks(db, number, new.body.text, list(new.chunks))
     return number, own_id
@@ -156,6 +170,7 @@ def _occurrence(db: apsw.Connection, new: Draft, session: int, number: int) -> i
             entry.created_at,
         ),
     )
+    sums.keep(db, "occurrences", db.last_insert_rowid())
     db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(entry.active), number))
     return seq
 
@@ -174,24 +189,52 @@ def get(db: apsw.Connection, stored_id: str) -> Entry | None:
     return _entry(rows[0]) if rows else None
 
 
-def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    """The entries of these ids that are there, each at its latest occurrence."""
+def get_many(db: apsw.Connection, ids: Iterable[str], damaged: list[Damaged]) -> dict[str, Entry]:
+    """The entries of these ids that are there, each at its latest occurrence; what is not sound goes to
+    `damaged`."""
     sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
-    return {row[0]: _entry(row) for row in rows}
+    return {entry.id: entry for entry in _sound(rows, damaged)}
 
 
 def original(db: apsw.Connection, stored_id: str) -> str | None:
-    body = db.execute(
-        "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?", (stored_id,)
-    ).get
-    return None if body is None else search.decode(body)
+    """The stored text of an entry; None if there is none of that id. Raises Damaged."""
+    sql = """SELECT o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number
+             WHERE o.id = ?"""
+    rows: list[Any] = db.execute(sql, (stored_id,)).fetchall()
+    return text_of(stored_id, *rows[0]) if rows else None
 
 
-def session_entries(db: apsw.Connection, session: str, after_seq: int) -> list[Entry]:
+def text_of(stored_id: str, role: str, stored_hash: bytes, body: bytes) -> str:
+    """A stored text, once it is seen to be the one that was stored. Raises Damaged."""
+    if not is_text_of(role, stored_hash, body):
+        raise Damaged(stored_id, "its text is not the one that was stored")
+    return search.decode(body)
+
+
+def is_text_of(role: object, stored_hash: object, body: object) -> bool:
+    """Whether a stored text is the one that its hash was made of."""
+    if not isinstance(body, bytes) or not isinstance(stored_hash, bytes) or not isinstance(role, str):
+        return False
+    try:
+        return content_hash(role, search.decode(body)) == stored_hash.hex()
+    except UnicodeDecodeError:
+        return False
+
+
+def session_entries(db: apsw.Connection, session: str, after_seq: int, damaged: list[Damaged]) -> list[Entry]:
+    """The entries of a session; what is not sound goes to `damaged`."""
     sql = f"{ENTRY_COLUMNS} WHERE s.id = ? AND n.seq > ? ORDER BY n.seq"
-    return [_entry(row) for row in db.execute(sql, (session, after_seq))]
+    return list(_sound(db.execute(sql, (session, after_seq)), damaged))
+
+
+def _sound(rows: Iterable[Any], damaged: list[Damaged]) -> Iterator[Entry]:
+    for row in rows:
+        try:
+            yield _entry(row)
+        except Damaged as error:
+            damaged.append(error)
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
@@ -218,13 +261,14 @@ def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Rendit
             "ON CONFLICT (original, fidelity) DO UPDATE SET text = excluded.text, tokens = excluded.tokens",
             (*key, text, rendition.tokens),
         )
+        sums.keep(db, "renditions", *key)
         if held != text:
             _index_rendition(db, number, rendition)
 
 
 def _index_rendition(db: apsw.Connection, number: int, rendition: Rendition) -> None:
     key = (number, rendition.fidelity.value)
-    body = search.decode(db.execute("SELECT body FROM bodies WHERE original = ?", (number,)).get)
+    body = search.readable(db.execute("SELECT body FROM bodies WHERE original = ?", (number,)).get)
     old = db.execute("SELECT number FROM chunks WHERE original = ? AND fidelity = ?", key).get
     if old is not None:
         search.remove(db, [old])
@@ -239,10 +283,13 @@ def _index_rendition(db: apsw.Connection, number: int, rendition: Rendition) -> 
 
 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
-    sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
-             WHERE o.id = ?"""
+    """The renditions of an entry below full. Raises Damaged."""
+    sql = f"""SELECT r.fidelity, r.text, r.tokens, {sums.is_sound("renditions", "r")}
+             FROM renditions r JOIN originals o ON o.number = r.original WHERE o.id = ?"""
     found = {}
-    for word, text, tokens in db.execute(sql, (stored_id,)):
+    for word, text, tokens, is_sound in db.execute(sql, (stored_id,)):
+        if not is_sound:
+            raise Damaged(stored_id, "a short form of it is not the one that was stored")
         fidelity = Fidelity(word)
         found[fidelity] = Rendition(fidelity, search.decode(text), tokens)
     return found
@@ -250,14 +297,16 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
 
 def _entry(row: Any) -> Entry:
     (stored_id, session, turn, seq, role, body, source, detail, cls, segments, tokens, pinned, active,
-     at, accessed_at, access_count, provider) = row  # fmt: skip
+     at, accessed_at, access_count, provider, stored_hash, is_sound) = row  # fmt: skip
+    if not is_sound:
+        raise Damaged(stored_id, "what is known of it is not what was stored")
     return Entry(
         id=stored_id,
         session=session,
         turn=turn,
         seq=seq,
         role=role,
-        content=search.decode(body),
+        content=text_of(stored_id, role, stored_hash, body),
         source=Source(SourceKind(source), detail),
         cls=ContentClass(cls),
         segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments)),
@@ -307,6 +356,7 @@ def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
             db.execute(
                 "UPDATE events SET data = ? WHERE number = ?", (json.dumps(left, sort_keys=True), event)
             )
+            sums.keep(db, "events", event)
     db.execute("DELETE FROM event_entries WHERE entry = ?", (stored_id,))
 
 

@@ -16,6 +16,7 @@ from aider_gardener.errors import StoreError
 DIRECTORY_NAME = ".aider.gardener"
 FILE_NAME = "gardener.db"
 IGNORE_NAME, IGNORE_ALL = ".gitignore", b"*\n"
+COPY_NAME = f"{FILE_NAME}.copy"
 MARKER_NAME = "encryption.json"
 JOURNAL_NAME = f"{FILE_NAME}-journal"
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"

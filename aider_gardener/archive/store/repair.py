@@ -1,4 +1,6 @@
-"""A damaged file is set aside, never deleted, and what can still be read goes into a new one."""
+"""A damaged file is set aside, never deleted; what can be read of it, and what its copy holds, goes into a
+new one. A row that was altered is put back from the copy.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,9 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import encryption, search
+from aider_gardener.archive.store import check, copies, encryption, files, schema, search, sums
 from aider_gardener.archive.store.database import Database, explain
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import content_hash
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
@@ -23,15 +24,24 @@ ROWS_TRIED_ONE_BY_ONE = 500
 ORPHANS = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
+HEADER_BYTES, PAGE_BYTES = 100, 4_096
+SAME_IN_ALL = (slice(0, 18), slice(20, 24), slice(44, 48), slice(56, 60))
+"""Where the header is the same in all archives: format, size and use of the pages, encoding."""
+LARGEST_MENDED_BYTES = 512 * 1024 * 1024
+"""A file without a readable first page is mended in memory."""
+FROM_COPY, ANEW = "it was put back from the copy", "it is made anew when it is needed"
+DISPENSABLE = {"renditions": ANEW, "state": "it was taken out", "events": "it was taken out"}
+NOT_MENDED = "no copy of it is sound"
 
 
 def begin_anew(database: Database, path: Path, now: float) -> str:
     """Set a damaged file aside, open a new one with what can be saved; returns the line for the user."""
     try:
         is_own = database.is_own(path)
+        copy = own_copy(database, path)
         aside = set_aside(path, now)
         database.connect()
-        saved = database.write(lambda db: salvage(db, aside, database.key)) if is_own else 0
+        saved = database.write(lambda db: salvage(db, aside if is_own else None, copy, database.key))
     except (OSError, apsw.Error) as error:
         reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
         raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
@@ -52,26 +62,140 @@ def set_aside(path: Path, now: float, why: str = "damaged") -> Path:
     return name
 
 
-def salvage(db: apsw.Connection, damaged: Path, key: str = "") -> int:
-    """Copy every row of a damaged file that can be read into an empty one; returns the entries saved.
+def own_copy(database: Database, path: Path) -> Path | None:
+    """The copy of an archive, if there is one that this user made."""
+    copy = copies.copy_of(path)
+    return copy if copy.is_file() and database.is_own(copy) else None
+
+
+def salvage(db: apsw.Connection, damaged: Path | None, copy: Path | None = None, key: str = "") -> int:
+    """Bring every row of a damaged file that can be read and is sound into an empty one, and from the copy
+    what is missing then; returns the entries saved.
 
     An original whose text is missing or not the one that was stored is left behind, and with it
     all that belongs to it. Runs within the caller's transaction.
     """
+    if damaged is not None:
+        with contextlib.suppress(apsw.Error):
+            old = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READWRITE)
+            encryption.unlock(old, key)
+            _copy_all(old, db)
+        _drop_altered(db)
+        if not key:
+            _read_behind_first_page(damaged, copy, db)
+    held = copies.opened(copy, key) if copy else None
+    if held is not None:
+        _copy_all(held, db)
+        _drop_altered(db)
+    _place(db)
+    search.rebuild(db)
+    return int(db.execute("SELECT count(*) FROM originals").get)
+
+
+def mend(db: apsw.Connection, copy: Path | None, key: str, stored_id: str | None = None) -> list[str]:
+    """Put back what was altered in rows that can be read, of one entry or of all; a line for each.
+
+    What no copy holds stays as it is, or goes if the chat can do without it.
+    Runs within the caller's transaction.
+    """
+    old = copies.opened(copy, key) if copy else None
+    told = []
     try:
-        old = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READWRITE)
-    except apsw.Error:
-        return 0
-    encryption.unlock(old, key)
+        for fault in list(check.faults(db, stored_id)):
+            if old is not None and _put_back(db, old, fault):
+                told.append(f"{fault.line}; {FROM_COPY}")
+            elif fault.table in DISPENSABLE:
+                where = " AND ".join(f"{name} = ?" for name in sums.key_of(fault.table))
+                db.execute(f"DELETE FROM {fault.table} WHERE {where}", fault.key)
+                told.append(f"{fault.line}; {DISPENSABLE[fault.table]}")
+            else:
+                told.append(f"{fault.line}; {NOT_MENDED}")
+    finally:
+        if old is not None:
+            old.close()
+    return told
+
+
+def _put_back(db: apsw.Connection, old: apsw.Connection, fault: check.Fault) -> bool:
+    """Write one row as the copy has it, if it is there and sound."""
+    if not check.is_sound_row(old, fault.table, fault.key):
+        return False
+    if fault.table == "bodies" and not _same_original(db, old, fault.key):
+        return False
+    columns = _columns(db, fault.table)
+    key = ("original",) if fault.table == "bodies" else sums.key_of(fault.table)
+    where = " AND ".join(f"{name} = ?" for name in key)
+    names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+    row = old.execute(f"SELECT {names} FROM {fault.table} WHERE {where}", fault.key).fetchall()[0]
+    db.execute(f"INSERT OR REPLACE INTO {fault.table} ({names}) VALUES ({marks})", row)
+    return True
+
+
+def _same_original(db: apsw.Connection, old: apsw.Connection, key: tuple[object, ...]) -> bool:
+    sql = "SELECT id FROM originals WHERE number = ?"
+    return bool(db.execute(sql, key).get == old.execute(sql, key).get)
+
+
+def _copy_all(old: apsw.Connection, new: apsw.Connection) -> None:
+    """Copy all tables of a file, which is closed then."""
     try:
         for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-            _copy(old, db, table)
+            _copy(old, new, table)
+            if table in sums.SUMMED and "sum" not in _columns(old, table):  # written before there were sums
+                new.execute(f"UPDATE {table} SET sum = {sums.of_row(table)} WHERE sum IS NULL")
     finally:
         with contextlib.suppress(apsw.Error):
             old.close()
-    _drop_unsound(db)
-    search.rebuild(db)
-    return int(db.execute("SELECT count(*) FROM originals").get)
+
+
+def _read_behind_first_page(damaged: Path, copy: Path | None, new: apsw.Connection) -> None:
+    """Copy the tables of a file of which nothing could be read so far, or whose header is not one of ours.
+
+    The header is the same for all archives; the rest of the first page, which says where the tables are, is
+    tried as it is, as the copy has it, and as it is in a new archive.
+    """
+    try:
+        data = files.read(damaged, LARGEST_MENDED_BYTES)
+        held = files.read(copy, LARGEST_MENDED_BYTES)[:PAGE_BYTES] if copy else b""
+    except OSError:
+        return
+    pages, fresh = len(data) // PAGE_BYTES, _first_page()
+    if all(data[part] == fresh[part] for part in SAME_IN_ALL) and _has_any(new):
+        return
+    firsts = (fresh[:HEADER_BYTES] + data[HEADER_BYTES:PAGE_BYTES], held, fresh)
+    for first in firsts:
+        if len(first) == PAGE_BYTES and pages > 1:
+            first = _with_size(fresh[:HEADER_BYTES] + first[HEADER_BYTES:], pages)
+            with contextlib.suppress(apsw.Error):
+                old = apsw.Connection(":memory:")
+                old.deserialize("main", first + data[PAGE_BYTES : pages * PAGE_BYTES])
+                _copy_all(old, new)
+            _drop_altered(new)
+            if _has_any(new):
+                return
+
+
+def _has_any(db: apsw.Connection) -> bool:
+    return bool(db.execute("SELECT count(*) FROM originals").get)
+
+
+def _first_page() -> bytes:
+    """The first page of a new archive."""
+    db = apsw.Connection(":memory:")
+    db.pragma("page_size", PAGE_BYTES)
+    db.pragma("auto_vacuum", 2)
+    schema.migrate(db)
+    return bytes(db.serialize("main")[:PAGE_BYTES])
+
+
+def _with_size(first: bytes, pages: int) -> bytes:
+    """A first page that says how many pages the file has, none of them free, and no log."""
+    changed = bytearray(first)
+    changed[18:20] = b"\x01\x01"
+    changed[24:28] = changed[92:96]
+    changed[28:32] = pages.to_bytes(4, "big")
+    changed[32:40] = bytes(8)
+    return bytes(changed)
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
@@ -138,12 +262,18 @@ def _columns(db: apsw.Connection, table: str) -> list[str]:
         return []
 
 
-def _drop_unsound(db: apsw.Connection) -> None:
-    sql = (
-        "SELECT o.number, o.role, o.hash, b.body FROM originals o LEFT JOIN bodies b ON b.original = o.number"
-    )
-    unsound = [(row[0],) for row in db.execute(sql) if not _is_sound(*row[1:])]
-    db.executemany("DELETE FROM originals WHERE number = ?", unsound)
+def _drop_altered(db: apsw.Connection) -> None:
+    """Leave behind what is not as it was written: an original goes with its text."""
+    for fault in list(check.faults(db)):
+        tables = ("originals", "bodies") if fault.table in ("originals", "bodies") else (fault.table,)
+        for table in tables:
+            key = ("original",) if table == "bodies" else sums.key_of(table)
+            where = " AND ".join(f"{name} = ?" for name in key)
+            db.execute(f"DELETE FROM {table} WHERE {where}", fault.key)
+
+
+def _place(db: apsw.Connection) -> None:
+    """Drop what belongs to no original, and give each original and occurrence a session."""
     for table in ("bodies", "occurrences", "chunks", "renditions"):
         db.execute(f"DELETE FROM {table} WHERE original NOT IN (SELECT number FROM originals)")
     db.execute(
@@ -152,6 +282,8 @@ def _drop_unsound(db: apsw.Connection) -> None:
         "WHERE session NOT IN (SELECT number FROM sessions)"
     )
     _place_orphans(db)
+    for table in ("sessions", "occurrences"):
+        db.execute(f"UPDATE {table} SET sum = {sums.of_row(table)} WHERE sum IS NULL")
 
 
 def _place_orphans(db: apsw.Connection) -> None:
@@ -169,12 +301,3 @@ def _place_orphans(db: apsw.Connection) -> None:
             FROM originals o JOIN sessions s ON s.id = ? WHERE o.{orphans} ORDER BY o.number""",
         (ORPHANS,),
     )
-
-
-def _is_sound(role: object, stored_hash: object, body: object) -> bool:
-    if not isinstance(body, bytes) or not isinstance(stored_hash, bytes) or not isinstance(role, str):
-        return False
-    try:
-        return content_hash(role, search.decode(body)) == stored_hash.hex()
-    except UnicodeDecodeError:
-        return False

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from aider_gardener.archive.store import sums
+
 if TYPE_CHECKING:
     import apsw
 
@@ -114,8 +116,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     _statements(VECTORS),
     _upkeep,
     _statements(NO_HASHES),
+    sums.add_columns,
 )
-"""Migration n brings a file from version n to n + 1. Never edit one that was released: append."""
+"""Migration n brings a file from version n to n + 1. Never edit one that was released: append. Each changes
+the tables, by which a header that a disk altered is told from that of another version."""
 
 VERSION = len(MIGRATIONS)
 
@@ -152,6 +156,11 @@ def is_exact(db: apsw.Connection) -> bool:
     A trigger, a view, a column that is computed or a constraint that calls something would run in our name.
     """
     return version_of(db) in range(VERSION + 1) and _parts(db) == _expected(version_of(db))
+
+
+def has_newest_tables(db: apsw.Connection) -> bool:
+    """Whether the tables are those of the newest version, whatever the file's header says."""
+    return _parts(db) == _expected(VERSION)
 
 
 @cache

@@ -179,7 +179,7 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     for number, original, start, end in waiting:
         if original != held:
             body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            text, held = decode(body or b""), original
+            text, held = readable(body or b""), original
         index_chunk(db, number, text[start:end])
         db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
     return len(waiting)
@@ -237,7 +237,7 @@ def rebuild(db: apsw.Connection) -> None:
            JOIN renditions r ON r.original = c.original AND r.fidelity = c.fidelity WHERE c.fidelity != ''"""
     ).fetchall()
     for number, rendition, body in glosses:
-        index_gloss(db, number, decode(rendition), decode(body))
+        index_gloss(db, number, readable(rendition), readable(body))
 
 
 def encode(text: str) -> bytes:
@@ -248,3 +248,11 @@ def encode(text: str) -> bytes:
 def decode(body: bytes) -> str:
     """The text that `encode` made into bytes."""
     return body.decode("utf-8", "surrogatepass")
+
+
+def readable(body: bytes) -> str:
+    """The same of bytes that a disk may have altered, for the index."""
+    try:
+        return decode(body)
+    except UnicodeDecodeError:
+        return body.decode("utf-8", "replace")

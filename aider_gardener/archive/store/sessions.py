@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 
 from aider_gardener.archive.retention import CONFIDENCE_FLOOR, CONFIDENCE_GAIN, CONFIDENCE_LOSS_PER_HOUR
-from aider_gardener.archive.store import schema, search
+from aider_gardener.archive.store import schema, search, sums
 from aider_gardener.archive.store.base import Event, Holding, SessionInfo, StoreStats
 
 QUIET_SECONDS = 24 * 3_600.0
@@ -45,6 +45,7 @@ def open_session(
                model = iif(excluded.model = '', model, excluded.model)""",
         (session, project, started_at, provider, model),
     )
+    sums.keep(db, "sessions", db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
 def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
@@ -83,6 +84,7 @@ def record_event(
         (session, turn, kind, json.dumps(data, default=str, sort_keys=True), at),
     )
     number = db.last_insert_rowid()
+    sums.keep(db, "events", number)
     db.executemany(
         "INSERT OR IGNORE INTO event_entries (entry, event) VALUES (?, ?)",
         [(stored_id, number) for stored_id in entries_of(data)],
@@ -107,8 +109,9 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
     if stored_id is not None:
         conditions.append("number IN (SELECT event FROM event_entries WHERE entry = ?)")
         values.append(stored_id)
-    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    sql = f"SELECT number, session, turn, kind, data, at FROM events {where} ORDER BY number"
+    conditions.append(sums.is_sound("events", "events"))
+    sql = f"""SELECT number, session, turn, kind, data, at FROM events WHERE {" AND ".join(conditions)}
+              ORDER BY number"""
     return [
         Event(number, own, turn, word, json.loads(data), at)
         for number, own, turn, word, data, at in db.execute(sql, values)
@@ -121,10 +124,12 @@ def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:
         "ON CONFLICT (session, key) DO UPDATE SET value = excluded.value",
         (session, key, search.encode(value)),
     )
+    sums.keep(db, "state", session, key)
 
 
 def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
-    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, key)).get
+    sql = f"SELECT value FROM state WHERE session = ? AND key = ? AND {sums.is_sound('state', 'state')}"
+    value = db.execute(sql, (session, key)).get
     return None if value is None else search.decode(value)
 
 

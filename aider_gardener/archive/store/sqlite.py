@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from aider_gardener.archive.store import (
+    check,
+    copies,
     encryption,
     entries,
     files,
@@ -41,6 +43,7 @@ from aider_gardener.archive.store.base import (
 from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
     Database,
+    Gone,
     Result,
     Step,
     Stranger,
@@ -62,6 +65,10 @@ IN_MEMORY = "this session is kept in memory only: {reason}"
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
+REMOVED = "{path} was removed: it was begun anew with what this chat holds"
+NO_ARCHIVE = "{path} is gone: it was begun anew"
+KEPT_COPY = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
+DAMAGED_SHOWN = 5
 RETRY_SECONDS = 0.05
 KNOWN_SECRETS = 500
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
@@ -155,6 +162,8 @@ class SqliteBase:
         """
         path = self._db.path
         self._vectors.clear()
+        if isinstance(error, Gone) and path is not None and not self._db.is_replaced():
+            return self._begin_again(path)
         if is_index_damage(error):
             self._db.write(search.rebuild)
             self.notice = f"the index of {path or 'the archive'} was damaged; it was built anew"
@@ -172,6 +181,63 @@ class SqliteBase:
             self._db.go_on_in_memory()
             self.notice = MEMORY_ONLY.format(error=fault)
         return True
+
+    def _begin_again(self, path: Path) -> bool:
+        """Begin an archive in place of one that is gone or cut off; the chat writes what it holds again."""
+        self._db.close()
+        self.generation += 1
+        try:
+            location.prepare_directory(path.parent, self._db.user)
+            if path.exists():
+                self.notice = repair.begin_anew(self._db, path, self._clock())
+            else:
+                self.notice = REMOVED.format(path=path) + kept_copy(path)
+                self._db.connect()
+        except (StoreError, apsw.Error, OSError) as fault:
+            self._db.go_on_in_memory()
+            self.notice = MEMORY_ONLY.format(error=fault)
+        return True
+
+    def _mend(self, stored_id: str) -> bool:
+        """Put an altered entry right from the copy; whether all of it is sound now. A line says so."""
+        if self._db.in_trial:
+            return False
+        if self._db.read(check.structure):
+            self._repair(apsw.CorruptError("damaged pages"))
+            return True
+        path = self._db.path
+        copy = repair.own_copy(self._db, path) if path else None
+        try:
+            told = self._db.write(lambda db: repair.mend(db, copy, self._db.key, stored_id))
+        except StoreError:
+            return False
+        self.notice = "; ".join(told) or self.notice
+        return not any(line.endswith(repair.NOT_MENDED) for line in told)
+
+    def _sound(self, stored_id: str, step: Step[Result]) -> Result:
+        """Read of one entry. Raises Damaged if it was altered and no copy of it is sound."""
+        try:
+            return self._db.read(step)
+        except entries.Damaged:
+            if not self._mend(stored_id):
+                raise
+        return self._db.read(step)
+
+    def _sound_ones(
+        self, instead: Result, step: Callable[[apsw.Connection, list[entries.Damaged]], Result]
+    ) -> Result:
+        """Read of many entries: of those that were altered the ones that can be mended, and a notice."""
+        damaged: list[entries.Damaged] = []
+        found = self._read_or(instead, lambda db: step(db, damaged))
+        if not damaged:
+            return found
+        for error in damaged:
+            self._mend(error.stored_id)
+        left: list[entries.Damaged] = []
+        found = self._read_or(instead, lambda db: step(db, left))
+        if left:
+            self.notice = "; ".join(str(error) for error in left[:DAMAGED_SHOWN])
+        return found
 
 
 class SqliteStore(SqliteBase):
@@ -213,16 +279,18 @@ class SqliteStore(SqliteBase):
         return stored
 
     def get(self, entry_id: str) -> Entry | None:
-        return self._waiting.get(entry_id) or self._db.read(lambda db: entries.get(db, entry_id))
+        return self._waiting.get(entry_id) or self._sound(entry_id, lambda db: entries.get(db, entry_id))
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         wanted, nothing = list(ids), dict[str, Entry]()
-        stored = self._read_or(nothing, lambda db: entries.get_many(db, wanted))
+        stored = self._sound_ones(nothing, lambda db, damaged: entries.get_many(db, wanted, damaged))
         return stored | {each: entry for each in wanted if (entry := self._waiting.get(each))}
 
     def original(self, entry_id: str) -> str | None:
         waiting = self._waiting.get(entry_id)
-        return waiting.content if waiting else self._db.read(lambda db: entries.original(db, entry_id))
+        if waiting:
+            return waiting.content
+        return self._sound(entry_id, lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
         return self._db.read(lambda db: entries.resolve(db, prefix))
@@ -239,11 +307,14 @@ class SqliteStore(SqliteBase):
         self._write_or_wait(Later(step))
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
-        stored = self._db.read(lambda db: entries.renditions(db, entry_id))
+        stored = self._sound(entry_id, lambda db: entries.renditions(db, entry_id))
         return stored | self._waiting.renditions(entry_id)
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
-        stored = self._db.read(lambda db: entries.session_entries(db, session_id, after_seq))
+        nothing: list[Entry] = []
+        stored = self._sound_ones(
+            nothing, lambda db, damaged: entries.session_entries(db, session_id, after_seq, damaged)
+        )
         return stored + self._waiting.session_entries(session_id, after_seq)
 
     def sessions(self, project: str) -> list[SessionInfo]:
@@ -361,6 +432,7 @@ class SqliteStore(SqliteBase):
         return self._db.read(lambda db: sessions.live_sessions(db, self._clock()))
 
     def compact(self) -> None:
+        self._drop_copy()
         self._db.outside(sessions.compact)
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
@@ -379,7 +451,29 @@ class SqliteStore(SqliteBase):
         return self._db.read(lambda db: sessions.stats(db, self._db.path))
 
     def verify(self) -> list[str]:
-        return self._db.write(transfer.problems)
+        def step(db: apsw.Connection) -> list[str]:
+            return [*check.index(db), *check.loose_ends(db)]
+
+        before = self.notice
+        found = self._structure()
+        if found:
+            self._repair(apsw.CorruptError("damaged pages"))
+            return [*found, self.notice]
+        path = self._db.path
+        copy = repair.own_copy(self._db, path) if path else None
+        found = self._db.write(lambda db: repair.mend(db, copy, self._db.key))
+        loose = self._db.write(step)
+        if any("full-text index" in line for line in loose):
+            self._db.write(search.rebuild)
+            loose.append("the full-text index was built anew")
+        return [*found, *loose, *([self.notice] if self.notice != before else [])]
+
+    def _structure(self) -> list[str]:
+        """What SQLite finds wrong with the file; what it cannot even look through is one line."""
+        try:
+            return self._db.read(check.structure)
+        except StoreError as error:
+            return [str(error)]
 
     def export(self, path: Path) -> int:
         try:
@@ -407,7 +501,25 @@ class SqliteStore(SqliteBase):
                 self._db.set_patience(PATIENCE_MILLISECONDS)
             with contextlib.suppress(StoreError):
                 self._waiting.settle(self._db.write(self._let_go))
+                self._copy()
         self._db.close()
+
+    def _copy(self) -> None:
+        """Make the copy of the archive as it is now; without one the former stays."""
+        path = self._db.path
+        if path is not None:
+            with contextlib.suppress(OSError, apsw.Error):
+                self._db.outside(lambda db: copies.make(db, path, self._db.key))
+
+    def _drop_copy(self) -> None:
+        """What is forgotten leaves the copy with all else in it; the end of a session makes a new one."""
+        if self._db.path is None:
+            return
+        try:
+            copies.remove(self._db.path)
+        except OSError as error:
+            place = copies.copy_of(self._db.path)
+            raise StoreError(f"{place} cannot be deleted ({error.strerror}): delete it") from error
 
     def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
         """The last write: what waits, and that this process holds no session open any more."""
@@ -423,6 +535,7 @@ class SqliteStore(SqliteBase):
     def _scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._secrets.clear()
+        self._drop_copy()
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):
@@ -459,7 +572,9 @@ def open_sqlite(
 
 def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
     path = database.path or Path()
-    notice = ""
+    notice = "" if path.exists() else kept_copy(path)
+    if notice:
+        notice = NO_ARCHIVE.format(path=path) + notice
     try:
         _connect(database)
     except Stranger as error:
@@ -478,9 +593,18 @@ def _begin_beside(database: Database, path: Path, now: float, error: Stranger) -
     notice = ""
     if location.identity(path) == error.identity:
         aside = repair.set_aside(path, now, "foreign")
-        notice = SET_ASIDE.format(reason=error, aside=aside.name)
+        notice = SET_ASIDE.format(reason=error, aside=aside.name) + kept_copy(path)
     _connect(database)
     return notice
+
+
+def kept_copy(path: Path) -> str:
+    """Keep the copy of an archive that is gone, and say where; "" if there is none."""
+    try:
+        aside = copies.put_aside(path)
+    except OSError:
+        return ""
+    return KEPT_COPY.format(copy=aside.name) if aside else ""
 
 
 def _connect(database: Database) -> None:

@@ -19,6 +19,7 @@ from aider_gardener.archive.store import (
     schema,
     search,
     sessions,
+    sums,
 )
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import redact
@@ -184,6 +185,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         "UPDATE originals SET active = 0, access_count = ?, redactions = ? WHERE number = ?",
         (line["access_count"], json.dumps(redactions), number),
     )
+    sums.keep(db, "originals", number)
     known = [entry.content[span.start : span.end] for span in body.spans]
     kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
     entries.put_renditions(db, number, kept)
@@ -208,6 +210,7 @@ def _import_occurrence(db: apsw.Connection, line: Line, ids: dict[str, str]) -> 
         (session, seq, line["turn"], number, SourceKind(line["source"]).value, redact(line["detail"]).text,
          line["provider"], line["at"]),
     )  # fmt: skip
+    sums.keep(db, "occurrences", db.last_insert_rowid())
 
 
 def _import_event(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
@@ -219,27 +222,3 @@ def _import_event(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
     known = sessions.events(db, line["session"], line["event"], None)
     if not any(e.at == line["at"] and e.turn == line["turn"] and e.data == data for e in known):
         sessions.record_event(db, line["session"], line["turn"], line["event"], data, line["at"])
-
-
-def problems(db: apsw.Connection) -> list[str]:
-    """What is wrong with the file, its index and every original; [] when nothing is."""
-    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-    try:
-        db.execute("INSERT INTO word_index (word_index) VALUES ('integrity-check')")
-    except apsw.Error as error:
-        found.append(f"the full-text index is damaged ({error})")
-    sql = (
-        """SELECT o.id, o.role, o.hash, b.body FROM originals o LEFT JOIN bodies b ON b.original = o.number"""
-    )
-    for stored_id, role, stored_hash, body in db.execute(sql):
-        if body is None:
-            found.append(f"{stored_id}: its text is missing")
-        elif content_hash(role, body.decode("utf-8", "surrogatepass")) != stored_hash.hex():
-            found.append(f"{stored_id}: its text is not the one that was stored")
-    lost = db.execute(
-        "SELECT count(*) FROM occurrences WHERE original NOT IN (SELECT number FROM originals)"
-    ).get
-    if lost:
-        found.append(f"{lost} occurrences belong to no entry")
-    stray = db.execute("SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT number FROM chunks)").get
-    return [*found, f"{stray} vectors belong to no passage"] if stray else found

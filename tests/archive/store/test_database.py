@@ -307,7 +307,7 @@ def test_a_step_that_fails_is_undone(tmp_path: Path) -> None:
     database = Database(tmp_path / "x.db")
 
     def step(db: apsw.Connection) -> None:
-        db.execute("INSERT INTO state VALUES ('s', 'k', x'00')")
+        db.execute("INSERT INTO state (session, key, value) VALUES ('s', 'k', x'00')")
         raise KeyError
 
     with pytest.raises(KeyError):

@@ -1,0 +1,206 @@
+"""One flipped bit in an archive: what is lost, what is shown altered without a word, what hangs.
+
+    python -m bench.attacks.flips [--flips N] [--seed S] [--no-copy] [--json FILE]
+
+Each flip is of a random bit of the file (every fifth of its header or first page), in a copy of one archive
+of 50 entries in two sessions, which a process of its own opens, reads, adds to and verifies. `lost` counts
+flips after which an entry cannot be read any more, `silent` those after which a text is shown that was never
+written, or an entry is missing, without a line that says so, `hung` those over 20 seconds, `raised` those
+that a chat would feel, `unmended` those after which a second check still finds something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from bench.provenance import made_on
+
+ENTRIES, SESSIONS, SECONDS = 50, ("one", "two"), 20
+FIRST_PAGE_BYTES = 4_096
+RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "flips.json"
+
+
+def text_of(number: int) -> str:
+    """What entry `number` says: short and long ones, so that some need pages of their own."""
+    return f"entry {number} " + f"says the quick fox {number * 7} times; é " * (3 + 40 * (number % 7))
+
+
+def short_of(number: int) -> str:
+    return f"entry {number} in short"
+
+
+def fill(place: Path) -> list[str]:
+    """An archive as two ended sessions leave it; returns the ids in order."""
+    ids = []
+    for at, session in enumerate(SESSIONS):
+        store = open_store(place)
+        store.open_session(session, project="p", started_at=1.0)
+        for number in range(at, ENTRIES, len(SESSIONS)):
+            text = text_of(number)
+            new = Entry(
+                id=entry_id("user", text), session=session, turn=number, seq=number, role="user",
+                content=text, source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(),
+                tokens=len(text) // 4, created_at=1.0 + number,
+            )  # fmt: skip
+            made = [Rendition(Fidelity.COMPRESSED, short_of(number), 5)]
+            ids.append((number, store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made).id))
+            store.record_event(session, number, "plan", {"entry_ids": [new.id]}, 1.0)
+        store.set_state(session, "frame", json.dumps({"window": 1_000}))
+        store.close()
+    return [stored_id for _, stored_id in sorted(ids)]
+
+
+def outcome(place: Path, ids: list[str]) -> list[str]:
+    """What a flip did, as words of lost, silent and raised; [] where everything held."""
+    store = open_store(place)
+    said: list[str] = [store.notice]
+    found: list[str] = []
+    lost: set[int] = set()
+    for number, stored_id in enumerate(ids):
+        try:
+            text = store.original(stored_id)
+        except StoreError as error:
+            said.append(str(error))
+            text = None
+        if text is None:
+            lost.add(number)
+        elif text != text_of(number):
+            found.append("silent")
+        found += short_forms(store, number, stored_id, said)
+        said.append(store.notice)
+    found += sessions(store, ids, lost, said)
+    goes_on(store, found)
+    said += store.verify()
+    left = store.verify()
+    if lost:
+        found.append("lost")
+        if not any(word for word in said if word):
+            found.append("silent")
+    if left and not lost:
+        found.append("unmended")
+    store.close()
+    return found
+
+
+def short_forms(store: Store, number: int, stored_id: str, said: list[str]) -> list[str]:
+    try:
+        made = store.renditions(stored_id)
+    except StoreError as error:
+        said.append(str(error))
+        return []
+    wrong = any(each.text != short_of(number) for each in made.values())
+    return ["silent"] if wrong else []
+
+
+def sessions(store: Store, ids: list[str], lost: set[int], said: list[str]) -> list[str]:
+    """Whether the sessions still have their entries, each once and in order."""
+    found = []
+    for at, session in enumerate(SESSIONS):
+        wanted = [text_of(number) for number in range(at, ENTRIES, len(SESSIONS))]
+        got = [entry.content for entry in store.session_entries(session)]
+        said.append(store.notice)
+        if any(text not in wanted for text in got) or (got != wanted and not any(said)):
+            found.append("silent")
+    return found
+
+
+def goes_on(store: Store, found: list[str]) -> None:
+    """A message that comes now is stored and read again."""
+    text = "the chat goes on"
+    new = Entry(
+        id=entry_id("user", text), session="three", turn=1, seq=0, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=4,
+    )  # fmt: skip
+    stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    if store.original(stored.id) != text:
+        found.append("lost")
+
+
+def flip(place: Path, bit: int) -> None:
+    """Turn over one bit of the archive's file."""
+    with open(place / "gardener.db", "r+b") as file:
+        file.seek(bit // 8)
+        byte = file.read(1)[0]
+        file.seek(bit // 8)
+        file.write(bytes([byte ^ (1 << bit % 8)]))
+
+
+def tried(whole: Path, bit: int, ids: list[str], *, with_copy: bool) -> list[str]:
+    """The outcome of one flip, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "store"
+        shutil.copytree(whole, place)
+        if not with_copy:
+            for each in place.glob("*.copy"):
+                each.unlink()
+        flip(place, bit)
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            told: Any = ["hung"]
+            try:
+                signal.alarm(SECONDS)
+                told = outcome(place, ids)
+            except BaseException as error:  # reason: whatever it is, it is the result
+                told = ["raised", f"{type(error).__name__}: {error}"[:200]]
+            finally:
+                os.write(write, json.dumps(told).encode())
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        result: list[str] = json.loads(said) if said else ["hung"]
+        return result
+
+
+def attack(flips: int, seed: int, *, with_copy: bool) -> dict[str, Any]:
+    """So many flips; the count of each outcome, and the bits whose outcome was not clean."""
+    rng = random.Random(seed)
+    counts: Counter[str] = Counter()
+    bad: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole"
+        ids = fill(whole)
+        size = (whole / "gardener.db").stat().st_size
+        for number in range(flips):
+            bit = rng.randrange((FIRST_PAGE_BYTES if number % 5 == 0 else size) * 8)
+            found = tried(whole, bit, ids, with_copy=with_copy)
+            counts.update(set(found) & {"lost", "silent", "raised", "hung", "unmended"} or {"held"})
+            if found:
+                bad[str(bit)] = found
+    return {"flips": flips, "bytes": size, "with_copy": with_copy, "counts": dict(counts), "bad": bad}
+
+
+def main() -> None:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--flips", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-copy", action="store_true", help="Without the copy of the last session's end.")
+    parser.add_argument("--json", type=Path, help=f"Add the run to this file, say {RESULTS.name}.")
+    args = parser.parse_args()
+    run = attack(args.flips, args.seed, with_copy=not args.no_copy)
+    print(json.dumps(run, indent=1))
+    if args.json:
+        kept = json.loads(args.json.read_text("utf-8")) if args.json.is_file() else []
+        run = {"command": " ".join(["python -m bench.attacks.flips", *sys.argv[1:]]), **run}
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps([*kept, {"made_on": made_on(), **run}], indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

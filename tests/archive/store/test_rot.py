@@ -1,0 +1,299 @@
+"""What a disk alters, and what is removed under an open chat: never shown as if it were right, put back from
+the copy of the last session's end, and said in one line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+from click.testing import CliRunner
+
+from aider_gardener.archive.store import Chunk, Store, check, copies, open_store, repair, schema, sums
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.cli import main as cli
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Message,
+    Rendition,
+    Source,
+    SourceKind,
+    entry_id,
+)
+from bench.attacks import flips
+
+
+def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
+    new = Entry(
+        id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
+    )  # fmt: skip
+    made = [Rendition(Fidelity.COMPRESSED, f"short {seq}", 1)]
+    return store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made)
+
+
+def filled(place: Path, count: int = 8) -> list[Entry]:
+    """An archive with a copy, closed."""
+    store = open_store(place)
+    store.open_session("s", project="p", started_at=1.0)
+    found = [put(store, f"entry {number} about the fox", number) for number in range(count)]
+    store.set_state("s", "frame", "{}")
+    store.record_event("s", 1, "plan", {"entry_ids": [found[0].id]}, 2.0)
+    store.close()
+    return found
+
+
+def altered(place: Path, sql: str) -> None:
+    """Change a row as a disk might: without its sum."""
+    db = apsw.Connection(str(place / "gardener.db"))
+    db.execute(sql)
+    db.close()
+
+
+BODY = "UPDATE bodies SET body = CAST(replace(CAST(body AS TEXT), 'fox', 'cow') AS BLOB) WHERE original = 3"
+ALTERED = [
+    BODY,
+    "UPDATE bodies SET body = x'ff00fe' WHERE original = 3",
+    "DELETE FROM bodies WHERE original = 3",
+    "UPDATE originals SET tokens = 77 WHERE number = 3",
+    "UPDATE originals SET segments = '[[0,' WHERE number = 3",
+    "UPDATE occurrences SET turn = 9, source = 'reply' WHERE number = 3",
+    "UPDATE renditions SET text = 'another' WHERE original = 3",
+    "UPDATE state SET value = 'x' WHERE key = 'frame'",
+    "UPDATE events SET data = '{' ",
+    "UPDATE sessions SET project = 'q'",
+]
+
+
+@pytest.mark.parametrize("sql", ALTERED)
+def test_what_was_altered_is_put_back_from_the_copy(tmp_path: Path, sql: str) -> None:
+    stored = filled(tmp_path)
+    altered(tmp_path, sql)
+    store = open_store(tmp_path)
+    found = store.verify()
+    assert found and all("put back from the copy" in line for line in found)
+    assert store.verify() == []
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert [entry.turn for entry in store.session_entries("s")] == list(range(8))
+    assert store.renditions(stored[2].id)[Fidelity.COMPRESSED].text == "short 2"
+    assert store.get_state("s", "frame") == "{}" and len(store.events("s")) == 1
+    assert [info.id for info in store.sessions("p")] == ["s"]
+    store.close()
+
+
+@pytest.mark.parametrize("sql", ALTERED[:6])
+def test_an_entry_is_mended_as_it_is_read(tmp_path: Path, sql: str) -> None:
+    stored = filled(tmp_path)
+    altered(tmp_path, sql)
+    store = open_store(tmp_path)
+    if sql is not ALTERED[2]:  # a text that is gone is no row that could be read
+        assert store.get_many([entry.id for entry in stored]).keys() == {entry.id for entry in stored}
+        got = store.get(stored[2].id)
+        assert got is not None and (got.content, got.turn) == (stored[2].content, 2)
+        assert stored[2].id in store.notice and "put back from the copy" in store.notice
+    store.close()
+
+
+def test_without_a_copy_it_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    copies.copy_of(tmp_path / "gardener.db").unlink()
+    altered(tmp_path, BODY)
+    store = open_store(tmp_path)
+    for read in (store.get, store.original):
+        with pytest.raises(StoreError, match=f"{stored[2].id} is damaged"):
+            read(stored[2].id)
+    rest = [entry.content for number, entry in enumerate(stored) if number != 2]
+    assert [entry.content for entry in store.session_entries("s")] == rest
+    assert stored[2].id in store.notice and "\n" not in store.notice
+    assert len(store.get_many([entry.id for entry in stored])) == 7
+    assert [repair.NOT_MENDED in line for line in store.verify()] == [True]
+    put(store, "the chat goes on", 100)
+    store.close()
+
+
+def test_restore_prints_no_altered_text(tmp_path: Path) -> None:
+    stored = filled(tmp_path / ".aider.gardener")
+    copies.copy_of(tmp_path / ".aider.gardener" / "gardener.db").unlink()
+    altered(tmp_path / ".aider.gardener", BODY)
+    place = ["--store", str(tmp_path / ".aider.gardener")]
+    done = CliRunner().invoke(cli, ["restore", stored[2].id, *place])
+    assert done.exit_code != 0 and "cow" not in done.output and stored[2].id in done.output
+    done = CliRunner().invoke(cli, ["restore", stored[1].id, *place])
+    assert (done.exit_code, done.stdout.strip()) == (0, stored[1].content)
+
+
+def test_a_short_form_that_was_altered_is_made_anew(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    copies.copy_of(tmp_path / "gardener.db").unlink()
+    altered(tmp_path, "UPDATE renditions SET text = 'another' WHERE original = 3")
+    store = open_store(tmp_path)
+    assert store.renditions(stored[2].id) == {}
+    assert repair.ANEW in store.notice and store.verify() == []
+    store.close()
+
+
+@pytest.mark.parametrize("at", [0, 3, 16, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
+    whole = tmp_path / "whole"
+    ids = flips.fill(whole)
+    found = flips.tried(whole, at * 8 + 3, ids, with_copy=has_copy)
+    assert set(found) - {"unmended"} == set()
+
+
+def test_flipped_bits_anywhere(tmp_path: Path) -> None:
+    run = flips.attack(25, seed=int.from_bytes(os.urandom(4), "big"), with_copy=True)
+    assert run["counts"] == {"held": 25}, run
+
+
+def test_every_row_has_its_sum(tmp_path: Path) -> None:
+    filled(tmp_path)
+    store = open_store(tmp_path)
+    exported = tmp_path / "out.jsonl"
+    store.export(exported)
+    other = open_store(None)
+    other.import_(exported)
+    for each in (store, other):
+        assert isinstance(each, SqliteStore)
+        for table in sums.SUMMED:
+            rows = each._db.live.execute(f"SELECT count(*), count(sum) FROM {table}").fetchall()
+            assert rows[0][0] == rows[0][1] > 0, table
+        assert list(check.faults(each._db.live)) == []
+    store.close()
+
+
+def test_an_archive_from_before_gets_its_sums(tmp_path: Path) -> None:
+    db = apsw.Connection(":memory:")
+    schema.migrate(db, schema.MIGRATIONS[:4])
+    db.execute("INSERT INTO sessions VALUES (1, 's', 'p', 1, '', '')")
+    db.execute("INSERT INTO state VALUES ('s', 'k', x'41')")
+    schema.migrate(db)
+    assert list(check.faults(db)) == []
+    db.execute("UPDATE state SET value = x'42'")
+    assert [fault.table for fault in check.faults(db)] == ["state"]
+
+
+def test_a_sum_tells_types_and_borders() -> None:
+    made = [
+        sums.row_sum(*row) for row in [("ab", "c"), ("a", "bc"), (b"ab", "c"), (1,), ("1",), (1.0,), (None,)]
+    ]
+    assert len(set(made)) == len(made) and {len(each) for each in made} == {sums.SUM_BYTES}
+
+
+def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    copy = copies.copy_of(tmp_path / "gardener.db")
+    assert copy.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
+    db = copies.opened(copy, "")
+    assert db is not None and db.execute("SELECT count(*) FROM originals").get == 8
+    db.close()
+    store = open_store(tmp_path)
+    store.forget([stored[2].id])
+    assert not copy.exists()
+    store.close()
+    assert not copy.exists(), "nothing was said since"
+    store = open_store(tmp_path)
+    put(store, "a new session", 200)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert stored[2].content.encode() not in copy.read_bytes()
+    assert sorted(each.name for each in tmp_path.glob("gardener.db.*")) == ["gardener.db.copy"]
+
+
+def test_a_damaged_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    copy = copies.copy_of(tmp_path / "gardener.db")
+    before = copy.read_bytes()
+    monkeypatch.setattr(copies, "LARGEST_COPIED_BYTES", 10)
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert copy.read_bytes() == before
+
+
+def test_a_damaged_archive_is_begun_anew_with_the_copy(tmp_path: Path) -> None:
+    stored = filled(tmp_path, 300)
+    with open(tmp_path / "gardener.db", "r+b") as file:
+        file.truncate(10_000)
+    store = open_store(tmp_path)
+    assert "300 of its entries were saved" in store.notice
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert store.verify() == [] and store.search_text("entry 17")
+    store.close()
+
+
+class Talk:
+    """A chat over an archive in a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        from made_entries import words
+
+        from aider_gardener.archive.archive import Archive
+        from aider_gardener.gardener.gardener import Gardener
+        from aider_gardener.settings import Settings
+
+        self.store = open_store(directory)
+        archive = Archive(self.store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+        self.gardener = Gardener(Settings(), archive)
+        self.archive, self.messages = archive, list[Message]()
+
+    def say(self, text: str) -> str:
+        """One message; the notice that the user sees after it."""
+        self.messages.append(Message("user", text))
+        self.gardener.sync(self.messages, [])
+        return self.archive.take_notice()
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.truncate(20_000)
+
+
+def remove(path: Path) -> None:
+    for each in path.parent.glob("gardener.db*"):
+        each.unlink()
+
+
+def remove_folder(path: Path) -> None:
+    import shutil
+
+    shutil.rmtree(path.parent)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file can be neither removed nor cut off there")
+@pytest.mark.parametrize("harm", [empty, cut, remove, remove_folder, Path.unlink])
+def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(tmp_path: Path, harm: object) -> None:
+    place = tmp_path / ".aider.gardener"
+    talk = Talk(place)
+    for number in range(30):
+        assert talk.say(f"message {number} of this chat, with words") == ""
+    assert callable(harm) and isinstance(talk.store, SqliteStore)
+    talk.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    harm(place / "gardener.db")
+    notice = talk.say("after the harm")
+    assert str(place / "gardener.db") in notice and "\n" not in notice
+    assert talk.say("and on") == ""
+    talk.store.close()
+    store = open_store(place)
+    assert [entry.content for entry in store.session_entries("s")] == [m.content for m in talk.messages]
+    assert store.verify() == []
+    store.close()
+
+
+def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    (tmp_path / "gardener.db").unlink()
+    store = open_store(tmp_path)
+    aside = next(tmp_path.glob("gardener.db.removed-*"))
+    assert aside.name in store.notice and "adopt" in store.notice
+    assert store.session_entries("s") == []
+    assert store.adopt(aside) == 8 and len(store.session_entries("s")) == len(stored)
+    store.close()
