@@ -187,6 +187,11 @@ class Database:
         log = path.with_name(f"{path.name}-wal")
         return any(ownership.holds_signature(place, own) for place in (path, log))
 
+    def has_signed(self, path: Path) -> bool:
+        """Whether a file is signed as this user's, where there is a key to sign with and to read it."""
+        own = ownership.user_key(self.user)
+        return own is None or bool(self.key) or ownership.holds_signature(path, own)
+
     def _needs_signature(self, db: apsw.Connection, own: bytes | None, *, is_from_before: bool) -> bool:
         """Whether an archive is this user's though it is not signed yet. Raises Stranger.
 

@@ -68,6 +68,7 @@ SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 KEPT_COPY = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
+FROM_COPY = "; {saved} entries of its copy, which is yours, were put back"
 DAMAGED_SHOWN = 5
 RETRY_SECONDS = 0.05
 KNOWN_SECRETS = 500
@@ -589,12 +590,17 @@ def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
 
 
 def _begin_beside(database: Database, path: Path, now: float, error: Stranger) -> str:
-    """Set a stranger's archive aside, unless another process has done so, and begin one of our own."""
+    """Set a stranger's archive aside, unless another process has done so, and begin one of our own with what
+    the copy of ours holds."""
     notice = ""
     if location.identity(path) == error.identity:
         aside = repair.set_aside(path, now, "foreign")
-        notice = SET_ASIDE.format(reason=error, aside=aside.name) + kept_copy(path)
+        notice = SET_ASIDE.format(reason=error, aside=aside.name)
     _connect(database)
+    copy = repair.own_copy(database, path) if notice else None
+    if copy is not None:
+        saved = database.write(lambda db: repair.salvage(db, None, copy, database.key))
+        notice += FROM_COPY.format(saved=saved)
     return notice
 
 

@@ -53,10 +53,14 @@ def row_sum(*values: object) -> bytes:
 
 def of_row(table: str, alias: str = "") -> str:
     """The SQL for the sum that a row of a table ought to have."""
-    own = f"{alias}." if alias else ""
+    names = [f"{alias}.{name}" if alias else name for name in SUMMED[table]]
+    types = " || ".join(f"typeof({name})" for name in names)
     # A text that is no UTF-8 any more can be read as bytes only.
-    columns = (own + name if name in FLOATS else f"CAST({own}{name} AS BLOB)" for name in SUMMED[table])
-    return f"row_sum({', '.join(columns)})"
+    columns = (
+        full if name in FLOATS else f"CAST({full} AS BLOB)"
+        for name, full in zip(SUMMED[table], names, strict=True)
+    )
+    return f"row_sum({types}, {', '.join(columns)})"
 
 
 def is_sound(table: str, alias: str) -> str:

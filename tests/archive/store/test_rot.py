@@ -22,6 +22,7 @@ from aider_gardener.messages import (
     Rendition,
     Source,
     SourceKind,
+    content_hash,
     entry_id,
 )
 from bench.attacks import flips
@@ -60,6 +61,7 @@ ALTERED = [
     "UPDATE bodies SET body = x'ff00fe' WHERE original = 3",
     "DELETE FROM bodies WHERE original = 3",
     "UPDATE originals SET tokens = 77 WHERE number = 3",
+    "UPDATE originals SET role = CAST(role AS BLOB) WHERE number = 3",
     "UPDATE originals SET segments = '[[0,' WHERE number = 3",
     "UPDATE occurrences SET turn = 9, source = 'reply' WHERE number = 3",
     "UPDATE renditions SET text = 'another' WHERE original = 3",
@@ -85,7 +87,7 @@ def test_what_was_altered_is_put_back_from_the_copy(tmp_path: Path, sql: str) ->
     store.close()
 
 
-@pytest.mark.parametrize("sql", ALTERED[:6])
+@pytest.mark.parametrize("sql", ALTERED[:7])
 def test_an_entry_is_mended_as_it_is_read(tmp_path: Path, sql: str) -> None:
     stored = filled(tmp_path)
     altered(tmp_path, sql)
@@ -113,6 +115,18 @@ def test_without_a_copy_it_is_named_and_the_rest_goes_on(tmp_path: Path) -> None
     assert [repair.NOT_MENDED in line for line in store.verify()] == [True]
     put(store, "the chat goes on", 100)
     store.close()
+
+
+@pytest.mark.parametrize("size", [1, 100, repair.MENDED_BYTES])
+def test_one_turned_bit_is_found_by_the_hash(size: int) -> None:
+    text = "é" + "x" * (size - 1)
+    body, stored = bytearray(text.encode()), bytes.fromhex(content_hash("user", text))
+    body[-1] ^= 4
+    is_short = len(body) <= repair.MENDED_BYTES
+    found = repair.with_bit_turned_back("user", stored, bytes(body))
+    assert found == (text.encode() if is_short else None)
+    body[0] ^= 1
+    assert repair.with_bit_turned_back("user", stored, bytes(body[:200])) is None
 
 
 def test_restore_prints_no_altered_text(tmp_path: Path) -> None:
@@ -284,6 +298,16 @@ def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(tmp_path:
     talk.store.close()
     store = open_store(place)
     assert [entry.content for entry in store.session_entries("s")] == [m.content for m in talk.messages]
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    altered(tmp_path, "UPDATE state SET value = 'another' WHERE session = ''")
+    store = open_store(tmp_path)
+    assert "set aside as gardener.db.foreign" in store.notice and "8 entries of its copy" in store.notice
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
     assert store.verify() == []
     store.close()
 
