@@ -148,8 +148,9 @@ class Database:
         db = _open(self.path)
         try:
             encryption.unlock(db, self.key)
-            _check_owner(db, self.path)
-            unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
+            with db:  # another process may be making the file: all that is looked at is of one moment
+                _check_owner(db, self.path)
+                unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
             if self.path is not None:
                 location.make_private(self.path)
             _configure(db, self.path)
