@@ -187,6 +187,11 @@ class Store(Protocol):
         """
         ...
 
+    def redact(self, text: str) -> Redacted:
+        """A text as it would be stored. What is made from a text to be stored beside it (its short forms)
+        must be made from this: a part of a secret may look like none."""
+        ...
+
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
         """Store an original with its occurrence, chunks and renditions, in one transaction.
 

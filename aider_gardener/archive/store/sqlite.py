@@ -50,7 +50,7 @@ from aider_gardener.archive.store.database import (
     is_index_damage,
 )
 from aider_gardener.archive.store.entries import Draft
-from aider_gardener.archive.store.redact import Redacted, is_telling, redact
+from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
@@ -63,7 +63,6 @@ NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
 RETRY_SECONDS = 0.05
-KNOWN_SECRETS = 500
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
 
 BACKLOG_PER_ADD = 16
@@ -82,7 +81,7 @@ class SqliteBase:
         self.generation = 0
         self._db = database
         self._clock = clock
-        self._secrets: dict[str, None] = {}
+        self._redactor = Redactor()
         self._waiting = Waiting()
         self._holds = False
         self._vectors = vectors.VectorCache()
@@ -126,24 +125,8 @@ class SqliteBase:
             entries = sum(isinstance(each, Draft) for each in written)
             self.notice = f"{self._db.path} can be written again; stored what waited: {entries}"
 
-    def _redact(self, text: str) -> Redacted:
-        """Redact a text; secrets seen in this process are known, wherever they stand later."""
-        found = redact(text, self._secrets)
-        for span in found.spans:
-            secret = text[span.start : span.end]
-            if is_telling(secret) and len(self._secrets) < KNOWN_SECRETS:
-                self._secrets[secret] = None
-        return found
-
     def _redacted_renditions(self, renditions: Iterable[Rendition]) -> tuple[Rendition, ...]:
-        return tuple(replace(each, text=self._redact(each.text).text) for each in renditions)
-
-    def _clean(self, value: object) -> object:
-        if isinstance(value, str):
-            return self._redact(value).text
-        if isinstance(value, Mapping):
-            return {str(key): self._clean(each) for key, each in value.items()}
-        return [self._clean(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return tuple(replace(each, text=self._redactor(each.text).text) for each in renditions)
 
     def _dated(self, entry: Entry) -> Entry:
         return entry if entry.created_at else replace(entry, created_at=self._clock())
@@ -191,10 +174,13 @@ class SqliteStore(SqliteBase):
         self._write_or_wait(Later(step))
         self._holds = True
 
+    def redact(self, text: str) -> Redacted:
+        return self._redactor(text)
+
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
         entry = self._dated(entry)
-        body = self._redact(entry.content)
-        draft = entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
+        body = self.redact(entry.content)
+        draft = entries.draft(entry, body, self.redact(entry.source.detail).text, chunks)
         draft = replace(draft, renditions=self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
@@ -322,7 +308,7 @@ class SqliteStore(SqliteBase):
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
-        clean = {str(key): self._clean(value) for key, value in data.items()}
+        clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
         self._write_or_wait(
             Later(
                 lambda db: sessions.record_event(db, session_id, turn, kind, clean, at),
@@ -337,7 +323,7 @@ class SqliteStore(SqliteBase):
         return stored + self._waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        clean = self._redact(value).text
+        clean = self.redact(value).text
         self._write_or_wait(
             Later(
                 lambda db: sessions.set_state(db, session_id, key, clean),
@@ -367,13 +353,12 @@ class SqliteStore(SqliteBase):
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
-        secrets = dict(self._secrets)
-        with self._db.trial():
+        with self._redactor.trial(), self._db.trial():
             held = self._vectors.held
             try:
                 yield
             finally:
-                self._secrets, self._vectors.held = secrets, held
+                self._vectors.held = held
 
     def stats(self) -> StoreStats:
         return self._db.read(lambda db: sessions.stats(db, self._db.path))
@@ -422,7 +407,7 @@ class SqliteStore(SqliteBase):
 
     def _scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
-        self._secrets.clear()
+        self._redactor.forget()
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):
