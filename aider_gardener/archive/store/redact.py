@@ -20,6 +20,7 @@ KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
+SHORT_CHARS = 400
 LEAST_WRAPPED_CHARS = 12
 """A shorter secret is not looked for over the ends of lines."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
@@ -62,18 +63,30 @@ class Redactor:
 
     def __init__(self) -> None:
         self.known: dict[str, None] = {}
+        self._heads: dict[str, list[str]] = {}
         self._last = ("", Redacted(""))
 
     def __call__(self, text: str) -> Redacted:
         if text == self._last[0]:
             return self._last[1]
-        found = redact(text, self.known)
+        found = redact(text, self._near(text))
         for span in found.spans:
             for secret in pieces(text[span.start : span.end]):
-                if len(self.known) < KNOWN_SECRETS:
-                    self.known[secret] = None
+                if secret not in self.known and len(self.known) < KNOWN_SECRETS:
+                    self._learn(secret)
         self._last = (text, found)
         return found
+
+    def _learn(self, secret: str) -> None:
+        self.known[secret] = None
+        self._heads.setdefault(secret[:KNOWN_PREFIX_CHARS], []).append(secret)
+
+    def _near(self, text: str) -> Iterable[str]:
+        """The known secrets that may stand in a text; of an id or a word that is soon told."""
+        if len(text) > SHORT_CHARS or "\n" in text or "\x1b" in text:
+            return self.known
+        parts = (text[at : at + KNOWN_PREFIX_CHARS] for at in range(len(text) - KNOWN_PREFIX_CHARS + 1))
+        return [secret for part in parts for secret in self._heads.get(part, ())]
 
     def clean(self, value: object) -> object:
         """A value as JSON has it, every text in it redacted."""
@@ -85,7 +98,7 @@ class Redactor:
 
     def forget(self) -> None:
         """Know nothing any more."""
-        self.known, self._last = {}, ("", Redacted(""))
+        self.known, self._heads, self._last = {}, {}, ("", Redacted(""))
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -95,7 +108,8 @@ class Redactor:
             yield
         finally:
             self.forget()
-            self.known = known
+            for secret in known:
+                self._learn(secret)
 
 
 def redact(text: str, known: Iterable[str] = ()) -> Redacted:

@@ -21,7 +21,9 @@ Found = tuple[int, int, str]
 KNOWN = "known"
 PLACEHOLDER = re.compile(r"\[redacted:[a-z-]+:[0-9a-f]{6}\]")
 
-COLOUR = re.compile(r"\x1b\[[0-9;?]{0,40}[@-~]")
+COLOUR = re.compile(r"(?:\x1b|\\u001b)\[[0-9;?]{0,40}[@-~]")
+COLOURS = ("\x1b[", "\\u001b[")
+"""A colour as a terminal gets it, and as JSON writes it."""
 CONTINUES = re.compile(r"(?<=\S)\\\r?\n[ \t]{0,80}")
 NEXT_STRING = re.compile(r"\n[ \t]{0,80}(?:\+[ \t]{0,20})?([\"'])")
 NEXT_LINE = re.compile(r"\n[ \t>|+]{0,80}")
@@ -112,6 +114,7 @@ TYPE_LIKE = re.compile(
     r"^(?:[A-Z][a-z]+)*(?:U?[iI]nt|[fF]loat|[sS]tr(?:ing)?|[bB]ytes|[uif]|utf-?)\d+\w*[;,]?$"
 )
 CAPITALISED = re.compile(r"(?:[A-Z][a-z]+)+")
+LABEL = re.compile(r"[A-Za-z]+(?:[-_/.:][A-Za-z]+){0,20}[-_.]?v?\d{0,2}")
 SPEAKS = re.compile(r"(?i)passw|pwd|secret|token|auth|login|credential|user|reset|key")
 GETTERS = re.compile(r"(?i)(?:get|check|is|has|test|validate|find|parse|verify|hash|delete|reset|show|expect|assert)")
 PASSWORD_ENDS = re.compile(r"(?i)(?:passw(?:or)?ds?|passphrase|passcode|pass|pwd)\d*$")
@@ -154,7 +157,7 @@ class Flattened:
 def within_values(text: str) -> Iterator[tuple[int, int]]:
     """What may stand within a value and is no part of it: a colour, the end of a line that is continued, that
     of a string that goes on in the next line."""
-    if "\x1b[" in text:
+    if any(begin in text for begin in COLOURS):
         yield from (match.span() for match in COLOUR.finditer(text))
     if "\\\n" in text or "\\\r\n" in text:
         yield from (match.span() for match in CONTINUES.finditer(text))
@@ -167,7 +170,7 @@ def within_values(text: str) -> Iterator[tuple[int, int]]:
 
 def within_copies(text: str) -> Iterator[tuple[int, int]]:
     """What may stand within a copy of a secret that is known: colours and every end of a line."""
-    if "\x1b[" in text:
+    if any(begin in text for begin in COLOURS):
         yield from (match.span() for match in COLOUR.finditer(text))
     for match in NEXT_LINE.finditer(text):
         start = match.start()
@@ -365,16 +368,18 @@ def _formats(line: str, fold: str, present: tuple[str, ...]) -> Iterator[Found]:
     for item in looked_at:
         for start, end in item.matches(line):
             value = line[start:end]
-            if item not in PLACES_SET or not (NOT_A_SECRET.match(value) or is_weak(value) or _is_port(item, value)):
+            if item not in PLACES or not _is_idle(item.kind, value):
                 yield start, end, item.kind
 
 
-PLACES_SET = frozenset(PLACES)
-
-
-def _is_port(item: Format, value: str) -> bool:
-    """Whether what seems the password of an address is its port: `http://a:8080@x`."""
-    return item.kind == "url-password" and value.isdigit() and len(value) <= 5
+def _is_idle(kind: str, value: str) -> bool:
+    """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`, a
+    dummy of one character."""
+    if NOT_A_SECRET.match(value) or is_weak(value):
+        return True
+    if kind == "url-password":
+        return value.isdigit() and len(value) <= 5
+    return kind != "password" and entropy(value) < 2.5
 
 
 def _assigned(line: str) -> Iterator[Found]:
@@ -437,7 +442,7 @@ def is_plausible(name: str, value: str, *, quoted: bool) -> bool:
     words = NAME_WORDS.findall(name)
     if words and words[-1].lower().removesuffix("s") in NO_SECRETS_END or words[-1:] == ["tokens"]:
         return False
-    if _is_wordy(value) and SPEAKS.search(value):
+    if LABEL.fullmatch(value) and SPEAKS.search(value):
         return False
     digit = any(char.isdigit() for char in value)
     letter = any(char.isalpha() for char in value)

@@ -7,6 +7,7 @@ the file never stops a chat: where an archive cannot be opened the store works i
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -124,6 +125,15 @@ class SqliteBase:
             self._db.set_patience()
             entries = sum(isinstance(each, Draft) for each in written)
             self.notice = f"{self._db.path} can be written again; stored what waited: {entries}"
+
+    def _clean_json(self, value: str) -> str:
+        """A value without secrets: JSON's strings are read as what they say, not as they are written."""
+        with contextlib.suppress(ValueError):
+            held = json.loads(value)
+            clean = self._redactor.clean(held)
+            if clean != held:
+                value = json.dumps(clean)
+        return self._redactor(value).text
 
     def _redacted_renditions(self, renditions: Iterable[Rendition]) -> tuple[Rendition, ...]:
         return tuple(replace(each, text=self._redactor(each.text).text) for each in renditions)
@@ -323,7 +333,7 @@ class SqliteStore(SqliteBase):
         return stored + self._waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        clean = self.redact(value).text
+        clean = self._clean_json(value)
         self._write_or_wait(
             Later(
                 lambda db: sessions.set_state(db, session_id, key, clean),

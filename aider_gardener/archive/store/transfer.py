@@ -21,7 +21,7 @@ from aider_gardener.archive.store import (
     sessions,
 )
 from aider_gardener.archive.store.base import Chunk
-from aider_gardener.archive.store.redact import redact
+from aider_gardener.archive.store.redact import pieces, redact
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind, content_hash
 from aider_gardener.messages import Fidelity as F
@@ -184,7 +184,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         "UPDATE originals SET active = 0, access_count = ?, redactions = ? WHERE number = ?",
         (line["access_count"], json.dumps(redactions), number),
     )
-    known = [entry.content[span.start : span.end] for span in body.spans]
+    known = [piece for span in body.spans for piece in pieces(entry.content[span.start : span.end])]
     kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
     entries.put_renditions(db, number, kept)
     return stored_id
