@@ -190,7 +190,7 @@ class Archive:
             self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def without_secrets(self, entry: Entry) -> Entry:
-        """An entry as it is stored: what is to be kept of it is made from this text, never from the live one."""
+        """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
         body, detail = self.store.redact(entry.content), self.store.redact(entry.source.detail)
         if not body.spans and not detail.spans:
             return entry

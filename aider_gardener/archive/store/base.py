@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aider_gardener.archive.store.redact import Redacted
+
     Vector = NDArray[np.float32]
 
 __all__ = [

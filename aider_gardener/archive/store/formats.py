@@ -1,4 +1,4 @@
-"""What tokens of known services look like, and where a command line, a header or an address holds a credential.
+"""What tokens of known services look like, and where commands, headers and addresses hold a credential.
 
 Each format is a row: words of which one stands in its line, and an expression whose first group that took
 part is the secret. Prefixes, alphabets and lengths are those that the services document; lengths are lower
@@ -8,7 +8,7 @@ bounds where a service has changed its own. An expression is compiled when its w
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 
@@ -24,7 +24,7 @@ class Format(NamedTuple):
         return [match.span(match.lastindex or 0) for match in compiled(self.expression).finditer(line)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(expression: str) -> re.Pattern[str]:
     """The expression, compiled once."""
     return re.compile(expression)
@@ -50,9 +50,15 @@ TOKENS: tuple[Format, ...] = (
     _prefixed("api-key", "gsk_ xai- pplx- r8_ hf_ fw_ nvapi- tvly- csk-", r"[A-Za-z0-9_-]{20,}"),
     _prefixed("api-key", "dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}"),
     _prefixed("api-key", "shpat_ shpss_ shpca_ shppa_ ntn_ secret_", r"[A-Za-z0-9]{30,}"),
-    _prefixed("api-key", "xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- pnu_ pul- rdme_", r"[A-Za-z0-9-]{19,}"),
-    _prefixed("api-key", "rubygems_ CLOJARS_ bkua_ figd_ figo_ sbp_ nfp_ nfc_ phx_ sgp_ aio_", r"[A-Za-z0-9_-]{24,}"),
-    _prefixed("api-key", "pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2", r"[A-Za-z0-9_=.-]{32,}"),
+    _prefixed(
+        "api-key", "xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- pnu_ pul- rdme_", r"[A-Za-z0-9-]{19,}"
+    ),
+    _prefixed(
+        "api-key", "rubygems_ CLOJARS_ bkua_ figd_ figo_ sbp_ nfp_ nfc_ phx_ sgp_ aio_", r"[A-Za-z0-9_-]{24,}"
+    ),
+    _prefixed(
+        "api-key", "pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2", r"[A-Za-z0-9_=.-]{32,}"
+    ),
     _prefixed("api-key", "glsa_ glc_ sntrys_ sntryu_ ops_eyJ", r"[A-Za-z0-9+/_=-]{30,}"),
     _prefixed("api-key", "dt0c01. LTAI AKCp cmVmd key-", r"[A-Za-z0-9.]{20,}"),
     _prefixed("token", "dckr_pat_ dckr_oat_ hvs. hvb. hvr. tskey-", r"[A-Za-z0-9_-]{20,}"),
@@ -64,7 +70,9 @@ TOKENS: tuple[Format, ...] = (
     _prefixed("token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,}"),
     _prefixed("token", "github_pat_", r"[A-Za-z0-9_]{22,}"),
     _prefixed(
-        "token", "glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct-", r"[A-Za-z0-9_.-]{20,}"
+        "token",
+        "glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct-",
+        r"[A-Za-z0-9_.-]{20,}",
     ),
     _format("token", "xox", r"\b(xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,})"),
     _prefixed("token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
@@ -73,7 +81,11 @@ TOKENS: tuple[Format, ...] = (
         "discord bot token client.run .login( mta mte mti otk ody",
         rf"{APART}([MNO][A-Za-z0-9_-]{{22,28}}\.[A-Za-z0-9_-]{{6,7}}\.[A-Za-z0-9_-]{{27,45}})",
     ),
-    _format("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})"),
+    _format(
+        "webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
+    ),
     _format("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,}/[A-Za-z0-9_-]{20,})"),
     _format("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
     _format("api-key", "k_live_ k_test_ k_org_", r"\b([rs]k_(?:live|test|org)_[A-Za-z0-9]{10,})"),
@@ -93,7 +105,9 @@ TOKENS: tuple[Format, ...] = (
         r"(?i:secret[_-]?(?:access[_-]?)?key)[\"']?\s{0,20}[:=|]{1,2}\s{0,20}[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
     ),
     _format("jwt", "eyj", r"\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)"),
-    _format("azure-key", "accountkey= sharedaccesskey=", r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{40,})"),
+    _format(
+        "azure-key", "accountkey= sharedaccesskey=", r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{40,})"
+    ),
     _format("azure-key", "sig=", r"[?&]sig=([A-Za-z0-9%+/=_-]{30,})"),
     _format("azure-key", "q~", r"(?<![\w.~-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?![\w.~-])"),
     _prefixed("age-key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{50,}"),
@@ -102,7 +116,9 @@ TOKENS: tuple[Format, ...] = (
 """Tokens that are known by themselves."""
 
 PLACES: tuple[Format, ...] = (
-    _format("url-password", "@", r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@\"'`<>]{0,200}:([^\s/@\"'`<>]{1,200})@"),
+    _format(
+        "url-password", "@", r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@\"'`<>]{0,200}:([^\s/@\"'`<>]{1,200})@"
+    ),
     _format("url-token", "@", r"\bhttps?://([A-Za-z0-9_-]{20,200})@[\w.-]"),
     _format(
         "authorization",
@@ -119,20 +135,25 @@ PLACES: tuple[Format, ...] = (
     _format(
         "password",
         "--pass --pwd",
-        r"--(?:pass(?:word|phrase|wd)?|pwd)[= ][\"']?(?=[^\s\"']{0,200}[\d\W_])([^\s\"'<>$\-|][^\s\"'<>|]{5,})",
+        r"--(?:pass(?:word|phrase|wd)?|pwd)[= ][\"']?(?=[^\s\"']{0,200}[\d\W_])"
+        r"([^\s\"'<>$\-|][^\s\"'<>|]{5,})",
     ),
     _format(
         "password",
         "--token --secret --api -key",
-        r"--(?:[a-z]{2,12}-)?(?:token|secret|api-?key|auth-?key|secret-key|access-key)(?:=| (?=\S{0,200}\d))[\"']?"
-        r"([^\s\"'<>$\-][^\s\"'<>]{5,})",
+        r"--(?:[a-z]{2,12}-)?(?:token|secret|(?:api|auth|secret|access)-?key)(?:=| (?=\S{0,200}\d))"
+        r"[\"']?([^\s\"'<>$\-][^\s\"'<>]{5,})",
     ),
     _format(
         "password",
         "mysql redis mariadb",
         r"\b(?:(?:mysql|mariadb)(?:dump|admin)?\b.*?\s-p|redis-cli\b.*?\s-a\s{1,9})([^\s\"'$-]{6,})",
     ),
-    _format("password", "sshpass", r"\bsshpass\s{1,9}-p\s{0,9}(?:\"([^\"$]{4,})\"|'([^']{4,})'|([^\s\"'$][^\s\"']{3,}))"),
+    _format(
+        "password",
+        "sshpass",
+        r"\bsshpass\s{1,9}-p\s{0,9}(?:\"([^\"$]{4,})\"|'([^']{4,})'|([^\s\"'$][^\s\"']{3,}))",
+    ),
     _format(
         "password",
         "login",
@@ -148,7 +169,7 @@ PLACES: tuple[Format, ...] = (
         r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?(?:\"([^\"$]{4,})\"|'([^']{4,})')",
     ),
     _format("key", "_auth", r"(?<![\w])_auth[\"']?\s{0,9}[=:]\s{0,9}[\"']?([A-Za-z0-9+/]{12,}={0,2})"),
-    _format("key", "\"auth\"", r"\"auth\"\s{0,9}:\s{0,9}\"([A-Za-z0-9+/]{12,}={0,2})\""),
+    _format("key", '"auth"', r"\"auth\"\s{0,9}:\s{0,9}\"([A-Za-z0-9+/]{12,}={0,2})\""),
     _format(
         "token",
         "access_token refresh_token",

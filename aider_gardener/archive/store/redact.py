@@ -123,7 +123,7 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     looked_for = {**dict.fromkeys(known), **own}
     for secret in looked_for:
         found.extend(_copies(text, secret))
-    if looked_for and "\n" in text or "\x1b" in text:
+    if looked_for and ("\n" in text or "\x1b" in text):
         found.extend(_wrapped_copies(text, looked_for))
     spans = []
     for start, end, kind in _disjoint(found):

@@ -1,5 +1,5 @@
-"""What a secret looks like: formats of known tokens, private keys, credentials in URLs and headers, and values
-assigned to a name that says it is a secret.
+"""What a secret looks like: formats of known tokens, private keys, credentials in URLs and headers, and
+values assigned to a name that says it is a secret.
 
 Cheap literal triggers come first; only lines that hold one are looked at with expressions. What a terminal
 coloured and what was broken over lines is read as one (`Flattened`), and found where it stands.
@@ -7,13 +7,22 @@ coloured and what was broken over lines is read as one (`Flattened`), and found 
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from aider_gardener.archive.store.formats import FORMATS, PLACES, Format
+from aider_gardener.archive.store.values import (
+    CODE_LIKE,
+    GETTERS,
+    NOT_A_SECRET,
+    entropy,
+    is_plausible,
+    is_secret_name,
+    is_weak,
+    kind_of,
+)
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -35,11 +44,6 @@ SECRET_NAMES = (
     "master_key", "app_key", "license_key", "shared_key", "webhook_key", "consumer_key", "subscription-key",
     "deploy_key", "-auth", "auth-key",
 )  # fmt: skip
-NAME = re.compile(
-    r"(?i:[\w.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|client|account|"
-    r"service|signing|encryption|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key)[\w-]*"
-    r"|[\w-]*[_-]pass|pass)|\w*[a-z]Pass"
-)
 IDENTIFIER = r"(?<![\w.-])([A-Za-z_][\w.-]{1,80})"
 QUOTED = re.compile(
     rf"{IDENTIFIER}[\"'`\]]{{0,3}}\s{{0,9}}(?::\s{{0,2}}[\w.\[\]|]{{1,30}}\s{{0,2}}(?==))?(?::=|=>|[:=]=?=?|!==?)"
@@ -58,15 +62,16 @@ HEADER = re.compile(
 )
 ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{1,80})>([^\s<>&]{4,400})</\1>")
 SPACED = re.compile(r"^\s{0,20}(password)\s{1,9}(\S{4,100})\s{0,20}$")
-NAMED = re.compile(
-    rf"(?i)\b(?:key|name|variable)[\"']?[ \t]{{0,4}}[:=]?[ \t]{{0,4}}[\"']?{IDENTIFIER}[\"']?"
-)
+NAMED = re.compile(rf"(?i)\b(?:key|name|variable)[\"']?[ \t]{{0,4}}[:=]?[ \t]{{0,4}}[\"']?{IDENTIFIER}[\"']?")
 VALUE = re.compile(
-    r"(?i)(?<![\w-])(?:value|default)[\"']?[ \t]{0,9}[:=][ \t]{0,9}(?:([\"'])([^\"'\n]{4,400})\1|([^\s\"'#,{}<>/]{4,400}))"
+    r"(?i)(?<![\w-])(?:value|default)[\"']?[ \t]{0,9}[:=][ \t]{0,9}"
+    r"(?:([\"'])([^\"'\n]{4,400})\1|([^\s\"'#,{}<>/]{4,400}))"
 )
 NAMED_WITHIN_CHARS = 300
 """So far behind its name a value may stand."""
-BLOCK = re.compile(r"(?m)^([ \t-]{0,80})[\"']?([A-Za-z_][\w.-]{1,80})[\"']?:[ \t]{0,9}[|>][+-]?\d?[ \t]{0,9}\r?\n")
+BLOCK = re.compile(
+    r"(?m)^([ \t-]{0,80})[\"']?([A-Za-z_][\w.-]{1,80})[\"']?:[ \t]{0,9}[|>][+-]?\d?[ \t]{0,9}\r?\n"
+)
 BLOCK_LINES = 200
 
 _SIGN = r"[\w-]{0,40}[\"'`\]]{0,2}\s{0,9}(?::=|=>|={1,3}|!==?|[:(,>])\s{0,9}"
@@ -78,12 +83,16 @@ ASSIGNMENT = re.compile(
 )
 """A cheap look at a line: is anything assigned to, or compared with, a secret's name at all?"""
 
-KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----")
+KEY_BEGINS = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
+)
 KEY_ENDS = re.compile(r"----- ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_LINE = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|[\s>|+\-\"',\\]|[A-Za-z0-9+/=]+)*")
 KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
-KEY_TAIL = re.compile(r"[\s>|+\-\"',]{0,40}(?:\d{1,6}[:-]\s{0,8})?([A-Za-z0-9+/=]{1,120})[\"',+\\ \t\r]{0,20}")
+KEY_TAIL = re.compile(
+    r"[\s>|+\-\"',]{0,40}(?:\d{1,6}[:-]\s{0,8})?([A-Za-z0-9+/=]{1,120})[\"',+\\ \t\r]{0,20}"
+)
 KEY_TAIL_LINES = 200
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PUTTY_KEY = re.compile(r"Private-Lines: \d{1,4}[ \t\r]*\n((?:[A-Za-z0-9+/=]+\r?\n?)+)")
@@ -91,41 +100,6 @@ CONTINUED = re.compile(r"\r?\n[ \t>|+]{0,80}([A-Za-z0-9+/=_-]{4,})[ \t]{0,20}(?=
 LONG_WORD = re.compile(r"\w{20}")
 BASE64 = re.compile(r"[A-Za-z0-9+/=_.-]{40,}")
 
-NOT_A_SECRET = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^].*|\$[a-z_(][\w)]*|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]).*|x{3,}.*|"
-    r"\*+|your[_ -].*|"
-    r"my[_ -]?(?:password|secret|token|key|api[_ -]?key)|change[_ -]?me.*|"
-    r"(?:the[_ -])?(?:placeholder|example|dummy|redacted|sample)[\w-]*|"
-    r"none|null|nil|true|false|undefined|optional|required|string|str|bytes|number|integer|object|boolean|any|"
-    r"pass(?:word|wd|phrase)?|secret|token|api[_-]?key|credentials?|"
-    r"(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
-)
-WEAK = re.compile(
-    r"(?i)(?:test(?:ing|er)?|demo|dummy|fake|mock|sample|example|wrong|invalid|incorrect|bad|good|new|old|my|your|"
-    r"some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key|foo|bar|baz|qux|abc|xyz|"
-    r"qwerty|default|local|dev|value|string|name|login|auth|api|client|letmein|welcome|[\d\W_])+"
-)
-"""A value of such words alone guards nothing: a test's login, a placeholder, a name of a field."""
-WEAK_DIGITS = 4
-CODE_LIKE = re.compile(
-    r"[(){}\[\]<>$]|::|->|=>|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[;,]?$|^(?:https?://|/|\./|~/)"
-)
-TYPE_LIKE = re.compile(
-    r"^(?:[A-Z][a-z]+)*(?:U?[iI]nt|[fF]loat|[sS]tr(?:ing)?|[bB]ytes|[uif]|utf-?)\d+\w*[;,]?$"
-)
-CAPITALISED = re.compile(r"(?:[A-Z][a-z]+)+")
-LABEL = re.compile(r"[A-Za-z]+(?:[-_/.:][A-Za-z]+){0,20}[-_.]?v?\d{0,2}")
-SPEAKS = re.compile(r"(?i)passw|pwd|secret|token|auth|login|credential|user|reset|key")
-GETTERS = re.compile(r"(?i)(?:get|check|is|has|test|validate|find|parse|verify|hash|delete|reset|show|expect|assert)")
-PASSWORD_ENDS = re.compile(r"(?i)(?:passw(?:or)?ds?|passphrase|passcode|pass|pwd)\d*$")
-NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-NO_SECRETS_END = frozenset(
-    "count limit type name id url uri path file ttl budget tokens header prefix suffix version re regex regexp "
-    "pattern format hint label placeholder title text message msg error help field column index endpoint class "
-    "length size policy hash hasher algorithm expiry expires days seconds minutes status state provider ref env "
-    "var kind mode strength".split()
-)
-"""Words at the end of a name that speak of a secret and hold none."""
 LINE_MARKS = ("define", "auth", "cookie", "<password", "value")
 
 
@@ -232,7 +206,9 @@ def _key_end(text: str, start: int) -> int:
 
 def _is_key(body: str) -> bool:
     runs = LONG_RUN.findall(body)
-    return any(any(map(str.isdigit, run)) or len(run) >= 32 for run in runs) and 2 * sum(map(len, runs)) > len(body)
+    return any(any(map(str.isdigit, run)) or len(run) >= 32 for run in runs) and 2 * sum(
+        map(len, runs)
+    ) > len(body)
 
 
 def _key_start(text: str, end: int) -> int:
@@ -277,7 +253,9 @@ def _named_values(text: str, lowered: str) -> Iterator[Found]:
     names = [match for match in NAMED.finditer(text) if is_secret_name(match.group(1))]
     for match in names:
         window = text[match.end() : match.end() + NAMED_WITHIN_CHARS]
-        window = re.split(r"\n\s{0,40}(?:\n|[}\]])|(?i:\b(?:key|name|variable)[\"']?\s{0,4}[:=])", window, maxsplit=1)[0]
+        window = re.split(
+            r"\n\s{0,40}(?:\n|[}\]])|(?i:\b(?:key|name|variable)[\"']?\s{0,4}[:=])", window, maxsplit=1
+        )[0]
         value = VALUE.search(window)
         if value is None:
             continue
@@ -397,7 +375,9 @@ def _assigned(line: str) -> Iterator[Found]:
             yield match.start(2), match.end(2), kind_of(name)
     for match in INLINE.finditer(line):
         name, value = match.groups()
-        argument = line[match.end() : match.end() + 1] in (",", ")") and re.fullmatch(r"[A-Za-z_][\w.]*", value)
+        argument = line[match.end() : match.end() + 1] in (",", ")") and re.fullmatch(
+            r"[A-Za-z_][\w.]*", value
+        )
         if is_secret_name(name) and not argument and is_plausible(name, value, quoted=False):
             yield match.start(2), match.end(2), kind_of(name)
     for pattern in (CONFIG, HEADER, ELEMENT, SPACED):
@@ -406,68 +386,3 @@ def _assigned(line: str) -> Iterator[Found]:
             quoted = pattern is ELEMENT or (pattern is HEADER and LONG_WORD.search(value) is not None)
             if (pattern is HEADER or is_secret_name(name)) and is_plausible(name, value, quoted=quoted):
                 yield match.start(2), match.end(2), kind_of(name)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether what has this name is a secret."""
-    return NAME.fullmatch(name) is not None
-
-
-def kind_of(name: str) -> str:
-    """The kind of a secret by its name."""
-    lowered = name.lower()
-    if "pass" in lowered or "pwd" in lowered:
-        return "password"
-    return next((word for word in ("token", "secret", "credential") if word in lowered), "key")
-
-
-def is_weak(value: str) -> bool:
-    """Whether a value is made of words that guard nothing: `wrong-password`, `test1234`."""
-    return (
-        WEAK.fullmatch(value) is not None
-        and any(map(str.isalpha, value))
-        and sum(map(str.isdigit, value)) <= WEAK_DIGITS
-    )
-
-
-def is_plausible(name: str, value: str, *, quoted: bool) -> bool:
-    """Whether a value assigned to a secret's name is one, and no word, type, lookup or template."""
-    value = value.strip().rstrip(";,")
-    if len(value) < 4 or NOT_A_SECRET.match(value) or TYPE_LIKE.match(value) or is_weak(value):
-        return False
-    if " " in value and not _is_noise(value):
-        return False
-    if not quoted and CODE_LIKE.search(value):
-        return False
-    words = NAME_WORDS.findall(name)
-    if words and words[-1].lower().removesuffix("s") in NO_SECRETS_END or words[-1:] == ["tokens"]:
-        return False
-    if LABEL.fullmatch(value) and SPEAKS.search(value):
-        return False
-    digit = any(char.isdigit() for char in value)
-    letter = any(char.isalpha() for char in value)
-    if PASSWORD_ENDS.search(name):
-        if quoted:
-            return not (value.isalpha() and (not value.isascii() or CAPITALISED.fullmatch(value)))
-        return (digit and letter) or (value.isascii() and not value.replace("_", "").isalpha())
-    return len(value) >= 8 and digit and letter and entropy(value) >= 2.8 and not _is_wordy(value)
-
-
-def _is_noise(value: str) -> bool:
-    """Whether a value with blanks is drawn from all keys of a keyboard, as no sentence is."""
-    marks = sum(not char.isalnum() and char not in " .,!?'’-()" for char in value)
-    return marks >= 3 and any(map(str.isdigit, value)) and len(value) >= 20 and 3 * value.count(" ") < marks
-
-
-def _is_wordy(value: str) -> bool:
-    """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
-    parts = [part for part in re.split(r"[-_./:\s]+", value) if part]
-    return all(re.fullmatch(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+", part) for part in parts) and (
-        len(parts) > 1 or len(value) < 16
-    )
-
-
-def entropy(text: str) -> float:
-    """Shannon entropy in bits a character."""
-    counts = [text.count(char) for char in set(text)]
-    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)

@@ -73,7 +73,9 @@ def said(found: list[Snippet]) -> list[Message]:
     messages = []
     for number, one in enumerate(found):
         if number % 2:
-            text = f"I ran this command:\n\ncat settings\n\nAnd got this output:\n\n{LOG}\n{one.text}\n{LOG}\n"
+            text = (
+                f"I ran this command:\n\ncat settings\n\nAnd got this output:\n\n{LOG}\n{one.text}\n{LOG}\n"
+            )
         else:
             text = f"Why does this fail?\n\n{one.text}\n"
         messages += [Message("user", text), Message("assistant", f"Look at {one.text}\n\n{TALK}")]
