@@ -47,7 +47,8 @@ APART = r"(?:(?<![A-Za-z0-9+_])|(?<=\\[nrt]))"
 TOKENS: tuple[Format, ...] = (
     _format("api-key", "sk-", r"(?<![\w-])(sk-(?:[a-z]{2,12}-(?:v\d-)?|api\d\d-)*[A-Za-z0-9_-]{20,})"),
     _prefixed("api-key", "AIza", r"[0-9A-Za-z_-]{35}"),
-    _prefixed("api-key", "gsk_ xai- pplx- r8_ hf_ fw_ nvapi- tvly- csk-", r"[A-Za-z0-9_-]{20,}"),
+    _prefixed("api-key", "gsk_ xai- pplx- r8_ hf_ fw_ csk-", r"[A-Za-z0-9]{20,}"),
+    _prefixed("api-key", "nvapi- tvly-", r"[A-Za-z0-9_-]{20,}"),
     _prefixed("api-key", "dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}"),
     _prefixed("api-key", "shpat_ shpss_ shpca_ shppa_ ntn_ secret_", r"[A-Za-z0-9]{30,}"),
     _prefixed(
@@ -129,13 +130,13 @@ PLACES: tuple[Format, ...] = (
     _format(
         "cookie",
         "cookie:",
-        r"(?i)[\s;]([\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40})=([^\s;\"']{16,})",
+        r"(?i)[\s;]([\w.-]{0,40}(?:sess|sid|auth(?!or)|token|jwt)[\w.-]{0,40})=([^\s;\"']{16,})",
     ),
     _format("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
     _format(
         "password",
         "--pass --pwd",
-        r"--(?:pass(?:word|phrase|wd)?|pwd)[= ][\"']?(?=[^\s\"']{0,200}[\d\W_])"
+        r"--(?:pass(?:word|phrase|wd)?|pwd)(?:=| (?=\S{0,200}[^\sA-Za-z\"',.]\S))[\"']?"
         r"([^\s\"'<>$\-|][^\s\"'<>|]{5,})",
     ),
     _format(
@@ -162,7 +163,12 @@ PLACES: tuple[Format, ...] = (
     _format("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s([^\s\"'$|<>-][^\s\"'|<>]{5,})\s*$"),
     _format("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     _format("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    _format("password", "machine default", r"\b(?:machine|default)\b.*?\bpassword\s{1,9}([^\s\"'<$]{4,})"),
+    _format(
+        "password",
+        "machine default",
+        r"(?:\bmachine\s{1,9}\S{1,200}|^\s{0,9}default)(?:\s{1,9}(?:login|account)\s{1,9}\S{1,200}){0,2}"
+        r"\s{1,9}password\s{1,9}([^\s\"'<$]{4,})",
+    ),
     _format(
         "password",
         "securestring",
@@ -170,11 +176,6 @@ PLACES: tuple[Format, ...] = (
     ),
     _format("key", "_auth", r"(?<![\w])_auth[\"']?\s{0,9}[=:]\s{0,9}[\"']?([A-Za-z0-9+/]{12,}={0,2})"),
     _format("key", '"auth"', r"\"auth\"\s{0,9}:\s{0,9}\"([A-Za-z0-9+/]{12,}={0,2})\""),
-    _format(
-        "token",
-        "access_token refresh_token",
-        r"(?:access|refresh)_token=([A-Za-z0-9|._~%-]{20,})",
-    ),
 )
 """Credentials that are known by what stands around them: the value itself may be a template or a word."""
 

@@ -21,6 +21,7 @@ from aider_gardener.archive.store.values import (
     is_plausible,
     is_secret_name,
     is_weak,
+    is_wordy,
     kind_of,
 )
 
@@ -58,7 +59,8 @@ CONFIG = re.compile(
     r"([^\s\"'`]{4,400})\s{0,20}(?:#.*)?$"
 )
 HEADER = re.compile(
-    r"(?i)(?<![\w-])((?:[a-z]{1,20}-){1,5}(?:key|token|secret|auth|password)|apikey)[\"']?\s{0,4}:\s{0,4}[\"']?([^\s\"',;]{16,400})"
+    r"(?i)(?<![\w-])((?:[a-z]{1,20}-){1,5}(?:token|secret|auth|password)|"
+    r"(?:[a-z]{1,20}-){0,4}(?:api|auth|access|subscription|functions|private|signing|service|client|app)-?key)[\"']?\s{0,4}:\s{0,4}[\"']?([^\s\"',;]{16,400})"
 )
 ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{1,80})>([^\s<>&]{4,400})</\1>")
 SPACED = re.compile(r"^\s{0,20}(password)\s{1,9}(\S{4,100})\s{0,20}$")
@@ -97,6 +99,8 @@ KEY_TAIL_LINES = 200
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PUTTY_KEY = re.compile(r"Private-Lines: \d{1,4}[ \t\r]*\n((?:[A-Za-z0-9+/=]+\r?\n?)+)")
 CONTINUED = re.compile(r"\r?\n[ \t>|+]{0,80}([A-Za-z0-9+/=_-]{4,})[ \t]{0,20}(?=\r?\n|$)")
+IN_TERNARY = re.compile(r"\?[\"']")
+PORTS = re.compile(r"[\d.]+(?::[\d.]+)+(?:/\w+)?")
 LONG_WORD = re.compile(r"\w{20}")
 BASE64 = re.compile(r"[A-Za-z0-9+/=_.-]{40,}")
 
@@ -355,19 +359,25 @@ def _is_idle(kind: str, value: str) -> bool:
     dummy of one character."""
     if NOT_A_SECRET.match(value) or is_weak(value):
         return True
-    if kind == "url-password":
-        return value.isdigit() and len(value) <= 5
+    if kind == "url-password" and value.isdigit() and len(value) <= 5:
+        return True
+    if PORTS.fullmatch(value) or (kind == "authorization" and is_wordy(value.rstrip("="))):
+        return True
     return kind != "password" and entropy(value) < 2.5
 
 
 def _assigned(line: str) -> Iterator[Found]:
     for match in QUOTED.finditer(line):
+        if IN_TERNARY.match(line, max(0, match.start(1) - 2)):
+            continue
         if is_secret_name(match.group(1)) and is_plausible(match.group(1), match.group(3), quoted=True):
             yield match.start(3), match.end(3), kind_of(match.group(1))
     for pattern, name_group, value_group in ((CALLED, 1, 3), (PAIR, 2, 4)):
         for match in pattern.finditer(line):
             name, value = match.group(name_group), match.group(value_group)
-            if is_secret_name(name) and not GETTERS.match(name) and is_plausible(name, value, quoted=False):
+            if not any(map(str.isdigit, value)) or GETTERS.match(name) or not is_secret_name(name):
+                continue
+            if is_plausible(name, value, quoted=False):
                 yield match.start(value_group), match.end(value_group), kind_of(name)
     for match in SHELL.finditer(line):
         name, value = match.groups()

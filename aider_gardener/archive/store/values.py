@@ -10,14 +10,14 @@ import math
 import re
 
 NAME = re.compile(
-    r"(?i:[\w.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|(?:api|access|auth|private|client|account|"
+    r"(?i:[\w.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credentials?|(?:api|access|auth|private|client|account|"
     r"service|signing|encryption|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key)[\w-]*"
     r"|[\w-]*[_-]pass|pass)|\w*[a-z]Pass"
 )
 NOT_A_SECRET = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^].*|\$[a-z_(][\w)]*|"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)&?:|=].*[(){};=].*|\$[a-z_(][\w)]*|"
     r".*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]).*|x{3,}.*|"
-    r"\*+|your[_ -].*|"
+    r".*\*{3}.*|your[_ -].*|"
     r"my[_ -]?(?:password|secret|token|key|api[_ -]?key)|change[_ -]?me.*|"
     r"(?:the[_ -])?(?:placeholder|example|dummy|redacted|sample)[\w-]*|"
     r"none|null|nil|true|false|undefined|optional|required|string|str|bytes|number|integer|object|boolean|any|"
@@ -27,7 +27,7 @@ NOT_A_SECRET = re.compile(
 WEAK = re.compile(
     r"(?i)(?:test(?:ing|er)?|demo|dummy|fake|mock|sample|example|wrong|invalid|incorrect|bad|good|new|old|my|your|"
     r"some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key|foo|bar|baz|qux|abc|xyz|"
-    r"qwerty|default|local|dev|value|string|name|login|auth|api|client|letmein|welcome|[\d\W_])+"
+    r"qwerty|default|local|dev|value|string|name|login|auth|api|client|letmein|welcome|text|hidden|email|data|[\d\W_])+"
 )
 """A value of such words alone guards nothing: a test's login, a placeholder, a name of a field."""
 WEAK_DIGITS = 4
@@ -49,7 +49,7 @@ NO_SECRETS_END = frozenset(
     "count limit type name id url uri path file ttl budget tokens header prefix suffix version re regex "
     "regexp pattern format hint label placeholder title text message msg error help field column index "
     "endpoint class length size policy hash hasher algorithm expiry expires days seconds minutes status "
-    "state provider ref env var kind mode strength".split()
+    "state provider ref env var kind mode strength sha digest checksum fingerprint".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -96,7 +96,7 @@ def is_plausible(name: str, value: str, *, quoted: bool) -> bool:
         if quoted:
             return not (value.isalpha() and (not value.isascii() or CAPITALISED.fullmatch(value)))
         return (digit and letter) or (value.isascii() and not value.replace("_", "").isalpha())
-    return len(value) >= 8 and digit and letter and entropy(value) >= 2.8 and not _is_wordy(value)
+    return len(value) >= 8 and digit and letter and entropy(value) >= 2.8 and not is_wordy(value)
 
 
 def _is_noise(value: str) -> bool:
@@ -105,7 +105,7 @@ def _is_noise(value: str) -> bool:
     return marks >= 3 and any(map(str.isdigit, value)) and len(value) >= 20 and 3 * value.count(" ") < marks
 
 
-def _is_wordy(value: str) -> bool:
+def is_wordy(value: str) -> bool:
     """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
     parts = [part for part in re.split(r"[-_./:\s]+", value) if part]
     return all(re.fullmatch(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+", part) for part in parts) and (

@@ -306,7 +306,7 @@ class SessionFolder:
     def clean(self, value: Any) -> Any:
         """The value without secrets."""
         if not isinstance(value, str):
-            return value
+            return self.redactor.clean(value)
         found = self.redactor(value)
         self.redacted += len(found.spans)
         return found.text
