@@ -88,14 +88,14 @@ ASSIGNMENT = re.compile(
 KEY_BEGINS = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
 )
-KEY_ENDS = re.compile(r"----- ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_LINE = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|[\s>|+\-\"',\\]|[A-Za-z0-9+/=]+)*")
 KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
 KEY_TAIL = re.compile(
     r"[\s>|+\-\"',]{0,40}(?:\d{1,6}[:-]\s{0,8})?([A-Za-z0-9+/=]{1,120})[\"',+\\ \t\r]{0,20}"
 )
-KEY_TAIL_LINES = 200
+KEY_TAIL_LINES, LEAST_KEY_LINE = 200, 40
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PUTTY_KEY = re.compile(r"Private-Lines: \d{1,4}[ \t\r]*\n((?:[A-Za-z0-9+/=]+\r?\n?)+)")
 CONTINUED = re.compile(r"\r?\n[ \t>|+]{0,80}([A-Za-z0-9+/=_-]{4,})[ \t]{0,20}(?=\r?\n|$)")
@@ -209,22 +209,27 @@ def _key_end(text: str, start: int) -> int:
 
 
 def _is_key(body: str) -> bool:
+    """Whether what stands between the lines that name a key is mostly runs of its characters."""
     runs = LONG_RUN.findall(body)
-    return any(any(map(str.isdigit, run)) or len(run) >= 32 for run in runs) and 2 * sum(
-        map(len, runs)
-    ) > len(body)
+    if 2 * sum(map(len, runs)) <= len(body):
+        return False
+    return any(len(run) >= 32 or any(map(str.isdigit, run)) for run in runs)
 
 
 def _key_start(text: str, end: int) -> int:
-    """Where the lines of a key begin whose end alone is shown."""
-    at = end
-    for _ in range(KEY_TAIL_LINES):
-        line_start = text.rfind("\n", 0, max(at - 1, 0)) + 1
-        match = KEY_TAIL.fullmatch(text[line_start : max(at - 1, line_start)])
-        if match is None or (len(match.group(1)) < 40 and at != end) or line_start >= at:
+    """Where the lines of a key begin whose end alone is shown; `end` where there are none."""
+    start, at = end, text.rfind("\n", 0, end) + 1
+    for number in range(KEY_TAIL_LINES):
+        line_start = text.rfind("\n", 0, max(0, at - 1)) + 1
+        match = KEY_TAIL.fullmatch(text, line_start, max(line_start, at - 1))
+        if match is None:
+            break
+        if len(match.group(1)) >= LEAST_KEY_LINE:
+            start = match.start(1)
+        elif number:
             break
         at = line_start
-    return at
+    return start
 
 
 def _blocks(text: str, lowered: str) -> Iterator[Found]:

@@ -164,6 +164,26 @@ def test_each_line_of_a_key_is_known_from_then_on() -> None:
     assert lines[2] in clean(f"the third is {lines[2]}").text
 
 
+@pytest.mark.parametrize("mark", ["", "+", "7:", "    "])
+def test_the_end_of_a_key_is_enough_and_words_before_it_are_none(mark: str) -> None:
+    ends = "-----END RSA PRIVATE " + "KEY-----"
+    lines = [MIXED * 2, HEX * 2, MIXED[:22]]
+    told = redact("\n".join(["what it prints:", *[mark + line for line in [*lines, ends]]])).text
+    assert told.startswith("what it prints:\n") and told.endswith(ends)
+    assert [line for line in lines if line in told] == []
+    for text in (f"the last line is\n{mark}{ends}", f"it\nends\n{mark}{ends}", ends):
+        assert redact(text) == Redacted(text)
+
+
+def test_another_kind_of_frame_and_one_that_is_not_closed() -> None:
+    ssh = "---- {} SSH2 ENCRYPTED PRIVATE " + "KEY ----"
+    body = "\n".join([MIXED * 2] * 3)
+    assert MIXED not in redact(f"{ssh.format('BEGIN')}\n{body}\n{ssh.format('END')}\n").text
+    begins = "-----BEGIN PRIVATE " + "KEY-----"
+    two = redact(f"it begins with {begins} as told.\nHere: {begins}\n{body}")
+    assert MIXED not in two.text and "as told.\nHere: " in two.text
+
+
 def test_no_more_secrets_are_remembered_than_there_is_room_for() -> None:
     clean = Redactor()
     for number in range(KNOWN_SECRETS + 20):
