@@ -69,6 +69,7 @@ VALUE = re.compile(
     r"(?i)(?<![\w-])(?:value|default)[\"']?[ \t]{0,9}[:=][ \t]{0,9}"
     r"(?:([\"'])([^\"'\n]{4,400})\1|([^\s\"'#,{}<>/]{4,400}))"
 )
+NAMED_ENDS = re.compile(r"\n\s{0,40}(?:\n|[}\]])")
 NAMED_WITHIN_CHARS = 300
 """So far behind its name a value may stand."""
 BLOCK = re.compile(
@@ -257,21 +258,24 @@ def _blocks(text: str, lowered: str) -> Iterator[Found]:
 
 def _named_values(text: str, lowered: str) -> Iterator[Found]:
     """Values that stand beside the word "value" or "default", behind another that names them."""
-    if "value" not in lowered and "default" not in lowered:
-        return
-    names = [match for match in NAMED.finditer(text) if is_secret_name(match.group(1))]
-    for match in names:
-        window = text[match.end() : match.end() + NAMED_WITHIN_CHARS]
-        window = re.split(
-            r"\n\s{0,40}(?:\n|[}\]])|(?i:\b(?:key|name|variable)[\"']?\s{0,4}[:=])", window, maxsplit=1
-        )[0]
-        value = VALUE.search(window)
-        if value is None:
-            continue
-        group = 2 if value.group(2) else 3
-        if is_plausible(match.group(1), value.group(group), quoted=group == 2):
-            start, end = value.span(group)
-            yield match.end() + start, match.end() + end, kind_of(match.group(1))
+    for word in ("value", "default"):
+        at = lowered.find(word)
+        while at >= 0:
+            value = VALUE.match(text, at)
+            name = _name_before(text, at) if value else ""
+            if value and name:
+                group = 2 if value.group(2) else 3
+                if is_plausible(name, value.group(group), quoted=group == 2):
+                    yield *value.span(group), kind_of(name)
+            at = lowered.find(word, at + len(word))
+
+
+def _name_before(text: str, at: int) -> str:
+    """The secret's name that the value here belongs to; "" where the nearest name is none of a secret."""
+    names = list(NAMED.finditer(text, max(0, at - NAMED_WITHIN_CHARS), at))
+    if not names or not is_secret_name(names[-1].group(1)):
+        return ""
+    return "" if NAMED_ENDS.search(text, names[-1].end(), at) else names[-1].group(1)
 
 
 def _continued(text: str, start: int, end: int) -> int:
