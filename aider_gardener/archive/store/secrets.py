@@ -18,6 +18,7 @@ from aider_gardener.archive.store.values import (
     GETTERS,
     NOT_A_SECRET,
     entropy,
+    is_noise,
     is_plausible,
     is_secret_name,
     is_weak,
@@ -34,7 +35,8 @@ PLACEHOLDER = re.compile(r"\[redacted:[a-z-]+:[0-9a-f]{6}\]")
 COLOUR = re.compile(r"(?:\x1b|\\u001b)\[[0-9;?]{0,40}[@-~]")
 COLOURS = ("\x1b[", "\\u001b[")
 """A colour as a terminal gets it, and as JSON writes it."""
-CONTINUES = re.compile(r"(?<=\S)\\\r?\n[ \t]{0,80}")
+CONTINUES = re.compile(r"\\\r?\n[ \t]{0,80}")
+OPENED = re.compile(r"\([ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])")
 NEXT_STRING = re.compile(r"\n[ \t]{0,80}(?:\+[ \t]{0,20})?([\"'])")
 NEXT_LINE = re.compile(r"\n[ \t>|+]{0,80}")
 
@@ -45,32 +47,32 @@ SECRET_NAMES = (
     "master_key", "app_key", "license_key", "shared_key", "webhook_key", "consumer_key", "subscription-key",
     "deploy_key", "-auth", "auth-key",
 )  # fmt: skip
-IDENTIFIER = r"(?<![\w.-])([A-Za-z_][\w.-]{1,80})"
+IDENTIFIER = r"(?<![\w.-])(?!env:)([A-Za-z_][\w.-]{1,80})"
 QUOTED = re.compile(
     rf"{IDENTIFIER}[\"'`\]]{{0,3}}\s{{0,9}}(?::\s{{0,2}}[\w.\[\]|]{{1,30}}\s{{0,2}}(?==))?(?::=|=>|[:=]=?=?|!==?)"
-    r"\s{0,9}[\w.]{0,12}?([\"'`])([^\"'`\n]{4,400})\2"
+    r"\s{0,9}[\w.]{0,12}?([\"'`])([^\"'`\n]{4,4000})\2"
 )
-CALLED = re.compile(rf"{IDENTIFIER}[\"'`\]]{{0,3}}\s{{0,9}}\(\s{{0,9}}([\"'`])([^\"'`\n]{{4,400}})\2")
-PAIR = re.compile(r"([\"'])([A-Za-z_][\w.-]{1,80})\1\s{0,9},\s{0,20}([\"'])([^\"'`\n]{4,400})\3")
-SHELL = re.compile(r"(?<![\w$])([A-Z][A-Z0-9_]{1,80})=([^\s\"'`$()<>{}\[\],;&|]{4,400})")
-INLINE = re.compile(rf"{IDENTIFIER}=(?![=>])([^\s\"'`<>,;&(){{}}\[\]]{{4,400}})(?=[\s;&\"'<>,)]|$)")
+CALLED = re.compile(rf"{IDENTIFIER}[\"'`\]]{{0,3}}\s{{0,9}}\(\s{{0,9}}([\"'`])([^\"'`\n]{{4,4000}})\2")
+PAIR = re.compile(r"([\"'])([A-Za-z_][\w.-]{1,80})\1\s{0,9},\s{0,20}([\"'])([^\"'`\n]{4,4000})\3")
+SHELL = re.compile(r"(?<![\w$])([A-Z][A-Z0-9_]{1,80})=([^\s\"'`$()<>{}\[\],;&|]{4,4000})")
+INLINE = re.compile(rf"{IDENTIFIER}=(?![=>])([^\s\"'`<>,;&(){{}}\[\]]{{4,4000}})(?=[\s;&\"'<>,)]|$)")
 CONFIG = re.compile(
     r"^[\s>+-]{0,80}(?:export\s{1,9}|set\s{1,9}|-\s{1,9})?[\"']?([A-Za-z_][\w.-]{1,80})[\"']?\s{0,20}[:=]\s{0,20}"
-    r"([^\s\"'`]{4,400})\s{0,20}(?:#.*)?$"
+    r"([^\s\"'`]{4,4000})\s{0,20}(?:#.*)?$"
 )
 HEADER = re.compile(
     r"(?i)(?<![\w-])((?:[a-z]{1,20}-){1,5}(?:token|secret|auth|password)|"
     r"(?:[a-z]{1,20}-){0,4}(?:api|auth|access|subscription|functions|private|signing|service|client|app)-?key)[\"']?\s{0,4}:\s{0,4}[\"']?([^\s\"',;]{16,400})"
 )
-ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{1,80})>([^\s<>&]{4,400})</\1>")
+ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{1,80})>([^\s<>&]{4,4000})</\1>")
 SPACED = re.compile(r"^\s{0,20}(password)\s{1,9}(\S{4,100})\s{0,20}$")
 NAMED = re.compile(rf"(?i)\b(?:key|name|variable)[\"']?[ \t]{{0,4}}[:=]?[ \t]{{0,4}}[\"']?{IDENTIFIER}[\"']?")
 VALUE = re.compile(
     r"(?i)(?<![\w-])(?:value|default)[\"']?[ \t]{0,9}[:=][ \t]{0,9}"
-    r"(?:([\"'])([^\"'\n]{4,400})\1|([^\s\"'#,{}<>/]{4,400}))"
+    r"(?:([\"'])([^\"'\n]{4,4000})\1|([^\s\"'#,{}<>/]{4,4000}))"
 )
 NAMED_ENDS = re.compile(r"\n\s{0,40}(?:\n|[}\]])")
-NAMED_WITHIN_CHARS = 300
+NAMED_WITHIN_CHARS = 200
 """So far behind its name a value may stand."""
 BLOCK = re.compile(
     r"(?m)^([ \t-]{0,80})[\"']?([A-Za-z_][\w.-]{1,80})[\"']?:[ \t]{0,9}[|>][+-]?\d?[ \t]{0,9}\r?\n"
@@ -103,6 +105,7 @@ CONTINUED = re.compile(r"\r?\n[ \t>|+]{0,80}([A-Za-z0-9+/=_-]{4,})[ \t]{0,20}(?=
 IN_TERNARY = re.compile(r"\?[\"']")
 PORTS = re.compile(r"[\d.]+(?::[\d.]+)+(?:/\w+)?")
 LONG_WORD = re.compile(r"\w{20}")
+RUN = re.compile(r"[A-Za-z0-9+/=_-]+")
 BASE64 = re.compile(r"[A-Za-z0-9+/=_.-]{40,}")
 
 LINE_MARKS = ("define", "auth", "cookie", "<password", "value")
@@ -140,6 +143,9 @@ def within_values(text: str) -> Iterator[tuple[int, int]]:
         yield from (match.span() for match in COLOUR.finditer(text))
     if "\\\n" in text or "\\\r\n" in text:
         yield from (match.span() for match in CONTINUES.finditer(text))
+    for match in OPENED.finditer(text):
+        if text[max(0, match.start() - 9) : match.start()].rstrip(" \t").endswith("="):
+            yield match.span()
     for match in NEXT_STRING.finditer(text):
         before = len(text[max(0, match.start() - 40) : match.start()].rstrip(" \t\r\\+"))
         quote = max(0, match.start() - 40) + before - 1
@@ -279,9 +285,11 @@ def _name_before(text: str, at: int) -> str:
 
 
 def _continued(text: str, start: int, end: int) -> int:
-    """Where a secret ends that goes on in lines of nothing but its own characters."""
+    """Where a secret ends that goes on, in its line or in lines of nothing but its own characters."""
     if not BASE64.search(text, max(start, text.rfind("\n", start, end) + 1), end):
         return end
+    rest = RUN.match(text, end)
+    end = rest.end() if rest else end
     while True:
         match = CONTINUED.match(text, end)
         if match is None:
@@ -386,7 +394,7 @@ def _assigned(line: str) -> Iterator[Found]:
             name, value = match.group(name_group), match.group(value_group)
             if not any(map(str.isdigit, value)) or GETTERS.match(name) or not is_secret_name(name):
                 continue
-            if is_plausible(name, value, quoted=False):
+            if is_plausible(name, value, quoted=is_noise(value)):
                 yield match.start(value_group), match.end(value_group), kind_of(name)
     for match in SHELL.finditer(line):
         name, value = match.groups()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 NAME = re.compile(
     r"(?i:[\w.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credentials?|(?:api|access|auth|private|client|account|"
@@ -35,7 +36,7 @@ CODE_LIKE = re.compile(
     r"[(){}\[\]<>$]|::|->|=>|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[;,]?$|^(?:https?://|/|\./|~/)"
 )
 TYPE_LIKE = re.compile(
-    r"^(?:[A-Z][a-z]+)*(?:U?[iI]nt|[fF]loat|[sS]tr(?:ing)?|[bB]ytes|[uif]|utf-?)\d+\w*[;,]?$"
+    r"^(?:[A-Z][a-z]+)*(?:U?[iI]nt|[fF]loat|[sS]tr(?:ing)?|[bB]ytes|[uif]|utf-?)\d{1,3}(?:(?:Clamped)?Array|x\d{1,2}|_t|mb4|le|be)?[;,]?$"
 )
 CAPITALISED = re.compile(r"(?:[A-Z][a-z]+)+")
 LABEL = re.compile(r"[A-Za-z]+(?:[-_/.:][A-Za-z]+){0,20}[-_.]?v?\d{0,2}")
@@ -76,12 +77,13 @@ def is_weak(value: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4_096)
 def is_plausible(name: str, value: str, *, quoted: bool) -> bool:
     """Whether a value assigned to a secret's name is one, and no word, type, lookup or template."""
     value = value.strip().rstrip(";,")
     if len(value) < 4 or NOT_A_SECRET.match(value) or TYPE_LIKE.match(value) or is_weak(value):
         return False
-    if " " in value and not _is_noise(value):
+    if " " in value and not is_noise(value):
         return False
     if not quoted and CODE_LIKE.search(value):
         return False
@@ -99,7 +101,7 @@ def is_plausible(name: str, value: str, *, quoted: bool) -> bool:
     return len(value) >= 8 and digit and letter and entropy(value) >= 2.8 and not is_wordy(value)
 
 
-def _is_noise(value: str) -> bool:
+def is_noise(value: str) -> bool:
     """Whether a value with blanks is drawn from all keys of a keyboard, as no sentence is."""
     marks = sum(not char.isalnum() and char not in " .,!?'’-()" for char in value)
     return marks >= 3 and any(map(str.isdigit, value)) and len(value) >= 20 and 3 * value.count(" ") < marks
