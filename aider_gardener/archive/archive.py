@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.passages import chunk
@@ -189,8 +189,25 @@ class Archive:
             made = self._renditions.get(entry.seq, {})
             self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
+    def without_secrets(self, entry: Entry) -> Entry:
+        """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
+        body, detail = self.store.redact(entry.content), self.store.redact(entry.source.detail)
+        if not body.spans and not detail.spans:
+            return entry
+        segments = tuple(
+            replace(part, start=body.position(part.start), end=body.position(part.end, end=True))
+            for part in entry.segments
+        )
+        source = replace(entry.source, detail=detail.text)
+        return replace(entry, content=body.text, segments=segments, source=source)
+
     def compress(self, entry: Entry, focus: Focus) -> dict[Fidelity, Rendition]:
-        """The renditions below full that are smaller than the step above, with their tokens in a note."""
+        """The renditions below full that are smaller than the step above, with their tokens in a note.
+
+        They are made from the text without its secrets, as those that are stored must be: what the chat
+        shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
+        """
+        whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)
         line = " ".join([*content[:LINE_FALLBACK_CHARS].split(), f"[{entry.id}]"])
@@ -210,6 +227,8 @@ class Archive:
             )
         if len(line) < len(compressed.text):
             made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
+        if entry is not whole:  # a placeholder may be longer than its secret
+            made = {level: form for level, form in made.items() if len(form.text) < len(whole.content)}
         return made
 
     def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:

@@ -80,11 +80,18 @@ def open_archive(directory: Path | None) -> Store:
 
     found = archive_directory(directory)
     store = open_store(found, key_source=Settings.from_env().store_key)
+    told = store.notice
+    if told:
+        click.echo(f"gardener: {told}", err=True)
+
+    def end() -> None:
+        if store.notice != told:
+            click.echo(f"gardener: {store.notice}", err=True)
+        store.close()
+
     context = click.get_current_context(silent=True)
     if context is not None:
-        context.call_on_close(store.close)
-    if store.notice:
-        click.echo(f"gardener: {store.notice}", err=True)
+        context.call_on_close(end)
     return store
 
 

@@ -156,7 +156,8 @@ def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry]
     cut: list[Throttled] = []
     for entry in rows:
         made = archive.renditions(entry).get(Fidelity.COMPRESSED)
-        short = short_form(entry, made, limit_of(entry), count=state.count)
+        whole = archive.without_secrets(entry)
+        short = short_form(whole, made, limit_of(entry), count=state.count)
         if short is not None:
             archive.put_rendition(entry, short)
             chat.throttled.add(entry.seq)

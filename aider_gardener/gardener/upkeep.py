@@ -155,7 +155,7 @@ class Upkeep:
         if found is None:
             return ""
         entry, form = found
-        text = refiner.refine(entry, form, count=state.count)
+        text = refiner.refine(state.archive.without_secrets(entry), form, count=state.count)
         if text is None or self._must_wait(state) or entry.seq in state.chat.fidelity:
             return ""
         state.archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, text, state.count))

@@ -45,6 +45,9 @@ SLOW_BEFORE = (
     ("message command", "E\n"),
     ("reading.classify.classify", "---\n-a:\n"),
     ("entry", "1"),
+    ("archive.store.redact.redact", "token"),
+    ("archive.store.redact.redact", "PuTTY-User-Key-File-2\n"),
+    ("archive.store.redact.redact", "-----BEGIN PRIVATE KEY-----"),
 )
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aider_gardener.archive.store.redact import Redacted
+
     Vector = NDArray[np.float32]
 
 __all__ = [
@@ -185,6 +187,11 @@ class Store(Protocol):
 
         It is live, for `live_sessions`, as long as this store is open.
         """
+        ...
+
+    def redact(self, text: str) -> Redacted:
+        """A text as it would be stored. What is made from a text to be stored beside it (its short forms)
+        must be made from this: a part of a secret may look like none."""
         ...
 
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:

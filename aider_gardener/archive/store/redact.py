@@ -8,14 +8,23 @@ and nothing can be read back from them.
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aider_gardener.archive.store import secrets as patterns
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
+KNOWN_SECRETS = 1_000
+"""So many are remembered; each line of a private key is one."""
+SHORT_CHARS = 400
+LEAST_WRAPPED_CHARS = 12
+"""A shorter secret is not looked for over the ends of lines."""
+PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
+"""What of a secret of several lines can be looked for by itself."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,60 @@ class Redacted:
         return offset + grown
 
 
+class Redactor:
+    """Redacts texts one after the other: what was a secret once is known wherever it stands later."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, None] = {}
+        self._heads: dict[str, list[str]] = {}
+        self._last = ("", Redacted(""))
+
+    def __call__(self, text: str) -> Redacted:
+        if text == self._last[0]:
+            return self._last[1]
+        found = redact(text, self._near(text))
+        for span in found.spans:
+            for secret in pieces(text[span.start : span.end]):
+                if secret not in self.known and len(self.known) < KNOWN_SECRETS:
+                    self._learn(secret)
+        self._last = (text, found)
+        return found
+
+    def _learn(self, secret: str) -> None:
+        self.known[secret] = None
+        self._heads.setdefault(secret[:KNOWN_PREFIX_CHARS], []).append(secret)
+
+    def _near(self, text: str) -> Iterable[str]:
+        """The known secrets that may stand in a text; of an id or a word that is soon told."""
+        if len(text) > SHORT_CHARS or "\n" in text or "\x1b" in text:
+            return self.known
+        parts = (text[at : at + KNOWN_PREFIX_CHARS] for at in range(len(text) - KNOWN_PREFIX_CHARS + 1))
+        return [secret for part in parts for secret in self._heads.get(part, ())]
+
+    def clean(self, value: object) -> object:
+        """A value as JSON has it, every text in it redacted."""
+        if isinstance(value, str):
+            return self(value).text
+        if isinstance(value, Mapping):
+            return {str(key): self.clean(each) for key, each in value.items()}
+        return [self.clean(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self.known, self._heads, self._last = {}, {}, ("", Redacted(""))
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A context after which only that is known which was known before."""
+        known = dict(self.known)
+        try:
+            yield
+        finally:
+            self.forget()
+            for secret in known:
+                self._learn(secret)
+
+
 def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     """Replace every secret that is found, all its other copies, and every `known` one.
 
@@ -56,9 +119,12 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     they stand, also when their end is cut off. Redacting twice changes nothing more.
     """
     found = patterns.find(text)
-    own = {text[start:end] for start, end, _ in found}
-    for secret in dict.fromkeys([*known, *filter(is_telling, own)]):
+    own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
+    looked_for = {**dict.fromkeys(known), **own}
+    for secret in looked_for:
         found.extend(_copies(text, secret))
+    if looked_for and ("\n" in text or "\x1b" in text):
+        found.extend(_wrapped_copies(text, looked_for))
     spans = []
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
@@ -75,6 +141,28 @@ def is_telling(secret: str) -> bool:
     """Whether a secret can be looked for by itself: long and no common word."""
     bare = secret.replace("_", "")
     return len(secret) >= KNOWN_PREFIX_CHARS and not bare.isalpha() and not bare.isdigit()
+
+
+def pieces(secret: str) -> list[str]:
+    """What of a secret can be looked for by itself: all of it, or of several lines each line's long run."""
+    if "\n" not in secret and "\\n" not in secret:
+        return [secret] if is_telling(secret) else []
+    parts = [part for line in re.split(r"\n|\\n", secret) for part in PIECE.findall(line)]
+    return [part for part in parts if is_telling(part)]
+
+
+def _wrapped_copies(text: str, secrets: Iterable[str]) -> list[patterns.Found]:
+    """Copies that a terminal or a mail broke over lines, or coloured in part."""
+    flat = patterns.Flattened(text, patterns.within_copies(text))
+    found: list[patterns.Found] = []
+    for secret in secrets if flat.cuts else ():
+        at = flat.text.find(secret) if len(secret) >= LEAST_WRAPPED_CHARS else -1
+        while at >= 0:
+            start, end = flat.span(at, at + len(secret))
+            if end - start > len(secret):
+                found.append((start, end, patterns.KNOWN))
+            at = flat.text.find(secret, at + len(secret))
+    return found
 
 
 def _copies(text: str, secret: str) -> list[patterns.Found]:

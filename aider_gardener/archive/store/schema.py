@@ -111,12 +111,24 @@ def _upkeep(db: apsw.Connection) -> None:
         fill_codes(db)
 
 
+def _sums(db: apsw.Connection) -> None:
+    """Sums for all rows, and no short forms of texts with private keys: lines of the keys stood in them."""
+    with_keys = "SELECT number FROM originals WHERE redactions LIKE '%\"private-key\"%'"
+    if db.execute(f"SELECT count(*) FROM renditions WHERE original IN ({with_keys})").get:
+        from aider_gardener.archive.store import search
+
+        db.execute(f"DELETE FROM renditions WHERE original IN ({with_keys})")
+        db.execute(f"DELETE FROM chunks WHERE fidelity != '' AND original IN ({with_keys})")
+        search.rebuild(db)
+    sums.add_columns(db)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _statements(FIRST),
     _statements(VECTORS),
     _upkeep,
     _statements(NO_HASHES),
-    sums.add_columns,
+    _sums,
 )
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append. Each changes
 the tables, by which a header that a disk altered is told from that of another version."""

@@ -7,6 +7,7 @@ the file never stops a chat: where an archive cannot be opened the store works i
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ from aider_gardener.archive.store.database import (
     is_index_damage,
 )
 from aider_gardener.archive.store.entries import Draft
-from aider_gardener.archive.store.redact import Redacted, is_telling, redact
+from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
@@ -69,9 +70,9 @@ REMOVED = "{path} was removed: it was begun anew with what this chat holds"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 KEPT_COPY = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 FROM_COPY = "; {saved} entries of its copy, which is yours, were put back"
+NOT_EXPORTED = "damaged and not exported: {ids}; `gardener store verify` mends what it can"
 DAMAGED_SHOWN = 5
 RETRY_SECONDS = 0.05
-KNOWN_SECRETS = 500
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
 
 BACKLOG_PER_ADD = 16
@@ -90,7 +91,7 @@ class SqliteBase:
         self.generation = 0
         self._db = database
         self._clock = clock
-        self._secrets: dict[str, None] = {}
+        self._redactor = Redactor()
         self._waiting = Waiting()
         self._holds = False
         self._vectors = vectors.VectorCache()
@@ -134,24 +135,17 @@ class SqliteBase:
             entries = sum(isinstance(each, Draft) for each in written)
             self.notice = f"{self._db.path} can be written again; stored what waited: {entries}"
 
-    def _redact(self, text: str) -> Redacted:
-        """Redact a text; secrets seen in this process are known, wherever they stand later."""
-        found = redact(text, self._secrets)
-        for span in found.spans:
-            secret = text[span.start : span.end]
-            if is_telling(secret) and len(self._secrets) < KNOWN_SECRETS:
-                self._secrets[secret] = None
-        return found
+    def _clean_json(self, value: str) -> str:
+        """A value without secrets: JSON's strings are read as what they say, not as they are written."""
+        with contextlib.suppress(ValueError):
+            held = json.loads(value)
+            clean = self._redactor.clean(held)
+            if clean != held:
+                value = json.dumps(clean)
+        return self._redactor(value).text
 
     def _redacted_renditions(self, renditions: Iterable[Rendition]) -> tuple[Rendition, ...]:
-        return tuple(replace(each, text=self._redact(each.text).text) for each in renditions)
-
-    def _clean(self, value: object) -> object:
-        if isinstance(value, str):
-            return self._redact(value).text
-        if isinstance(value, Mapping):
-            return {str(key): self._clean(each) for key, each in value.items()}
-        return [self._clean(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return tuple(replace(each, text=self._redactor(each.text).text) for each in renditions)
 
     def _dated(self, entry: Entry) -> Entry:
         return entry if entry.created_at else replace(entry, created_at=self._clock())
@@ -258,10 +252,13 @@ class SqliteStore(SqliteBase):
         self._write_or_wait(Later(step))
         self._holds = True
 
+    def redact(self, text: str) -> Redacted:
+        return self._redactor(text)
+
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
         entry = self._dated(entry)
-        body = self._redact(entry.content)
-        draft = entries.draft(entry, body, self._redact(entry.source.detail).text, chunks)
+        body = self.redact(entry.content)
+        draft = entries.draft(entry, body, self.redact(entry.source.detail).text, chunks)
         draft = replace(draft, renditions=self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
@@ -394,7 +391,7 @@ class SqliteStore(SqliteBase):
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
-        clean = {str(key): self._clean(value) for key, value in data.items()}
+        clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
         self._write_or_wait(
             Later(
                 lambda db: sessions.record_event(db, session_id, turn, kind, clean, at),
@@ -409,7 +406,7 @@ class SqliteStore(SqliteBase):
         return stored + self._waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        clean = self._redact(value).text
+        clean = self._clean_json(value)
         self._write_or_wait(
             Later(
                 lambda db: sessions.set_state(db, session_id, key, clean),
@@ -440,13 +437,12 @@ class SqliteStore(SqliteBase):
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
-        secrets = dict(self._secrets)
-        with self._db.trial():
+        with self._redactor.trial(), self._db.trial():
             held = self._vectors.held
             try:
                 yield
             finally:
-                self._secrets, self._vectors.held = secrets, held
+                self._vectors.held = held
 
     def stats(self) -> StoreStats:
         return self._db.read(lambda db: sessions.stats(db, self._db.path))
@@ -477,10 +473,14 @@ class SqliteStore(SqliteBase):
             return [str(error)]
 
     def export(self, path: Path) -> int:
+        damaged: list[str] = []
         try:
-            return self._db.read(lambda db: transfer.write_export(db, Path(path)))
+            count = self._db.read(lambda db: transfer.write_export(db, Path(path), damaged))
         except OSError as error:
             raise StoreError(f"{path} cannot be written ({error.strerror})") from error
+        if damaged:
+            self.notice = NOT_EXPORTED.format(ids=", ".join(damaged))
+        return count
 
     def import_(self, path: Path) -> int:
         try:
@@ -535,7 +535,7 @@ class SqliteStore(SqliteBase):
 
     def _scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
-        self._secrets.clear()
+        self._redactor.forget()
         self._drop_copy()
         while self._db.write(search.scrub):
             pass

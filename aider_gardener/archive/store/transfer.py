@@ -22,7 +22,7 @@ from aider_gardener.archive.store import (
     sums,
 )
 from aider_gardener.archive.store.base import Chunk
-from aider_gardener.archive.store.redact import redact
+from aider_gardener.archive.store.redact import pieces, redact
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind, content_hash
 from aider_gardener.messages import Fidelity as F
@@ -31,14 +31,17 @@ FORMAT = 1
 Line = dict[str, Any]
 
 
-def write_export(db: apsw.Connection, path: Path) -> int:
-    """Write all lines to a private file beside `path`, then put it in its place."""
+def write_export(db: apsw.Connection, path: Path, damaged: list[str]) -> int:
+    """Write all lines to a private file beside `path`, then put it in its place; returns their number.
+
+    The ids of entries that are not as they were stored go to `damaged`, and nothing of them to the file.
+    """
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     count = 0
     try:
         with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-            for line in _lines(db):
+            for line in _lines(db, damaged):
                 out.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
                 count += 1
             out.flush()
@@ -49,18 +52,19 @@ def write_export(db: apsw.Connection, path: Path) -> int:
     return count
 
 
-def _lines(db: apsw.Connection) -> Iterator[Line]:
+def _lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
     yield {"kind": "meta", "format": FORMAT, "schema": schema.version_of(db)}
     names = ("id", "project", "started_at", "provider", "model")
     for row in db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY number"):
         yield {"kind": "session", **dict(zip(names, row, strict=True))}
-    yield from _entry_lines(db)
+    yield from _entry_lines(db, damaged)
     fields = ("session", "seq", "turn", "entry", "source", "detail", "provider", "at")
     sql = """SELECT s.id, n.seq, n.turn, o.id, n.source, n.detail, n.provider, n.at FROM occurrences n
              JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original
              ORDER BY n.number"""
     for row in db.execute(sql):
-        yield {"kind": "occurrence", **dict(zip(fields, row, strict=True))}
+        if row[3] not in damaged:
+            yield {"kind": "occurrence", **dict(zip(fields, row, strict=True))}
     for session, turn, kind, data, at in db.execute(
         "SELECT session, turn, kind, data, at FROM events ORDER BY number"
     ):
@@ -78,7 +82,7 @@ def _lines(db: apsw.Connection) -> Iterator[Line]:
         yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
 
 
-def _entry_lines(db: apsw.Connection) -> Iterator[Line]:
+def _entry_lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
     names = (
         "id",
         "role",
@@ -91,10 +95,13 @@ def _entry_lines(db: apsw.Connection) -> Iterator[Line]:
         "accessed_at",
         "access_count",
     )
-    for number, body, *row in db.execute(
-        f"SELECT o.number, b.body, {', '.join('o.' + name for name in names)} "
+    for number, stored_hash, body, *row in db.execute(
+        f"SELECT o.number, o.hash, b.body, {', '.join('o.' + name for name in names)} "
         "FROM originals o JOIN bodies b ON b.original = o.number ORDER BY o.number"
     ):
+        if not entries.is_text_of(row[1], stored_hash, body):
+            damaged.append(str(row[0]))
+            continue
         line: Line = {"kind": "entry", **dict(zip(names, row, strict=True)), "content": search.decode(body)}
         line["segments"], line["redactions"] = json.loads(line["segments"]), json.loads(line["redactions"])
         sql = """SELECT start, "end" FROM chunks WHERE original = ? AND fidelity = '' ORDER BY number"""
@@ -136,7 +143,7 @@ def adopt(db: apsw.Connection, stranger: Path, key: str = "") -> int:
             raise StoreError(f"{stranger} has other tables than an archive of the gardener's")
         schema.migrate(old)
         ids: dict[str, str] = {}
-        for line in _lines(old):
+        for line in _lines(old, []):
             _import_line(db, line, ids)
         return len(ids)
     except (apsw.Error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
@@ -186,7 +193,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         (line["access_count"], json.dumps(redactions), number),
     )
     sums.keep(db, "originals", number)
-    known = [entry.content[span.start : span.end] for span in body.spans]
+    known = [piece for span in body.spans for piece in pieces(entry.content[span.start : span.end])]
     kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
     entries.put_renditions(db, number, kept)
     return stored_id

@@ -211,7 +211,8 @@ class Cassette:
     def keep(self, key: str, model: str, purpose: str, answer: str) -> None:
         """Add an answer; several processes may do so at a time, each line is written in one go."""
         self.answers[key] = answer
-        row = json.dumps({"key": key, "model": model, "purpose": purpose, "answer": answer})
+        clean = redact(answer).text
+        row = json.dumps({"key": key, "model": model, "purpose": purpose, "answer": clean})
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

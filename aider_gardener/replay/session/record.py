@@ -22,7 +22,7 @@ from threading import RLock
 from typing import Any
 
 from aider_gardener.archive.store import files
-from aider_gardener.archive.store.redact import redact
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
 from aider_gardener.replay.play.model import kind_of, text_of
@@ -253,6 +253,7 @@ class SessionFolder:
     turn: int = 0
     is_open: bool = False
     redacted: int = 0
+    redactor: Redactor = field(default_factory=Redactor)
     lock: RLock = field(default_factory=RLock)
 
     @property
@@ -271,7 +272,7 @@ class SessionFolder:
             self.add("restart", **{name: meta[name] for name in again if name in meta})
             return False
         make_private(self.folder)
-        head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **meta}
+        head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.cleaned(meta)}
         self.write(self.folder / "meta.json", json.dumps(head, indent=1, ensure_ascii=False) + "\n")
         self.write(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
         if self.keep_files:
@@ -298,11 +299,15 @@ class SessionFolder:
         with self.lock, open(self.events_file, "a", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(line)
 
+    def cleaned(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The head of a recording without secrets: a test command may hold one."""
+        return {name: self.clean(value) for name, value in values.items()}
+
     def clean(self, value: Any) -> Any:
         """The value without secrets."""
         if not isinstance(value, str):
-            return value
-        found = redact(value)
+            return self.redactor.clean(value)
+        found = self.redactor(value)
         self.redacted += len(found.spans)
         return found.text
 

@@ -4,9 +4,10 @@ came back. Worked out while the result still has its texts, which are then let g
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import ContentClass
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.reading.segments import segment
@@ -79,13 +80,22 @@ def detail_of(result: ReplayResult, session: Session) -> ReplayDetail:
         spoken = short_hash({"role": "assistant", "content": text}) == sha
         return layer_shares("assistant" if spoken else "user", text)
 
+    clean = Redactor()
+    for text in result.texts.values():  # what is a secret in one text is one in all
+        clean(text)
     return ReplayDetail(
         requests=tuple(request_of(call, shares) for call in result.main_calls()),
         compactions=result.compactions,
         plan_seconds=result.measured.plan_seconds,
-        swaps=result.swaps,
-        carried=tuple(carried(result, session)),
+        swaps=tuple(without_secrets(swap, clean) for swap in result.swaps),
+        carried=tuple(replace(one, text=clean(one.text).text) for one in carried(result, session)),
     )
+
+
+def without_secrets(swap: Swapped, clean: Redactor) -> Swapped:
+    """A swap as a page may hold it: a history file that is replayed was never redacted."""
+    original, rendition = clean(swap.original).text, clean(swap.rendition).text
+    return replace(swap, original=original, rendition=rendition, source=clean(swap.source).text)
 
 
 def request_of(call: ModelCall, shares: ClassShares) -> LayeredRequest:

@@ -184,9 +184,24 @@ def test_an_archive_from_before_gets_its_sums(tmp_path: Path) -> None:
     db = apsw.Connection(":memory:")
     schema.migrate(db, schema.MIGRATIONS[:4])
     db.execute("INSERT INTO sessions VALUES (1, 's', 'p', 1, '', '')")
+    for number, kind in ((1, "private-key"), (2, "token")):
+        db.execute(
+            "INSERT INTO originals (number, id, hash, role, cls, segments, redactions, tokens, accessed_at)"
+            " VALUES (?1, 'g' || ?1, ?2, 'user', 'prose', '[]', ?3, 1, 1)",
+            (number, bytes.fromhex(content_hash("user", "a text")), f'[[0, 1, "{kind}"]]'),
+        )
+        db.execute("INSERT INTO bodies VALUES (?, ?)", (number, b"a text"))
+        db.execute("INSERT INTO renditions VALUES (?, 'compressed', ?, 1)", (number, b"MIIEabcdef"))
+        db.execute(
+            'INSERT INTO chunks (original, start, "end", fidelity) VALUES (?, 0, 6, ?)',
+            (number, "compressed"),
+        )
     db.execute("INSERT INTO state VALUES ('s', 'k', x'41')")
     schema.migrate(db)
     assert list(check.faults(db)) == []
+    assert db.execute("SELECT original FROM renditions").fetchall() == [(2,)], "a line of the key stood there"
+    found = db.execute("SELECT rowid FROM word_index WHERE word_index MATCH 'miieabcdef'").fetchall()
+    assert found == [(2,)]
     db.execute("UPDATE state SET value = x'42'")
     assert [fault.table for fault in check.faults(db)] == ["state"]
 

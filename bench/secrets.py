@@ -1,0 +1,134 @@
+"""How many secrets of a labelled set are taken out, and how many harmless texts stay as they are.
+
+    python -m bench.secrets [--misses a] [--json FILE] [--before FILE]
+
+Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was looked at last, and what it
+lacked was added then: `blind` in the results has the figures from before that. A snippet counts as found when
+none of its secrets is left, and as harmless when not a byte of it changes. `--before` names the figures of
+earlier code, written by `--json`, to stand beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.store.redact import redact
+from bench.provenance import made_on
+
+ROOT = Path(__file__).resolve().parents[1]
+SNIPPETS = ROOT / "tests" / "data" / "secrets.jsonl"
+SESSIONS = ROOT / "recorded_sessions"
+RESULTS = Path(__file__).with_name("results") / "secrets.json"
+MARK = "{+}"
+"""Stands within each secret of the file, so that no scanner takes it for one in use."""
+SPEED_CHARS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A text and the strings in it that must go; none in a harmless one."""
+
+    id: str
+    kind: str
+    half: str
+    text: str
+    secrets: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether redaction does with it what it should."""
+        left = redact(self.text).text
+        return not any(secret in left for secret in self.secrets) if self.secrets else left == self.text
+
+
+def snippets(path: Path = SNIPPETS) -> list[Snippet]:
+    """The labelled set."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        secrets = tuple(secret.replace(MARK, "") for secret in row["secret"])
+        found.append(Snippet(row["id"], row["kind"], row["half"], row["text"].replace(MARK, ""), secrets))
+    return found
+
+
+def rates(given: list[Snippet]) -> dict[str, dict[str, Any]]:
+    """By half and for both: how many secrets and harmless texts there are, and how many are treated right."""
+    right = {one.id: one.is_right for one in given}
+    found: dict[str, dict[str, Any]] = {}
+    for half in ("a", "b", "both"):
+        some = [one for one in given if half in (one.half, "both")]
+        secret, harmless = [one for one in some if one.secrets], [one for one in some if not one.secrets]
+        found[half] = {
+            "secrets": len(secret),
+            "gone": sum(right[one.id] for one in secret),
+            "harmless": len(harmless),
+            "unchanged": sum(right[one.id] for one in harmless),
+        }
+    return found
+
+
+def recorded_text(chars: int) -> str:
+    """Code and logs of the recorded sessions, at most so many characters."""
+    return "".join(path.read_text(encoding="utf-8", errors="replace") for path in _recorded())[:chars]
+
+
+def _recorded() -> Iterator[Path]:
+    for path in sorted(SESSIONS.rglob("*")):
+        if path.is_file() and path.suffix in (".jsonl", ".py", ".ts", ".go", ".rs", ".md"):
+            yield path
+
+
+def seconds_a_megabyte() -> float:
+    """Processor seconds for a megabyte of recorded code and logs that were not read before."""
+    text = recorded_text(SPEED_CHARS)
+    redact("password = 'hunter22'")  # expressions that are compiled once
+    began = time.process_time()
+    redact(text)
+    return round((time.process_time() - began) * 1_000_000 / len(text), 3)
+
+
+def table(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Rows by half, columns by version of the code."""
+    lines = [f"{'':>6}" + "".join(f"{name:>28}" for name in figures)]
+    for half in ("a", "b", "both"):
+        cells = []
+        for rows in figures.values():
+            row = rows[half]
+            cells.append(f"{row['gone']}/{row['secrets']} gone, {row['unchanged']}/{row['harmless']} same")
+        lines.append(f"{half:>6}" + "".join(f"{cell:>28}" for cell in cells))
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--misses", choices=("a", "b", "both"), help="print what is wrong of a half")
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser.add_argument("--before", type=Path, help="figures of earlier code")
+    options = parser.parse_args(arguments)
+    given = snippets()
+    value: dict[str, Any] = {"rates": rates(given), "seconds_a_megabyte": seconds_a_megabyte()}
+    columns = {"now": value["rates"]}
+    if options.before:
+        value["before"] = json.loads(options.before.read_text(encoding="utf-8"))
+        columns = {"before": value["before"]["rates"], **columns}
+    print(table(columns))
+    print(f"{value['seconds_a_megabyte']} s for a megabyte")
+    for one in given:
+        if options.misses in (one.half, "both") and not one.is_right:
+            print(f"{one.id}: {redact(one.text).text!r}")
+    if options.json:
+        value = {"command": "python -m bench.secrets", "made_on": made_on(), **value}
+        held = json.loads(options.json.read_text(encoding="utf-8")) if options.json.is_file() else {}
+        value = {name: held[name] for name in ("before", "blind") if name in held} | value
+        options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

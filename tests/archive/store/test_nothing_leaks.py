@@ -1,0 +1,171 @@
+"""No byte of a secret in any file that the product writes: a hundred kinds of secrets are said, printed, cut
+short, recalled, exported, recorded and shown; then every file is searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_entries import words
+from made_replays import made_call, made_result, made_session, made_swap
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
+from aider_gardener.plan.goals import Goal
+from aider_gardener.replay.measure.result import Compaction, Measured
+from aider_gardener.replay.measure.summary import make_report, summarize
+from aider_gardener.replay.play.jobs import FoundSession
+from aider_gardener.replay.play.model import Cassette
+from aider_gardener.replay.session.record import SessionFolder
+from aider_gardener.replay.show.html_report import Details, write_html
+from aider_gardener.settings import Settings
+from bench.secrets import Snippet, snippets
+
+WINDOW_CHARS = 12
+TALK = " ".join(f"Detail {n} of the answer is about step {n * 3} of it." for n in range(24))
+LOG = "\n".join(f"2026-03-01 10:00:{n % 60:02} INFO shop.http GET /orders/{n} took={n}ms" for n in range(50))
+KEY_LINES = [f"MII{n:02}" + "AbCdEfGh0123456789+/IjKlMnOpQrStUvWxYz0123456789aBcDeFgHiJ" for n in range(26)]
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Snippet]:
+    """The labelled snippets whose secrets are found; how many are not is told by the bench."""
+    return [one for one in snippets() if one.secrets and one.is_right]
+
+
+def key(kind: str, indent: str = "", lines: list[str] = KEY_LINES) -> str:
+    name = f"{kind}PRIVATE " + "KEY"
+    return "\n".join(indent + line for line in (f"-----BEGIN {name}-----", *lines, f"-----END {name}-----"))
+
+
+def windows(secret: str) -> Iterator[str]:
+    """What of a secret must not be found: all of a short one, each stretch of a long one."""
+    for line in secret.split("\n"):
+        if len(line) <= WINDOW_CHARS:
+            yield line
+        else:
+            yield from (line[at : at + WINDOW_CHARS] for at in range(len(line) - WINDOW_CHARS + 1))
+
+
+def leaks(folder: Path, secrets: list[str], harmless: str) -> list[str]:
+    """Stretches of secrets that stand in a file, and in which; what is said anyway is none."""
+    left = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            held = path.read_bytes().decode("utf-8", "replace").casefold()
+            stretches = {held[at : at + WINDOW_CHARS] for at in range(len(held))}
+            for secret in secrets:
+                for window in windows(secret):
+                    whole = len(window) == WINDOW_CHARS
+                    there = window.casefold() in (stretches if whole else held)
+                    if there and window not in harmless:
+                        left.append(f"{path.name}: {window!r}")
+    return left
+
+
+def said(found: list[Snippet]) -> list[Message]:
+    """A chat that says each of them, in its own words or as a command prints them."""
+    messages = []
+    for number, one in enumerate(found):
+        if number % 2:
+            text = (
+                f"I ran this command:\n\ncat settings\n\nAnd got this output:\n\n{LOG}\n{one.text}\n{LOG}\n"
+            )
+        else:
+            text = f"Why does this fail?\n\n{one.text}\n"
+        messages += [Message("user", text), Message("assistant", f"Look at {one.text}\n\n{TALK}")]
+    return messages
+
+
+def harmless_of(messages: list[Message], secrets: list[str]) -> str:
+    text = "\n".join(message.content for message in messages)
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "\0")
+    return text
+
+
+def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, found: list[Snippet]) -> None:
+    secrets = [secret for one in found for secret in one.secrets]
+    assert len({one.kind for one in found}) >= 100
+    store = open_store(tmp_path / "archive")
+    archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+    gardener = Gardener(Settings(), archive)
+    messages = said(found)
+    for at in range(2, len(messages) + 1, 20):
+        gardener.enter_turn()
+        gardener.sync(messages[:at], [])
+        gardener.tend(goal=Goal(high=4_000, low=2_000))
+        gardener.leave_turn()
+    assert gardener.state.chat.fidelity, "plans were applied"
+    entries = list(gardener.state.chat.entries.values())
+    forms = [level for entry in entries for level in store.renditions(entry.id)]
+    assert min(forms.count(Fidelity.COMPRESSED), forms.count(Fidelity.LINE)) >= 100
+    live = {entry.content for entry in entries}
+    assert {message.content for message in messages[:at]} <= live, "the chat itself keeps what was said"
+    for one in found:
+        gardener.recall(one.text, token_limit=500)
+        archive.event(1, "why", {"reason": one.text, "more": [one.text]})
+        archive.keep("note", {"said": one.text})
+    gardener.undo(every=True)
+    store.export(tmp_path / "out.jsonl")
+    assert leaks(tmp_path, secrets, harmless_of(messages, secrets)) == []
+    store.close()
+    other = open_store(tmp_path / "other")
+    other.import_(tmp_path / "out.jsonl")
+    other.close()
+    assert leaks(tmp_path, secrets, harmless_of(messages, secrets)) == []
+
+
+def test_recordings_pages_and_cassettes_hold_none(tmp_path: Path, found: list[Snippet]) -> None:
+    secrets = [secret for one in found for secret in one.secrets]
+    folder = SessionFolder(tmp_path / "recorded", keep_files=False)
+    folder.begin(tmp_path, {"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []})
+    cassette = Cassette(tmp_path / "cassette.jsonl")
+    for number, one in enumerate(found):
+        folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
+        cassette.keep(str(number), "m", "probe", f"It says:\n{one.text}")
+    swaps = tuple(made_swap(0, f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
+    calls = [made_call(1, [("done", one.text)]) for one in found]
+    event = Compaction(1, "plan", True, 900, 400, reason="above its budget")
+    session = made_session(("a", "b"), ("c", "d"))
+    made = made_result(calls, turns=2, compactions=[event], measured=Measured(plan_seconds=(0.01,)))
+    result = replace(made, swaps=swaps)
+    details = Details()
+    details.look(FoundSession(Path("shop"), session, "shop"), result)
+    write_html(make_report([(result, summarize(result, session))]), details, tmp_path / "page.html")
+    said_anyway = harmless_of([Message("user", one.text) for one in found], secrets)
+    assert leaks(tmp_path, [*secrets, "r4venFeather9"], said_anyway) == []
+
+
+@pytest.mark.parametrize("kind", ["RSA ", "", "ENCRYPTED ", "OPENSSH "])
+@pytest.mark.parametrize("indent", ["", "      "])
+def test_the_short_forms_of_a_key_hold_no_line_of_it(tmp_path: Path, kind: str, indent: str) -> None:
+    store = open_store(tmp_path)
+    archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+    text = f"I ran this command:\n\ncat k\n\nAnd got this output:\n\n{LOG}\n{key(kind, indent)}\n{LOG}\n"
+    for seq, content in enumerate((text, f"Here it is:\n\n{key(kind, indent)}\n\nPlease install it.")):
+        entry = archive.add(Message("user", content), turn=1, seq=seq, focus=Focus(frozenset({"key", "mii"})))
+        assert entry.content == content
+        assert archive.renditions(entry) == store.renditions(entry.id)
+    tail = archive.add(Message("user", "\n".join(KEY_LINES[5:9])), turn=2, seq=3, focus=Focus())
+    assert "MII05" not in (store.original(tail.id) or ""), "a key's line is known wherever it stands later"
+    store.close()
+    assert leaks(tmp_path, KEY_LINES, "") == []
+
+
+def test_texts_without_secrets_keep_their_short_forms_byte_for_byte() -> None:
+    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    text = f"I ran this command:\n\nmake\n\nAnd got this output:\n\n{LOG}\n"
+    entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus())
+    assert archive.without_secrets(entry) is entry
+    curl = archive.add(
+        Message("user", text.replace("make", "curl -u ci:r4venFeather9 http://x")),
+        turn=1, seq=1, focus=Focus(), source=Source(SourceKind.COMMAND, "curl -u ci:r4venFeather9 http://x"),
+    )  # fmt: skip
+    told = json.dumps([form.text for form in archive.renditions(curl).values()])
+    assert "r4venFeather9" not in told and "r4venFeather9" in curl.content
