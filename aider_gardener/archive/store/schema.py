@@ -6,20 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import sums
+from aider_gardener.archive.store import search, sums
 
 if TYPE_CHECKING:
     import apsw
 
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
-
-INDEX_TABLE = """
-CREATE VIRTUAL TABLE word_index USING fts5(
-    words, stems, gloss, content='', contentless_delete=1,
-    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
-"""
-INDEX_RANK = "INSERT INTO word_index(word_index, rank) VALUES ('rank', 'bm25(1.0, 0.35, 0.3)')"
 
 FIRST = (
     """CREATE TABLE sessions (
@@ -59,8 +52,8 @@ FIRST = (
     """CREATE TABLE state (
         session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (session, key)) WITHOUT ROWID""",
-    INDEX_TABLE,
-    INDEX_RANK,
+    search.INDEX_TABLE,
+    search.INDEX_RANK,
 )
 
 VECTORS = (
@@ -115,8 +108,6 @@ def _sums(db: apsw.Connection) -> None:
     """Sums for all rows, and no short forms of texts with private keys: lines of the keys stood in them."""
     with_keys = "SELECT number FROM originals WHERE redactions LIKE '%\"private-key\"%'"
     if db.execute(f"SELECT count(*) FROM renditions WHERE original IN ({with_keys})").get:
-        from aider_gardener.archive.store import search
-
         db.execute(f"DELETE FROM renditions WHERE original IN ({with_keys})")
         db.execute(f"DELETE FROM chunks WHERE fidelity != '' AND original IN ({with_keys})")
         search.rebuild(db)
@@ -210,10 +201,3 @@ def migrate(
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
-
-
-def rebuild_index_table(db: apsw.Connection) -> None:
-    """Drop the full-text index and make an empty one; the caller fills it."""
-    db.execute("DROP TABLE IF EXISTS word_index")
-    db.execute(INDEX_TABLE)
-    db.execute(INDEX_RANK)

@@ -8,9 +8,16 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import schema, words
+from aider_gardener.archive.store import words
 from aider_gardener.archive.store.base import TextHit
 from aider_gardener.messages import ContentClass
+
+INDEX_TABLE = """
+CREATE VIRTUAL TABLE word_index USING fts5(
+    words, stems, gloss, content='', contentless_delete=1,
+    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
+"""
+INDEX_RANK = "INSERT INTO word_index(word_index, rank) VALUES ('rank', 'bm25(1.0, 0.35, 0.3)')"
 
 SMALL_INDEX_CHUNKS = 2_000
 """Below this every word is asked for; above, the rarest until they match about so many chunks."""
@@ -228,7 +235,7 @@ def scrub(db: apsw.Connection) -> bool:
 
 def rebuild(db: apsw.Connection) -> None:
     """Build the whole index anew from the stored texts."""
-    schema.rebuild_index_table(db)
+    rebuild_index_table(db)
     db.execute("UPDATE chunks SET indexed = 0 WHERE fidelity = ''")
     while work_off(db, FILL_BATCH):
         pass
@@ -238,6 +245,13 @@ def rebuild(db: apsw.Connection) -> None:
     ).fetchall()
     for number, rendition, body in glosses:
         index_gloss(db, number, readable(rendition), readable(body))
+
+
+def rebuild_index_table(db: apsw.Connection) -> None:
+    """Drop the full-text index and make an empty one; the caller fills it."""
+    db.execute("DROP TABLE IF EXISTS word_index")
+    db.execute(INDEX_TABLE)
+    db.execute(INDEX_RANK)
 
 
 def encode(text: str) -> bytes:
