@@ -83,7 +83,6 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
         older_near = {span: value for span, value in older_near.items() if span[0] not in own}
         near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
     closed = closed_ids(chat, request) - standing_ids(chat, request)
-    contexts = contexts_of(chat)
     wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
     stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
     found: list[Passage] = []
@@ -95,7 +94,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
             continue
         if session and entry.session != session and not archive.past.allows(entry, archive.provider):
             continue
-        context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
+        context = context_of(chat, entry) if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)
         found.append(Passage(entry, start, end, text[start:end], context, similarity))
     return found, far
@@ -182,15 +181,15 @@ def weight(passage: Passage, archive: Archive, request: Request) -> float:
     return OLDER_WEIGHT if request.unasked and passage.entry.session != archive.session else 1.0
 
 
-def contexts_of(chat: Chat) -> dict[int, str]:
-    """For each entry what it answers: the command whose output it is, or the prompt before a reply."""
-    found: dict[int, str] = {}
-    asked = ""
-    for seq, entry in chat.entries.items():
-        if entry.source.kind is SourceKind.TYPED:
-            asked = entry.content[:CONTEXT_CHARS]
-        found[seq] = asked if entry.source.kind is SourceKind.REPLY else entry.source.detail
-    return found
+def context_of(chat: Chat, entry: Entry) -> str:
+    """What an entry answers: the command whose output it is, or the prompt before a reply."""
+    if entry.source.kind is not SourceKind.REPLY:
+        return entry.source.detail
+    for seq in range(entry.seq, -1, -1):
+        before = chat.entries.get(seq)
+        if before is not None and before.source.kind is SourceKind.TYPED:
+            return before.content[:CONTEXT_CHARS]
+    return ""
 
 
 def excluded(chat: Chat) -> frozenset[str]:
