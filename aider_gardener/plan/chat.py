@@ -51,6 +51,7 @@ class Chat:
     user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
     note, below its head. `turn_due`: the next message that is new begins a turn.
+    `seq_of` gives the last place of each id, `tokens` are those of all entries whole.
     `unfolded` are long entries whose text is not kept compressed yet.
     `watched` are entries of whose leaving the user is to be told. `typed` is what the user entered last,
     where the host says so.
@@ -71,6 +72,8 @@ class Chat:
     next_seq: int = 0
     typed_this_turn: bool = False
     turn_due: bool = False
+    seq_of: dict[str, int] = field(default_factory=dict)
+    tokens: int = 0
     unfolded: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)
     typed: str = ""
@@ -169,6 +172,8 @@ class Chat:
                 entry = replace(entry, turn=self.turn)
             self.typed_this_turn = True
         self.entries[entry.seq] = entry
+        self.seq_of[entry.id] = entry.seq
+        self.tokens += entry.tokens
         if entry.size >= FOLDED_CHARS:
             self.unfolded.add(entry.seq)
         self.next_seq = entry.seq + 1
@@ -297,6 +302,8 @@ class Chat:
         seqs = {seq for seq, entry in self.entries.items() if entry.id in ids} - self.forgotten
         for seq in seqs:
             old = self.entries[seq]
+            self.seq_of.pop(old.id, None)
+            self.tokens -= old.tokens
             self.entries[seq] = replace(
                 old, id="", content="", segments=(), tokens=0, pinned=False, source=Source(SourceKind.UNKNOWN)
             )

@@ -6,8 +6,11 @@ A prompt that asks about the past wants more of it than an order to go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import attrgetter
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import VectorHit
@@ -77,7 +80,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
     near, spans = found_in(archive, request, session, floor)
     # What is not among the nearest is at most as near as the last of them.
     far = UNLISTED_SHARE * min(near.values(), default=0.0)
-    own = {entry.id: entry for entry in chat.entries.values()}
+    own = chat.seq_of
     if request.older and session:
         older_near, older_spans = found_in(archive, request, None, None)
         older_near = {span: value for span, value in older_near.items() if span[0] not in own}
@@ -89,7 +92,8 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
     for entry_id, start, end in wanted:
         if entry_id not in stored:
             continue
-        entry, text = own.get(entry_id) or stored[entry_id], stored[entry_id].content
+        seq, text = own.get(entry_id), stored[entry_id].content
+        entry = stored[entry_id] if seq is None else chat.entries[seq]
         if not speaks(entry):
             continue
         if session and entry.session != session and not archive.past.allows(entry, archive.provider):
@@ -121,14 +125,17 @@ def standing_ids(chat: Chat, request: Request) -> frozenset[str]:
     return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
 
 
-def reachable(chat: Chat, request: Request) -> list[Entry]:
-    """The entries of the chat itself that the request may find."""
+def reachable(chat: Chat, request: Request) -> Callable[[int], list[Entry]]:
+    """Gives the entries of one turn of the chat itself that the request may find."""
     closed = closed_ids(chat, request)
-    return [
-        entry
-        for seq, entry in chat.entries.items()
-        if entry.id not in closed and seq >= request.floor and speaks(entry)
-    ]
+    entries = list(chat.entries.values())
+
+    def of_turn(turn: int) -> list[Entry]:
+        first = bisect_left(entries, turn, key=attrgetter("turn"))
+        said = takewhile(lambda entry: entry.turn == turn, islice(entries, first, None))
+        return [e for e in said if e.id not in closed and e.seq >= request.floor and speaks(e)]
+
+    return of_turn
 
 
 def found_in(
@@ -198,8 +205,9 @@ def excluded(chat: Chat) -> frozenset[str]:
         seq for seq in members([*chat.done, *chat.cur]) if chat.fidelity.get(seq) in (None, Fidelity.FULL)
     }
     closed = shown | open_exchange(chat)
-    free = {entry.id for seq, entry in chat.entries.items() if seq not in closed and seq not in chat.gone}
-    gone = {chat.entries[seq].id for seq in chat.gone} - free
+    gone = {chat.entries[seq].id for seq in chat.gone}
+    if gone:  # said again, it may be had
+        gone -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.gone}
     return frozenset({chat.entries[seq].id for seq in closed} | gone)
 
 

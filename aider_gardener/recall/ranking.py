@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -219,19 +219,24 @@ def best_by_turn(passages: Sequence[Passage], scores: Sequence[float]) -> dict[T
 
 
 def company(
-    passages: Sequence[Passage], scores: Sequence[float], entries: Iterable[Entry], similarity: float
+    passages: Sequence[Passage],
+    scores: Sequence[float],
+    session: str,
+    of_turn: Callable[[int], Sequence[Entry]],
+    similarity: float,
 ) -> list[Passage]:
-    """The other passages of the turns that fit best; `similarity` is what is assumed of them."""
+    """The other passages of the turns that fit best, of one session whose entries `of_turn` gives;
+    `similarity` is what is assumed of them."""
     best = best_by_turn(passages, scores)
     turns = sorted(best, key=lambda key: (-best[key], key))[:BEST_TURNS]
     known = {(passage.entry.id, passage.start, passage.end) for passage in passages}
     contexts = {passage.entry.id: passage.context for passage in passages}
     found: list[Passage] = []
-    by_turn: dict[Turn, dict[str, Entry]] = {}
-    for entry in entries:
-        by_turn.setdefault((entry.session, entry.turn), {}).setdefault(entry.id, entry)
-    for turn in turns:
-        for entry in by_turn.get(turn, {}).values():
+    for own, turn in turns:
+        said: dict[str, Entry] = {}
+        for entry in of_turn(turn) if own == session else ():
+            said.setdefault(entry.id, entry)
+        for entry in said.values():
             context, content = contexts.get(entry.id, entry.source.detail), entry.content
             for start, end in cuts(entry):
                 if (entry.id, start, end) not in known:

@@ -63,6 +63,9 @@ NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
 RETRY_SECONDS = 0.05
+FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
+FALTERING_SECONDS = 1.0
+"""What a file system that fails for a moment says, and how long opening is tried again then."""
 KNOWN_SECRETS = 500
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
 
@@ -484,12 +487,14 @@ def _begin_beside(database: Database, path: Path, now: float, error: Stranger) -
 
 
 def _connect(database: Database) -> None:
-    """Open a file that another process may be setting up or holding right now."""
-    deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
+    """Open a file that another process may be setting up or holding right now, or whose file system fails for
+    a moment, as one over a network does: without this the whole session would be kept in memory only."""
+    began = time.monotonic()
     while True:
         try:
             return database.connect()
-        except apsw.BusyError:
-            if time.monotonic() >= deadline:
+        except (apsw.BusyError, *FALTERING) as error:
+            patience = FALTERING_SECONDS if isinstance(error, FALTERING) else BUSY_MILLISECONDS / 1_000
+            if time.monotonic() >= began + patience:
                 raise
             time.sleep(RETRY_SECONDS)

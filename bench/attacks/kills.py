@@ -1,0 +1,281 @@
+"""Chats killed at random moments: is all there that was said to be archived, and nothing by halves?
+
+    python -m bench.attacks.kills [--kills N] [--seed N] [--at-once N] [--json FILE]
+
+A child process plays a chat over a file: it adds, compacts, undoes, forgets, closes and opens again, and
+writes to a pipe what the archive has acknowledged. It gets SIGKILL after a random number of acknowledgements and a
+random moment more. Every tenth one kills itself between archiving and swapping: before the view changes, and
+before or behind the record of the plan. The archive is then opened: all that was acknowledged and not
+forgotten must be there whole, what was forgotten must not, `verify` must find nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener.stored_chat import stored_chat
+from aider_gardener.messages import Entry, content_hash
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import problems
+from aider_gardener.settings import Settings
+from bench.attacks.chat import Played, words
+from bench.provenance import made_on
+
+RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "kills.json"
+TURNS = 10_000
+MOST_SAID, MOST_SECONDS = 60, 0.05
+PLACES = ("before the swap", "before the record", "behind the record")
+SELF_KILLED = 10
+
+
+def tell(kind: str, *values: str) -> None:
+    """Write one line at once: what the parent has read was true before the kill."""
+    os.write(1, (json.dumps([kind, *values]) + "\n").encode())
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def archived(entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        tell("said", entry.id, digest(entry.content))
+
+
+def kill_self() -> None:
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def kill_at(place: str, chance: random.Random) -> None:
+    """Kill this process at a place between archiving and swapping, at one of the first plans."""
+    left = chance.randrange(1, 4)
+    swap, record = Chat.apply, Archive.plan_event
+
+    def due() -> bool:
+        nonlocal left
+        left -= 1
+        return left == 0
+
+    def swapping(chat: Chat, *values: Any) -> None:
+        if due():
+            kill_self()
+        swap(chat, *values)
+
+    def recording(archive: Archive, *values: Any) -> None:
+        if place == "before the record" and due():
+            kill_self()
+        record(archive, *values)
+        if place == "behind the record" and due():
+            kill_self()
+
+    if place == "before the swap":
+        Chat.apply = swapping  # type: ignore[assignment,method-assign]  # reason: the attack
+    else:
+        Archive.plan_event = recording  # type: ignore[assignment,method-assign]  # reason: the attack
+
+
+def play(directory: Path, name: str, seed: int, place: str) -> None:
+    """The child: a chat that goes on until it is killed."""
+    chance = random.Random(seed)
+    if place:
+        kill_at(place, chance)
+    chat = Played(directory, name=name, told=archived)
+    for turn in range(TURNS):
+        chat.turn()
+        act = chance.random()
+        if act < 0.15:
+            chat.undo()
+        elif act < 0.3:
+            stored = [e.id for e in chat.gardener.state.chat.entries.values() if e.id]
+            wanted = chance.choice(stored)
+            tell("forgets", wanted)
+            chat.forget(wanted)
+            tell("forgot", wanted)
+        elif act < 0.35:
+            chat.close()
+            tell("closed")
+            chat = Played(directory, name=f"{name}-{turn}", told=archived)
+
+
+@dataclass
+class Outcome:
+    """What became of one killed chat."""
+
+    acknowledged: int = 0
+    lost: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def one_kill(directory: Path, number: int, seed: int, place: str = "") -> Outcome:
+    """Play a chat in a child, kill it, and look at what it left."""
+    chance = random.Random(f"{seed} {number}")
+    name = f"k{number}"
+    command = [
+        sys.executable,
+        "-m",
+        "bench.attacks.kills",
+        "--child",
+        str(directory),
+        name,
+        str(number),
+        place,
+    ]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stderr is not None
+    lines: list[str] = []
+    stop_after = TURNS if place else chance.randrange(1, MOST_SAID)
+    for line in child.stdout:
+        lines.append(line)
+        if len(lines) >= stop_after:
+            break
+    if not place:
+        time.sleep(chance.random() * MOST_SECONDS)
+        child.kill()
+    rest, errors = child.communicate(timeout=120)
+    lines += rest.splitlines()
+    found = looked_at(directory, name, lines)
+    if child.returncode >= 0 and os.name != "nt":
+        found.faults.append(f"ended by itself: {errors[-300:]}")
+    return found
+
+
+def looked_at(directory: Path, name: str, lines: Sequence[str]) -> Outcome:
+    """Compare what the archive holds with what the child wrote; a last line without its end counts not."""
+    said: dict[str, str] = {}
+    forgotten: set[str] = set()
+    going: set[str] = set()
+    for line in lines:
+        if not line.strip().endswith("]"):
+            continue
+        kind, *values = json.loads(line)
+        if kind == "said":
+            said[values[0]] = values[1]
+            forgotten.discard(values[0])
+            going.discard(values[0])
+        elif kind == "forgets":
+            going.add(values[0])
+        elif kind == "forgot":
+            forgotten.add(values[0])
+    store = open_store(directory)
+    outcome = Outcome(len(said))
+    if not store.persistent or store.notice:
+        outcome.faults.append(f"opened with: {store.notice}")
+    outcome.faults += store.verify()
+    for stored_id, wanted in said.items():
+        text = store.original(stored_id)
+        if stored_id in forgotten:
+            if text is not None:
+                outcome.faults.append(f"{stored_id} was forgotten and is there")
+        elif text is None:
+            if stored_id not in going:
+                outcome.lost.append(stored_id)
+        elif digest(text) != wanted:
+            outcome.faults.append(f"{stored_id} has another text")
+    outcome.faults += by_halves(store, name)
+    store.close()
+    return outcome
+
+
+def by_halves(store: Store, name: str) -> list[str]:
+    """What is wrong with the chat as a report puts it together again: half an entry, one twice, a view that
+    is not legal, and originals that the view would not give back."""
+    found: list[str] = []
+    for info in store.sessions("p"):
+        if info.id != name and not info.id.startswith(f"{name}-"):
+            continue
+        entries = store.session_entries(info.id)
+        if len({entry.seq for entry in entries}) < len(entries):
+            found.append("two entries in one place")
+        for entry in entries:
+            if entry.id != ("g" + content_hash(entry.role, entry.content))[: len(entry.id)]:
+                found.append(f"{entry.id} is not whole")
+        if [entry.seq for entry in entries] != list(range(len(entries))):
+            continue  # what was forgotten leaves a gap: no list of messages can be made of the rest
+        chat = stored_chat(store, info, Settings(), words).chat
+        found += problems([piece.message for piece in [*chat.done, *chat.cur]])
+        shown = [seq for piece in [*chat.done, *chat.cur] for seq in piece.members]
+        if len(set(shown)) < len(shown):
+            found.append("an entry is shown twice")
+        back = Chat(entries=chat.entries, done=chat.done, fidelity=chat.fidelity, gone=chat.gone)
+        whole = [piece.content for piece in back.rendered({}, lambda entry, level: entry.content)[0]]
+        if whole and whole != [entry.content for entry in chat.all_entries()]:
+            found.append("the view does not give every original back once")
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--json", type=Path, default=RESULTS)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        directory, name, seed, place = options.child
+        play(Path(directory), name, int(seed), place)
+        return
+    value = {
+        "command": f"python -m bench.attacks.kills --kills {options.kills} --seed {options.seed}",
+        "made_on": made_on(),
+        **killed(options.kills, options.seed, options.at_once),
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(value, indent=1))
+
+
+def place_of(number: int) -> str:
+    """Where the child with this number kills itself; "" for one that is killed from outside."""
+    return PLACES[number // SELF_KILLED % len(PLACES)] if number % SELF_KILLED == 0 else ""
+
+
+def killed(kills: int, seed: int, at_once: int = 1) -> dict[str, Any]:
+    """So many kills, ten to an archive, and what they came to."""
+    began = time.monotonic()
+    faults: Counter[str] = Counter()
+    acknowledged = lost = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root, ThreadPoolExecutor(at_once) as pool:
+
+        def group(first: int) -> list[Outcome]:
+            directory = Path(root) / str(first)
+            numbers = range(first, min(first + SELF_KILLED, kills))
+            return [one_kill(directory, number, seed, place_of(number)) for number in numbers]
+
+        for outcomes in pool.map(partial(group), range(0, kills, SELF_KILLED)):
+            for outcome in outcomes:
+                acknowledged += outcome.acknowledged
+                lost += len(outcome.lost)
+                faults.update(outcome.faults)
+    return {
+        "kills": kills,
+        "of them between archiving and swapping": sum(bool(place_of(number)) for number in range(kills)),
+        "messages acknowledged": acknowledged,
+        "lost": lost,
+        "faults": dict(faults),
+        "minutes": round((time.monotonic() - began) / 60, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()
