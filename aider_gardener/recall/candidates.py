@@ -149,7 +149,12 @@ def found_in(
         archive, request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
     )
     worded = archive.store.search_text(
-        request.query, limit=limits[1], session=session, min_seq=floor, exclude_sessions=excluded
+        request.query,
+        limit=limits[1],
+        session=session,
+        min_seq=floor,
+        exclude_sessions=excluded,
+        project=archive.within,
     )
     return (
         {(hit.entry_id, hit.start, hit.end): hit.similarity for hit in nearest},
@@ -180,6 +185,7 @@ def near_in_meaning(
         session=session,
         exclude_sessions=exclude_sessions,
         min_seq=min_seq,
+        project=archive.within,
     )
 
 

@@ -3,10 +3,10 @@
     python -m bench.attacks.kills [--kills N] [--seed N] [--at-once N] [--json FILE]
 
 A child process plays a chat over a file: it adds, compacts, undoes, forgets, closes and opens again, and
-writes to a pipe what the archive has acknowledged. It gets SIGKILL after a random number of acknowledgements and a
-random moment more. Every tenth one kills itself between archiving and swapping: before the view changes, and
-before or behind the record of the plan. The archive is then opened: all that was acknowledged and not
-forgotten must be there whole, what was forgotten must not, `verify` must find nothing.
+writes to a pipe what the archive has acknowledged. It gets SIGKILL after a random number of acknowledgements
+and a random moment more. Every tenth one kills itself between archiving and swapping: before the view
+changes, and before or behind the record of the plan. The archive is then opened: all that was acknowledged
+and not forgotten must be there whole, what was forgotten must not, `verify` must find nothing.
 """
 
 from __future__ import annotations

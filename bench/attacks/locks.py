@@ -3,8 +3,9 @@
     python -m bench.attacks.locks [--statements N] [--every N] [--json FILE]
 
 A network file system loses locks and connections. So the n-th statement of a chat of six turns raises once,
-by turns as an input/output error, a busy or locked file, and a failed locking protocol. The chat must go on with
-at most one line of complaint and one that all is well, and all it said must be in the archive afterwards.
+by turns as an input/output error, a busy or locked file, and a failed locking protocol. The chat must go
+on with at most one line of complaint and one that all is well, and all it said must be in the archive
+afterwards.
 """
 
 from __future__ import annotations

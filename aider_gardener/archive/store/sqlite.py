@@ -184,6 +184,10 @@ class SqliteStore(SqliteBase):
     def persistent(self) -> bool:
         return self._db.path is not None
 
+    @property
+    def directory(self) -> Path | None:
+        return self._db.path.parent if self._db.path is not None else None
+
     def open_session(
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:
@@ -261,8 +265,9 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[TextHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
         return self._read_or([], lambda db: search.find(db, query, limit, wanted))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
@@ -288,8 +293,9 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[VectorHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
         return self._read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:
