@@ -35,6 +35,8 @@ OUTPUT_BYTES = 200_000
 POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000), 50
 """Turns at which figures are taken, of so many turns up to there."""
 SLOPE_FROM = 200
+ALONE_PART = 10
+"""aider alone plays a tenth of the turns: it sends the whole history, and counts its tokens, on every turn."""
 TRACED = {"outputs": (30, 60), "short": (300, 400)}
 """The turns between which allocations are counted; before them caches fill."""
 PRINTER = """\
@@ -230,7 +232,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for scenario in SCENARIOS:
         for gardened in (True, False):
             name = f"{scenario}, {'gardener' if gardened else 'aider alone'}"
-            turns = getattr(options, scenario)
+            turns = getattr(options, scenario) // (1 if gardened else ALONE_PART)
             found[name] = in_child(scenario, turns, "gardener" if gardened else "aider")
             if gardened:
                 found[name] |= in_child(scenario, turns, "held")
