@@ -36,7 +36,7 @@ POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000), 50
 """Turns at which figures are taken, of so many turns up to there."""
 SLOPE_FROM = 200
 ALONE_PART = 10
-"""aider alone plays a tenth of the turns: it sends the whole history, and counts its tokens, on every turn."""
+"""aider alone plays a tenth of the turns: it sends the whole history, and counts its tokens, on each."""
 TRACED = {"outputs": (30, 60), "short": (300, 400)}
 """The turns between which allocations are counted; before them caches fill."""
 PRINTER = """\
