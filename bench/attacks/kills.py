@@ -14,18 +14,18 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +44,26 @@ TURNS = 10_000
 MOST_SAID, MOST_SECONDS = 60, 0.05
 PLACES = ("before the swap", "before the record", "behind the record")
 SELF_KILLED = 10
+CONTEXT = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+CONTEXT.set_forkserver_preload(["aider_gardener.gardener.stored_chat", "bench.attacks.chat"])
 
 
-def tell(kind: str, *values: str) -> None:
-    """Write one line at once: what the parent has read was true before the kill."""
-    os.write(1, (json.dumps([kind, *values]) + "\n").encode())
+class Teller:
+    """The child's end of the pipe. What the parent has received was true before the kill."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+
+    def tell(self, kind: str, *values: str) -> None:
+        self.pipe.send((kind, *values))
+
+    def archived(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self.tell("said", entry.id, digest(entry.content))
 
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def archived(entries: Sequence[Entry]) -> None:
-    for entry in entries:
-        tell("said", entry.id, digest(entry.content))
 
 
 def kill_self() -> None:
@@ -92,12 +98,12 @@ def kill_at(place: str, chance: random.Random) -> None:
         Archive.plan_event = recording  # type: ignore[assignment,method-assign]  # reason: the attack
 
 
-def play(directory: Path, name: str, seed: int, place: str) -> None:
+def play(pipe: Connection, directory: Path, name: str, seed: int, place: str) -> None:
     """The child: a chat that goes on until it is killed."""
-    chance = random.Random(seed)
+    chance, teller = random.Random(seed), Teller(pipe)
     if place:
         kill_at(place, chance)
-    chat = Played(directory, name=name, told=archived)
+    chat = Played(directory, name=name, told=teller.archived)
     for turn in range(TURNS):
         chat.turn()
         act = chance.random()
@@ -106,13 +112,13 @@ def play(directory: Path, name: str, seed: int, place: str) -> None:
         elif act < 0.3:
             stored = [e.id for e in chat.gardener.state.chat.entries.values() if e.id]
             wanted = chance.choice(stored)
-            tell("forgets", wanted)
+            teller.tell("forgets", wanted)
             chat.forget(wanted)
-            tell("forgot", wanted)
+            teller.tell("forgot", wanted)
         elif act < 0.35:
             chat.close()
-            tell("closed")
-            chat = Played(directory, name=f"{name}-{turn}", told=archived)
+            teller.tell("closed")
+            chat = Played(directory, name=f"{name}-{turn}", told=teller.archived)
 
 
 @dataclass
@@ -128,44 +134,31 @@ def one_kill(directory: Path, number: int, seed: int, place: str = "") -> Outcom
     """Play a chat in a child, kill it, and look at what it left."""
     chance = random.Random(f"{seed} {number}")
     name = f"k{number}"
-    command = [
-        sys.executable,
-        "-m",
-        "bench.attacks.kills",
-        "--child",
-        str(directory),
-        name,
-        str(number),
-        place,
-    ]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout is not None and child.stderr is not None
-    lines: list[str] = []
-    stop_after = TURNS if place else chance.randrange(1, MOST_SAID)
-    for line in child.stdout:
-        lines.append(line)
-        if len(lines) >= stop_after:
-            break
-    if not place:
-        time.sleep(chance.random() * MOST_SECONDS)
-        child.kill()
-    rest, errors = child.communicate(timeout=120)
-    lines += rest.splitlines()
-    found = looked_at(directory, name, lines)
-    if child.returncode >= 0 and os.name != "nt":
-        found.faults.append(f"ended by itself: {errors[-300:]}")
+    pipe, other = CONTEXT.Pipe(duplex=False)
+    child = CONTEXT.Process(target=play, args=(other, directory, name, number, place), daemon=True)
+    child.start()
+    other.close()
+    told: list[tuple[str, ...]] = []
+    stop_after = chance.randrange(1, MOST_SAID)
+    with suppress(EOFError, OSError):
+        while True:
+            if not place and len(told) == stop_after:
+                time.sleep(chance.random() * MOST_SECONDS)
+                child.kill()
+            told.append(pipe.recv())
+    child.join(60)
+    found = looked_at(directory, name, told)
+    if child.exitcode == 0 or (child.exitcode or 0) > 0:
+        found.faults.append("it ended by itself")
     return found
 
 
-def looked_at(directory: Path, name: str, lines: Sequence[str]) -> Outcome:
-    """Compare what the archive holds with what the child wrote; a last line without its end counts not."""
+def looked_at(directory: Path, name: str, told: Sequence[tuple[str, ...]]) -> Outcome:
+    """Compare what the archive holds with what the child told."""
     said: dict[str, str] = {}
     forgotten: set[str] = set()
     going: set[str] = set()
-    for line in lines:
-        if not line.strip().endswith("]"):
-            continue
-        kind, *values = json.loads(line)
+    for kind, *values in told:
         if kind == "said":
             said[values[0]] = values[1]
             forgotten.discard(values[0])
@@ -229,20 +222,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--json", type=Path, default=RESULTS)
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.child:
-        directory, name, seed, place = options.child
-        play(Path(directory), name, int(seed), place)
-        return
-    value = {
-        "command": f"python -m bench.attacks.kills --kills {options.kills} --seed {options.seed}",
-        "made_on": made_on(),
-        **killed(options.kills, options.seed, options.at_once),
-    }
+    command = f"python -m bench.attacks.kills --kills {options.kills} --seed {options.seed}"
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(value, indent=1))
+    made = made_on()
+    for found in killed(options.kills, options.seed, options.at_once):
+        value = {"command": command, "made_on": made, **found}
+        options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(options.json.read_text("utf-8"))
 
 
 def place_of(number: int) -> str:
@@ -250,8 +237,8 @@ def place_of(number: int) -> str:
     return PLACES[number // SELF_KILLED % len(PLACES)] if number % SELF_KILLED == 0 else ""
 
 
-def killed(kills: int, seed: int, at_once: int = 1) -> dict[str, Any]:
-    """So many kills, ten to an archive, and what they came to."""
+def killed(kills: int, seed: int, at_once: int = 1) -> Iterator[dict[str, Any]]:
+    """So many kills, ten to an archive, and after every ten what they came to so far."""
     began = time.monotonic()
     faults: Counter[str] = Counter()
     acknowledged = lost = 0
@@ -262,19 +249,22 @@ def killed(kills: int, seed: int, at_once: int = 1) -> dict[str, Any]:
             numbers = range(first, min(first + SELF_KILLED, kills))
             return [one_kill(directory, number, seed, place_of(number)) for number in numbers]
 
-        for outcomes in pool.map(partial(group), range(0, kills, SELF_KILLED)):
+        done = between = 0
+        for outcomes in pool.map(group, range(0, kills, SELF_KILLED)):
             for outcome in outcomes:
                 acknowledged += outcome.acknowledged
                 lost += len(outcome.lost)
                 faults.update(outcome.faults)
-    return {
-        "kills": kills,
-        "of them between archiving and swapping": sum(bool(place_of(number)) for number in range(kills)),
-        "messages acknowledged": acknowledged,
-        "lost": lost,
-        "faults": dict(faults),
-        "minutes": round((time.monotonic() - began) / 60, 1),
-    }
+            between += sum(bool(place_of(number)) for number in range(done, done + len(outcomes)))
+            done += len(outcomes)
+            yield {
+                "kills": done,
+                "of them between archiving and swapping": between,
+                "messages acknowledged": acknowledged,
+                "lost": lost,
+                "faults": dict(faults),
+                "minutes": round((time.monotonic() - began) / 60, 1),
+            }
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def all_said(name: str, turns: int) -> list[str]:
 
 @pytest.mark.skipif(os.name == "nt", reason="a killed process tells of it by its return code on POSIX")
 def test_chats_killed_at_random_moments_lose_nothing() -> None:
-    found = kills.killed(KILLS, seed=11)
+    *_, found = kills.killed(KILLS, seed=11)
     assert (found["lost"], found["faults"]) == (0, {}) and found["messages acknowledged"] > 0
 
 
@@ -99,6 +99,9 @@ def test_a_clock_that_jumps_by_years(tmp_path: Path) -> None:
         assert chat.gardener.recall("setting_2") and chat.undo() > 0
         chat.close()
         assert stored(tmp_path, f"s{session}") == all_said(f"s{session}", 8)
+    store = open_store(tmp_path)
+    assert [info.id for info in store.sessions("p")] == ["s0", "s1", "s2"]
+    store.close()
 
 
 def test_a_session_from_the_future_does_not_live_until_then(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
         SELECT s.id, s.project, s.started_at, s.provider, s.model, count(n.number),
                coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
-        WHERE s.project = ? GROUP BY s.number ORDER BY s.started_at, s.number"""
+        WHERE s.project = ? GROUP BY s.number ORDER BY s.number"""
     return [SessionInfo(*row) for row in db.execute(sql, (project,))]
 
 
