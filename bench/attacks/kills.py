@@ -44,7 +44,7 @@ TURNS = 10_000
 MOST_SAID, MOST_SECONDS = 60, 0.05
 PLACES = ("before the swap", "before the record", "behind the record")
 SELF_KILLED = 10
-CONTEXT = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+CONTEXT: Any = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
 CONTEXT.set_forkserver_preload(["aider_gardener.gardener.stored_chat", "bench.attacks.chat"])
 
 

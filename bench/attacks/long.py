@@ -62,10 +62,12 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Run:
-    """CPU seconds of this process in each turn, and the process's resident bytes after it."""
+    """CPU seconds of this process in each turn, the process's resident bytes after it, and the CPU seconds
+    of a fixed piece of work beside it: on a machine that others use too, these grow with the rest."""
 
     seconds: list[float]
     resident: list[int]
+    yardstick: list[float]
 
     def figures(self) -> dict[str, Any]:
         """Medians of an early and of the last tenth of the turns; growth a turn over the last half."""
@@ -90,15 +92,26 @@ class Run:
         lately = sorted(self.seconds[max(1, turn - AROUND) : turn])
         return {
             "p50_ms": round(1000 * statistics.median(lately), 1),
+            "fixed_work_ms": round(1000 * statistics.median(self.yardstick[max(1, turn - AROUND) : turn]), 2),
             "p95_ms": round(1000 * lately[int(0.95 * (len(lately) - 1))], 1),
             "resident_mb": round(self.resident[turn - 1] / 1e6, 1),
         }
 
     def slope(self) -> float:
-        """The median of the last turns to that of the turns around turn 200, or the first third."""
+        """The median of the last turns to that of the turns around turn 200, or the first third, each in
+        units of the fixed piece of work at that time."""
         at = min(SLOPE_FROM, len(self.seconds) // 3)
-        early = self.seconds[max(1, at - AROUND // 2) : at + AROUND // 2]
-        return round(statistics.median(self.seconds[-AROUND:]) / statistics.median(early), 2)
+        early = slice(max(1, at - AROUND // 2), at + AROUND // 2)
+        costs = [cost / unit for cost, unit in zip(self.seconds, self.yardstick, strict=True)]
+        return round(statistics.median(costs[-AROUND:]) / statistics.median(costs[early]), 2)
+
+
+def fixed_work() -> float:
+    """CPU seconds of some words looked up and joined, about a millisecond where nothing else runs."""
+    began = time.process_time()
+    words = {f"word{n}": n for n in range(2_000)}
+    " ".join(sorted(word for word in words if words[word] % 3))
+    return time.process_time() - began
 
 
 def make_coder(root: Path) -> Any:
@@ -160,6 +173,7 @@ def run(
     process, say = psutil.Process(), SCENARIOS[scenario]
     seconds: list[float] = []
     resident: list[int] = []
+    yardstick: list[float] = []
     before = Path.cwd()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         if gardened:
@@ -172,12 +186,13 @@ def run(
                 say(coder, turn)
                 seconds.append(time.process_time() - began)
                 resident.append(process.memory_info().rss)
+                yardstick.append(min(fixed_work() for _ in range(3)))
                 if turn % 50 == 49:
-                    print("\n" + json.dumps(Run(seconds, resident).figures()), flush=True)
+                    print("\n" + json.dumps(Run(seconds, resident, yardstick).figures()), flush=True)
         finally:
             uninstall()
             os.chdir(before)
-    return Run(seconds, resident)
+    return Run(seconds, resident, yardstick)
 
 
 def held(scenario: str) -> float:
