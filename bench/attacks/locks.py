@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--statements", type=int, default=400)
+    parser.add_argument("--statements", type=int, default=330)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()

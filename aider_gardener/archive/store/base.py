@@ -233,7 +233,7 @@ class Store(Protocol):
         ...
 
     def sessions(self, project: str) -> list[SessionInfo]:
-        """The sessions of a project, oldest first."""
+        """The sessions of a project, in the order in which they were begun."""
         ...
 
     def search_text(
