@@ -151,6 +151,11 @@ class Entry:
     access_count: int = 0
     provider: str = ""
 
+    @property
+    def size(self) -> int:
+        """The characters of its content."""
+        return len(self.content)
+
 
 @dataclass(frozen=True)
 class Swap:

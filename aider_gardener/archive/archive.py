@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.passages import chunk
@@ -54,6 +55,12 @@ def cut_line(line: str, chars: int) -> str:
     return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
 
 
+def is_shared(directory: Path | None, project: str) -> bool:
+    """Whether an archive may hold other projects' chats: it does not lie in this one. What lies in it moves
+    with it, so there older sessions are found by whatever name the project had then."""
+    return directory is not None and Path(project).resolve() not in directory.resolve().parents
+
+
 class Background(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to."""
 
@@ -96,7 +103,8 @@ class Archive:
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
     embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
-    form of an entry keeps, counted by kind of fact. `line_chars` cuts line forms shorter; 0: as they are.
+    form of an entry keeps, counted by kind of fact. `within` is the project that searches keep to, None where
+    the archive is that project's own. `line_chars` cuts line forms shorter; 0: as they are.
     """
 
     def __init__(
@@ -120,6 +128,7 @@ class Archive:
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.kept: dict[int, dict[str, int]] = {}
+        self.within = project if project and is_shared(store.directory, project) else None
         self._told = store.notice
         self._failed = self._failed_told = False
         self._generation = store.generation

@@ -99,8 +99,9 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
 
 def quotes(entry: Entry, stored_id: str) -> bool:
     """Whether an entry is a note that quotes the one with this id."""
-    named = f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
-    return entry.source.kind is SourceKind.STUB and named
+    if entry.source.kind is not SourceKind.STUB:
+        return False
+    return f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
 
 
 def names_stored(store: Store, message: Message) -> bool:

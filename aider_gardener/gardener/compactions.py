@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.state import ChatState, Planned, Prefix
+from aider_gardener.gardener.state import UNDOABLE, ChatState, Planned, Prefix
 from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal, Limit, marks
@@ -18,6 +19,10 @@ from aider_gardener.plan.rolling import roll
 from aider_gardener.plan.usage import CACHE_SECONDS, Market, Usage
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
+NONE_LEFT = (
+    f"only the last {UNDOABLE} compactions of a chat can be undone, and they are;"
+    " /gardener undo all shows every original whole again"
+)
 GROWTH_TURNS = 20
 """How fast a chat grows is measured over so many of its last turns."""
 
@@ -43,7 +48,8 @@ def growth_of(chat: Chat) -> float:
     """Tokens that user and model add a turn, on average over the chat's last turns. Outputs are not
     counted: a plan takes them first, so what is left of them is soon the same."""
     since = max(0, chat.turn - GROWTH_TURNS)
-    said = [e for e in chat.entries.values() if e.turn > since and e.source.kind in SAID]
+    lately = takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values()))
+    said = [entry for entry in lately if entry.source.kind in SAID]
     return sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in said) / max(1, chat.turn - since)
 
 
@@ -90,7 +96,7 @@ def tend(state: ChatState, *, cold: bool = False, goal: Goal | None = None) -> P
     done.hold = 0
     due = goal_of(state)
     done.planned = Planned(chat.next_seq, due.high, due.hard)
-    done.before.append(dict(chat.fidelity))
+    done.before.push(chat.fidelity)
     chat.apply(made.fidelity, made.done, made.cur)
     state.archive.plan_event(chat.turn, made.plan)
     done.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
@@ -114,10 +120,12 @@ def shrink(state: ChatState, room: int = 0) -> Plan | None:
 def undo(state: ChatState, *, every: bool = False) -> int:
     """Take back the last compaction (or every one) as far as its entries are still there; returns how
     many entries changed. Raises UsageError when there is nothing to take back."""
-    if not state.compactions.before:
+    views = state.compactions.before
+    if not views.made:
         raise UsageError("there is no compaction to undo in this chat")
-    before = state.compactions.before.pop()
-    changed = give_back(state, "undo") if every else show(state, before, "undo")
+    if not views and not every:
+        raise UsageError(NONE_LEFT)
+    changed = give_back(state, "undo") if every else show(state, views.pop(), "undo")
     hold_off(state)
     return changed
 
@@ -137,7 +145,7 @@ def hold_off(state: ChatState) -> None:
 
 def apply(state: ChatState, fidelity: Mapping[int, Fidelity], reason: str) -> int:
     """Show the entries at the given fidelities from now on, until it is undone; returns how many changed."""
-    state.compactions.before.append(dict(state.chat.fidelity))
+    state.compactions.before.push(state.chat.fidelity)
     return show(state, fidelity, reason)
 
 

@@ -64,6 +64,8 @@ class Gardener:
         """What the user entered has been dealt with."""
         state = self.state
         state.turns_open = max(0, state.turns_open - 1)
+        if not state.busy:
+            state.chat.fold()
         if not state.busy and state.frame.parts:
             budget = compactions.goal_of(state).high
             state.archive.keep("frame", {**asdict(state.frame), "history_budget": budget})

@@ -51,7 +51,7 @@ class ChatSums:
 def sent(state: ChatState, texts: Iterable[str]) -> None:
     """Note that a prompt of these texts was sent: what it would have held without the gardener."""
     chat, growth, usage = state.chat, state.growth, state.usage
-    whole = sum(entry.tokens for seq, entry in chat.entries.items() if seq not in chat.gone)
+    whole = chat.tokens - sum(chat.entries[seq].tokens for seq in chat.gone)
     saved = state.frame.around + whole - sum(state.count(text) for text in texts)
     growth.saved_tokens += saved
     growth.saved_cost += saved * usage.prices.input_at(usage.cache_read_share or 0.0)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
@@ -33,6 +35,8 @@ FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
+UNDOABLE = 50
+"""So many compactions can be taken back, the last ones."""
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
@@ -63,12 +67,50 @@ class Planned:
 
 
 @dataclass
+class Views:
+    """The fidelities before each of the last UNDOABLE compactions, to be taken back one by one. The newest
+    is kept whole, of each older one what differs from the next newer one: in a long chat little does.
+    `made` counts the compactions that were not taken back, those too that no longer can be."""
+
+    newest: dict[int, Fidelity] | None = None
+    older: deque[dict[int, Fidelity | None]] = field(default_factory=lambda: deque(maxlen=UNDOABLE - 1))
+    made: int = 0
+
+    def __len__(self) -> int:
+        return 0 if self.newest is None else 1 + len(self.older)
+
+    def push(self, view: Mapping[int, Fidelity]) -> None:
+        """Keep one more; the oldest goes when there are too many."""
+        if self.newest is not None:
+            last = self.newest
+            self.older.append({s: last.get(s) for s in {*last, *view} if last.get(s) is not view.get(s)})
+        self.newest = dict(view)
+        self.made += 1
+
+    def pop(self) -> dict[int, Fidelity]:
+        """Take the newest out. Raises IndexError when there is none."""
+        if self.newest is None:
+            raise IndexError("no view is kept")
+        view, self.newest = self.newest, None
+        self.made -= 1
+        if self.older:
+            before = view | self.older.pop()
+            self.newest = {seq: level for seq, level in before.items() if level is not None}
+        return view
+
+    def clear(self) -> None:
+        self.newest = None
+        self.older.clear()
+        self.made = 0
+
+
+@dataclass
 class Compactions:
     """What was compacted in a chat: the plans, oldest first, and for each the fidelities before it, as long
     as it can be undone. Below `hold` tokens of history no plan is due (the user took the last one back)."""
 
     applied: list[Applied] = field(default_factory=list)
-    before: list[dict[int, Fidelity]] = field(default_factory=list)
+    before: Views = field(default_factory=Views)
     hold: int = 0
     planned: Planned = Planned()
 
@@ -172,7 +214,9 @@ class ChatState:
     def twin(self) -> ChatState:
         """A copy that changes on its own: for a trial. The archive is the same."""
         parts = ("chat", "usage", "recollection", "compactions", "prefix", "given", "growth")
-        return replace(twin(self), **{name: twin(getattr(self, name)) for name in parts})
+        other = replace(twin(self), **{name: twin(getattr(self, name)) for name in parts})
+        other.compactions.before = twin(self.compactions.before)
+        return other
 
     @property
     def count(self) -> TokenCounter:
@@ -228,8 +272,10 @@ class ChatState:
 
     def focus(self) -> Focus:
         """What the user is about now: words of the last prompts, files of the chat."""
-        typed = [e.content for e in self.chat.entries.values() if e.source.kind is SourceKind.TYPED]
-        return Focus(focus_words(typed[-FOCUS_PROMPTS:]), frozenset(self.frame.files))
+        newest_first = reversed(self.chat.entries.values())
+        typed = (entry.content for entry in newest_first if entry.source.kind is SourceKind.TYPED)
+        last = [*islice(typed, FOCUS_PROMPTS)]
+        return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
 
     def event(self, kind: str, **data: object) -> None:
         """Record in the archive what was done to the chat in this turn."""

@@ -41,6 +41,8 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     present = [entry for entry in stored if entry.active and entry.seq >= floor]
     levels = last_levels(store.events(info.id))
     chat.entries = {entry.seq: entry for entry in stored}
+    chat.seq_of = {entry.id: entry.seq for entry in stored}
+    chat.tokens = sum(entry.tokens for entry in stored)
     chat.gone = set(chat.entries) - {entry.seq for entry in present}
     chat.turn, chat.floor = info.turns, floor
     chat.next_seq = max(chat.entries, default=-1) + 1

@@ -8,13 +8,14 @@ the same text and providers go on serving it from their caches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.notes.decisions import Decision, decided
-from aider_gardener.notes.names import NAME, Fault, Name, gather, mine
-from aider_gardener.notes.rules import fitting, line, standing
+from aider_gardener.notes.decisions import MOST_DECISIONS, Decision, decided_after
+from aider_gardener.notes.growing import Growing
+from aider_gardener.notes.names import NAME, Fault, Gathered, Name, mine
+from aider_gardener.notes.rules import MOST_RULES, Constraint, fitting, held_after, line
 from aider_gardener.notes.summary import SUMMARY_SHARE
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied
@@ -37,14 +38,25 @@ LEAST_SCORE = 0.2
 FAULTS_SHOWN = 6
 
 
+class Read:
+    """What was read of the chat's entries so far: rules, decisions, names and errors."""
+
+    def __init__(self) -> None:
+        self.rules = Growing[list[Constraint]](list, held_after)
+        self.decisions = Growing[list[Decision]](list, decided_after)
+        self.names = Growing(Gathered, lambda held, entry: held.add(entry, mine(entry)))
+
+
 @dataclass(frozen=True)
 class MapNote:
-    """The note as it stands, what it was made for, and its tokens: all of it, and its rules alone."""
+    """The note as it stands, what it was made for, and its tokens: all of it, and its rules alone. `read`
+    is what the next one need not read again."""
 
     key: object = None
     text: str = ""
     tokens: int = 0
     rule_tokens: int = 0
+    read: Read = field(default_factory=Read, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,9 @@ def renewed(
     key = (shown, room.rules, room.facts, room.summary)
     if key == note.key:
         return note
-    return made(key, chat, room, around, summary, count) if chat.fidelity else MapNote(key)
+    if not chat.fidelity:
+        return MapNote(key, read=note.read)
+    return made(key, chat, room, around, summary, count, note.read)
 
 
 def made(
@@ -97,34 +111,39 @@ def made(
     around: Callable[[], str],
     summary: Callable[[], str],
     count: TokenCounter,
+    read: Read,
 ) -> MapNote:
     """A new note within its room."""
     entries = past(chat)
     view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
-    rules = rule_lines(entries, view, room.rules, count)
+    rules = rule_lines(read.rules.over(entries)[-MOST_RULES:], view, room.rules, count)
     told = summary() if room.summary else ""
-    facts = fact_lines(chat, entries, "\n".join([view, *rules, told, around()]), room.facts, count)
+    shown = "\n".join([view, *rules, told, around()])
+    facts = fact_lines(chat.turn, entries, shown, room.facts, count, read)
     sections = [section(RULES_HEAD, rules), section(SUMMARY_HEAD, [told] if told else []), facts]
     while any(sections):
         text = "\n".join([MAP_HEAD, *filter(None, sections)])
         if not room.whole or count(text) <= room.whole:
-            return MapNote(key, text, count(text), count(sections[0]))
+            return MapNote(key, text, count(text), count(sections[0]), read)
         sections.pop()  # the facts go first, the rules last
-    return MapNote(key)
+    return MapNote(key, read=read)
 
 
-def fact_lines(chat: Chat, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter) -> str:
+def fact_lines(
+    turn: int, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter, read: Read
+) -> str:
     """Decisions, errors and names that are not shown elsewhere, within `limit` tokens."""
     if limit <= 0:
         return ""
-    names, faults = gather((entry, mine(entry)) for entry in entries)
+    found, decided = read.names.over(entries), read.decisions.over(entries)[-MOST_DECISIONS:]
+    names, faults = found.names, list(found.faults.values())
     flat = squeeze(shown)
     sections = [
-        section(DECIDED_HEAD, decision_lines(decided(entries), flat, int(DECIDED_SHARE * limit), count)),
+        section(DECIDED_HEAD, decision_lines(decided, flat, int(DECIDED_SHARE * limit), count)),
         section(FAULTS_HEAD, fault_lines(faults, flat, int(FAULTS_SHARE * limit), count)),
     ]
     left = limit - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
-    sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, chat.turn, left, count)))
+    sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, turn, left, count)))
     return "\n".join(filter(None, sections))
 
 
@@ -137,12 +156,12 @@ def section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-def rule_lines(entries: Sequence[Entry], view: str, limit: int, count: TokenCounter) -> list[str]:
+def rule_lines(held: Sequence[Constraint], view: str, limit: int, count: TokenCounter) -> list[str]:
     """The rules that hold and do not stand in the view in the user's own words, the newest that fit."""
     if limit <= 0:
         return []
     flat = squeeze(view)
-    missing = [rule for rule in standing(entries) if rule.text.removesuffix(" …") not in flat]
+    missing = [rule for rule in held if rule.text.removesuffix(" …") not in flat]
     return [line(rule) for rule in fitting(missing, token_limit=limit - count(RULES_HEAD) - 1, count=count)]
 
 

@@ -51,15 +51,21 @@ def decided(entries: Iterable[Entry]) -> list[Decision]:
     MOST_DECISIONS the newest."""
     held: list[Decision] = []
     for entry in entries:
-        is_users = entry.source.kind is SourceKind.TYPED
-        if not is_users and entry.source.kind is not SourceKind.REPLY:
-            continue
-        found: tuple[str, ...] = ()
-        with spared("reader of decisions"):
-            words = typed_words(entry) if is_users else spoken_words(entry)
-            found = decisions_in(words, is_users=is_users)
-        for sentence in found:
-            if is_users:
-                held = [older for older in held if not replaces(sentence, older.text)]
-            held.append(Decision(sentence, entry.turn, entry.id, entry.seq, is_users))
+        held = decided_after(held, entry)
     return held[-MOST_DECISIONS:]
+
+
+def decided_after(held: list[Decision], entry: Entry) -> list[Decision]:
+    """What is decided after one more entry, all of it."""
+    is_users = entry.source.kind is SourceKind.TYPED
+    if not is_users and entry.source.kind is not SourceKind.REPLY:
+        return held
+    found: tuple[str, ...] = ()
+    with spared("reader of decisions"):
+        words = typed_words(entry) if is_users else spoken_words(entry)
+        found = decisions_in(words, is_users=is_users)
+    for sentence in found:
+        if is_users:
+            held = [older for older in held if not replaces(sentence, older.text)]
+        held = [*held, Decision(sentence, entry.turn, entry.id, entry.seq, is_users)]
+    return held

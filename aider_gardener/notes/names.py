@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
+from aider_gardener.plan.folded import remembered
 
 SCANNED_CHARS = 24_000
 """So much of one entry is read, half from each end."""
@@ -97,7 +98,7 @@ def is_name(word: str) -> bool:
     return bool(INNER_CAPITAL.search(word)) or (has_digit and any(letter.isalpha() for letter in word))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def names_in(text: str) -> tuple[str, ...]:
     """The names of a text in the order of their first use; a path stands for its parts."""
     found = dict.fromkeys(match.group().rstrip("-.") for match in NAME.finditer(text))
@@ -109,7 +110,7 @@ def scanned(text: str) -> str:
     return text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
-@lru_cache(maxsize=4_096)
+@remembered(1_024)
 def mine(entry: Entry) -> Mined:
     """The names and faults of one entry, none where it can't be read. Linear in its size, at most
     SCANNED_CHARS of it are read."""
@@ -147,20 +148,32 @@ def faults_in(entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(found.split())[:ERROR_CHARS] for found in [*failed, *raised]))[:12]
 
 
-def gather(entries: Iterable[tuple[Entry, Mined]]) -> tuple[dict[str, Name], list[Fault]]:
-    """All names with their uses, and all faults with what became of them, over the entries in order."""
-    names: dict[str, Name] = {}
-    faults: dict[str, Fault] = {}
-    for entry, mined in entries:
+class Gathered:
+    """All names with their uses, and all faults with what became of them, over the entries so far."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Name] = {}
+        self.faults: dict[str, Fault] = {}
+
+    def add(self, entry: Entry, mined: Mined) -> Gathered:
+        """Count in what one more entry holds."""
         for text, weight in mined.names.items():
-            name = names.get(text)
+            name = self.names.get(text)
             if name is None:
-                name = names[text] = Name(text, entry.turn, entry.turn, len(names))
+                name = self.names[text] = Name(text, entry.turn, entry.turn, len(self.names))
             name.last_turn = max(name.last_turn, entry.turn)
             name.weight += weight
             name.uses += 1
-        note_run(entry, mined.faults, faults)
-    return names, list(faults.values())
+        note_run(entry, mined.faults, self.faults)
+        return self
+
+
+def gather(entries: Iterable[tuple[Entry, Mined]]) -> tuple[dict[str, Name], list[Fault]]:
+    """All names with their uses, and all faults with what became of them, over the entries in order."""
+    found = Gathered()
+    for entry, mined in entries:
+        found.add(entry, mined)
+    return found.names, list(found.faults.values())
 
 
 def note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:

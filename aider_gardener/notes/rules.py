@@ -136,9 +136,15 @@ def standing(entries: Iterable[Entry]) -> list[Constraint]:
     gone, and of more than MOST_RULES the oldest."""
     held: list[Constraint] = []
     for entry in entries:
-        with spared("reader of rules"):
-            held = _held_after(held, entry)
+        held = held_after(held, entry)
     return held[-MOST_RULES:]
+
+
+def held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
+    """The rules that hold after one more entry, all of them."""
+    with spared("reader of rules"):
+        return _held_after(held, entry)
+    return held
 
 
 def _held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
+from aider_gardener.plan.folded import FOLDED_CHARS, fold
 from aider_gardener.plan.view import (
     FILLER,
     NOTE_HEAD,
@@ -15,6 +16,7 @@ from aider_gardener.plan.view import (
     Piece,
     TextOf,
     align,
+    from_first_shown,
     legal,
     members,
     render,
@@ -49,6 +51,8 @@ class Chat:
     user messages whose compressed form stands in their own place, `forgotten` entries that
     the user had deleted: they keep their place, empty, and are never shown. `hint` stands in the first
     note, below its head. `turn_due`: the next message that is new begins a turn.
+    `seq_of` gives the last place of each id, `tokens` are those of all entries whole.
+    `unfolded` are long entries whose text is not kept compressed yet.
     `watched` are entries of whose leaving the user is to be told. `typed` is what the user entered last,
     where the host says so.
     """
@@ -68,6 +72,9 @@ class Chat:
     next_seq: int = 0
     typed_this_turn: bool = False
     turn_due: bool = False
+    seq_of: dict[str, int] = field(default_factory=dict)
+    tokens: int = 0
+    unfolded: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)
     typed: str = ""
 
@@ -108,7 +115,6 @@ class Chat:
         if len(kept) == len(messages) == len(known):
             self.done, self.cur = kept[: len(done)], kept[len(done) :]
             return []
-        spare = self.spare_originals(kept)
         # A text that was swapped out and stands again is either the old message put back or the same words
         # said once more ("yes"). Put back it is where something known is missing, or before something known;
         # what stands behind all that is known was appended, so it is new, with an entry of its own, and so is
@@ -118,6 +124,8 @@ class Chat:
         now = (
             len(messages) - 1 if cur and cur[-1].content.startswith(NOTE_HEAD) else -1
         )  # no list of ours ends so
+        back = {m for at, m in enumerate(messages[:first_new]) if aligned[at] is None}
+        spare = self.spare_originals(kept, back) if back else {}
         added: list[Entry] = []
         pieces: list[Piece] = []
         for at, (message, piece) in enumerate(zip(messages, aligned, strict=True)):
@@ -131,14 +139,20 @@ class Chat:
         self.settle(pieces, len(done), had=bool(known), kept=bool(kept))
         return added
 
-    def spare_originals(self, kept: Sequence[Piece]) -> dict[Message, list[int]]:
-        """Entries that stand in no kept piece, by their original message, oldest last (to pop)."""
+    def spare_originals(self, kept: Sequence[Piece], wanted: Collection[Message]) -> dict[Message, list[int]]:
+        """Entries that stand in no kept piece, by their original message where it is one of those wanted,
+        oldest last (to pop)."""
         standing = set(members(kept))
+        sizes = {len(message.content) for message in wanted}
         spare: dict[Message, list[int]] = {}
         for seq in sorted(self.entries, reverse=True):
             if seq not in standing and seq >= self.floor and seq not in self.forgotten:
                 entry = self.entries[seq]
-                spare.setdefault(Message(entry.role, entry.content), []).append(seq)
+                if entry.size not in sizes:
+                    continue
+                message = Message(entry.role, entry.content)
+                if message in wanted:
+                    spare.setdefault(message, []).append(seq)
         return spare
 
     def take_in(
@@ -158,6 +172,10 @@ class Chat:
                 entry = replace(entry, turn=self.turn)
             self.typed_this_turn = True
         self.entries[entry.seq] = entry
+        self.seq_of[entry.id] = entry.seq
+        self.tokens += entry.tokens
+        if entry.size >= FOLDED_CHARS:
+            self.unfolded.add(entry.seq)
         self.next_seq = entry.seq + 1
         added.append(entry)
         return Piece(message.role, message.content, (entry.seq,))
@@ -239,6 +257,18 @@ class Chat:
             last += 1
         return last
 
+    def fold(self) -> None:
+        """Keep the long texts among what has entered lately compressed, where they stand in no list."""
+        standing = {
+            seq
+            for piece in [*self.done, *self.cur]
+            for seq in piece.members
+            if len(piece.members) == 1 and self.fidelity.get(seq) is None
+        }
+        for seq in self.unfolded - standing:
+            self.entries[seq] = fold(self.entries[seq])
+        self.unfolded &= standing
+
     def all_entries(self) -> list[Entry]:
         """The entries of both lists in the order of the chat, hidden ones included."""
         return [*self.sequence(self.done, is_done=True), *self.sequence(self.cur, is_done=False)]
@@ -247,7 +277,7 @@ class Chat:
         """Both lists as they would stand with the given fidelities."""
         levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
         before = self.sequence(self.done, is_done=True)
-        done = render(before, levels, text_of)
+        done = render(from_first_shown(before, levels), levels, text_of)
         asked = bool(before) and bool(done) and done[-1].role == "user"
         after = self.sequence(self.cur, is_done=False)
         cur = render(after, levels, text_of, answers=asked or not before)
@@ -272,6 +302,8 @@ class Chat:
         seqs = {seq for seq, entry in self.entries.items() if entry.id in ids} - self.forgotten
         for seq in seqs:
             old = self.entries[seq]
+            self.seq_of.pop(old.id, None)
+            self.tokens -= old.tokens
             self.entries[seq] = replace(
                 old, id="", content="", segments=(), tokens=0, pinned=False, source=Source(SourceKind.UNKNOWN)
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 from aider_gardener.messages import (
     ContentClass,
@@ -19,6 +19,7 @@ from aider_gardener.messages import (
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import Candidate, Shield, choose, swaps
 from aider_gardener.plan.expiry import Policy
+from aider_gardener.plan.folded import remembered
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.priority import names_any, priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
@@ -217,15 +218,20 @@ def candidates(
     policy: Policy = NO_POLICY,
     tail_tokens: int = 0,
 ) -> list[Candidate]:
-    """Every entry of the chat with its renditions, worth and shield, in the order of the chat. The last
-    exchanges that fit into `tail_tokens` are shielded as a whole."""
+    """Every entry of the chat of which something is shown, with its renditions, worth and shield, in the
+    order of the chat. The last exchanges that fit into `tail_tokens` are shielded as a whole."""
     entries = chat.all_entries()
-    old_code = outdated(entries, focus.paths)
+    shown = [entry for entry in entries if chat.fidelity.get(entry.seq) is not Fidelity.HIDDEN]
+    if not shown:
+        return []
+    # What is hidden cannot go lower: the hidden beginning of a long chat is not looked at.
+    first = next(at for at, entry in enumerate(entries) if entry is shown[0])
+    old_code = outdated(entries[first:], focus.paths)
     latest = {entry.id: entry.seq for entry in entries}
-    options = {entry.seq: options_of(entry, renditions) for entry in entries}
+    options = Options(renditions)
     floors = shields(entries, open_exchange(chat), Tail(tail_tokens, old_code, options))
     rows: list[Candidate] = []
-    for entry in entries:
+    for entry in shown:
         current = chat.fidelity.get(entry.seq, Fidelity.FULL)
         points = priority(entry, turn=chat.turn, focus=focus)
         if latest[entry.id] != entry.seq and not is_filler(entry):
@@ -234,7 +240,7 @@ def candidates(
             points = min(points, OUTDATED_POINTS)
         kept = floors[entry.seq] and policy.keeps(entry, chat.turn)
         floor = {Shield.LAST: Fidelity.COMPRESSED} if kept else floors[entry.seq]
-        rows.append(Candidate(entry, current, options[entry.seq], points, floor))
+        rows.append(Candidate(entry, current, options.of(entry), points, floor))
     return rows
 
 
@@ -243,6 +249,19 @@ def options_of(entry: Entry, renditions: RenditionsOf) -> tuple[Rendition, ...]:
     whole = Rendition(Fidelity.FULL, entry.content, entry.tokens + MESSAGE_OVERHEAD_TOKENS)
     shorter = [made for made in renditions(entry).values() if made.fidelity is not Fidelity.FULL]
     return (whole, *shorter, Rendition(Fidelity.HIDDEN, "", 0))
+
+
+class Options:
+    """The forms of entries, each made once when it is asked for."""
+
+    def __init__(self, renditions: RenditionsOf) -> None:
+        self._renditions = renditions
+        self._made: dict[int, tuple[Rendition, ...]] = {}
+
+    def of(self, entry: Entry) -> tuple[Rendition, ...]:
+        if entry.seq not in self._made:
+            self._made[entry.seq] = options_of(entry, self._renditions)
+        return self._made[entry.seq]
 
 
 def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
@@ -262,7 +281,7 @@ def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=4_096)
+@remembered(2_048)
 def code_lines(entry: Entry) -> frozenset[str]:
     """The lines of an entry's code and edits that are long enough to be told apart."""
     parts = [entry.content[s.start : s.end] for s in entry.segments if s.cls in CODE]
@@ -273,11 +292,11 @@ def code_lines(entry: Entry) -> frozenset[str]:
 @dataclass(frozen=True)
 class Tail:
     """The last exchanges that are to stand whole: how many tokens they may take, which replies hold code
-    of no more use (their short form is enough), and the forms of every entry by sequence number."""
+    of no more use (their short form is enough), and the forms of every entry."""
 
     tokens: int
     outdated: frozenset[int]
-    options: Mapping[int, tuple[Rendition, ...]]
+    options: Options
 
     def floors(self, finished: list[list[Entry]]) -> dict[int, dict[Shield, Fidelity]]:
         """How far down each entry of those exchanges may go. What programs said is not among them: it is
@@ -297,7 +316,7 @@ class Tail:
 
     def least(self, entry: Entry) -> Rendition:
         """The form in which an entry of the tail stands at least."""
-        forms = {form.fidelity: form for form in self.options[entry.seq]}
+        forms = {form.fidelity: form for form in self.options.of(entry)}
         whole = forms[Fidelity.FULL]
         return forms.get(Fidelity.COMPRESSED, whole) if entry.seq in self.outdated else whole
 

@@ -73,6 +73,18 @@ def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
     return found
 
 
+def from_first_shown(entries: Sequence[Entry], levels: Levels) -> Sequence[Entry]:
+    """The entries without the exchanges at their beginning of which nothing is shown: a view is the same
+    without them, and in a long chat they are nearly all."""
+    start = 0
+    for at, entry in enumerate(entries):
+        if at and entry.role == "user" and entries[at - 1].role == "assistant":
+            start = at
+        if levels.of(entry) is not Fidelity.HIDDEN:
+            return entries[start:]
+    return []
+
+
 def note_line(entry: Entry, text: str, label: str = "") -> str:
     """How one entry stands in a note: turn, what it was (or the given label), the text."""
     return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"

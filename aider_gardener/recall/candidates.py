@@ -6,8 +6,11 @@ A prompt that asks about the past wants more of it than an order to go on.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import attrgetter
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import VectorHit
@@ -77,25 +80,25 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
     near, spans = found_in(archive, request, session, floor)
     # What is not among the nearest is at most as near as the last of them.
     far = UNLISTED_SHARE * min(near.values(), default=0.0)
-    own = {entry.id: entry for entry in chat.entries.values()}
+    own = chat.seq_of
     if request.older and session:
         older_near, older_spans = found_in(archive, request, None, None)
         older_near = {span: value for span, value in older_near.items() if span[0] not in own}
         near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
     closed = closed_ids(chat, request) - standing_ids(chat, request)
-    contexts = contexts_of(chat)
     wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
     stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
     found: list[Passage] = []
     for entry_id, start, end in wanted:
         if entry_id not in stored:
             continue
-        entry, text = own.get(entry_id) or stored[entry_id], stored[entry_id].content
+        seq, text = own.get(entry_id), stored[entry_id].content
+        entry = stored[entry_id] if seq is None else chat.entries[seq]
         if not speaks(entry):
             continue
         if session and entry.session != session and not archive.past.allows(entry, archive.provider):
             continue
-        context = contexts.get(entry.seq, "") if entry_id in own else entry.source.detail
+        context = context_of(chat, entry) if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)
         found.append(Passage(entry, start, end, text[start:end], context, similarity))
     return found, far
@@ -122,14 +125,17 @@ def standing_ids(chat: Chat, request: Request) -> frozenset[str]:
     return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
 
 
-def reachable(chat: Chat, request: Request) -> list[Entry]:
-    """The entries of the chat itself that the request may find."""
+def reachable(chat: Chat, request: Request) -> Callable[[int], list[Entry]]:
+    """Gives the entries of one turn of the chat itself that the request may find."""
     closed = closed_ids(chat, request)
-    return [
-        entry
-        for seq, entry in chat.entries.items()
-        if entry.id not in closed and seq >= request.floor and speaks(entry)
-    ]
+    entries = list(chat.entries.values())
+
+    def of_turn(turn: int) -> list[Entry]:
+        first = bisect_left(entries, turn, key=attrgetter("turn"))
+        said = takewhile(lambda entry: entry.turn == turn, islice(entries, first, None))
+        return [e for e in said if e.id not in closed and e.seq >= request.floor and speaks(e)]
+
+    return of_turn
 
 
 def found_in(
@@ -143,7 +149,12 @@ def found_in(
         archive, request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
     )
     worded = archive.store.search_text(
-        request.query, limit=limits[1], session=session, min_seq=floor, exclude_sessions=excluded
+        request.query,
+        limit=limits[1],
+        session=session,
+        min_seq=floor,
+        exclude_sessions=excluded,
+        project=archive.within,
     )
     return (
         {(hit.entry_id, hit.start, hit.end): hit.similarity for hit in nearest},
@@ -174,6 +185,7 @@ def near_in_meaning(
         session=session,
         exclude_sessions=exclude_sessions,
         min_seq=min_seq,
+        project=archive.within,
     )
 
 
@@ -182,15 +194,15 @@ def weight(passage: Passage, archive: Archive, request: Request) -> float:
     return OLDER_WEIGHT if request.unasked and passage.entry.session != archive.session else 1.0
 
 
-def contexts_of(chat: Chat) -> dict[int, str]:
-    """For each entry what it answers: the command whose output it is, or the prompt before a reply."""
-    found: dict[int, str] = {}
-    asked = ""
-    for seq, entry in chat.entries.items():
-        if entry.source.kind is SourceKind.TYPED:
-            asked = entry.content[:CONTEXT_CHARS]
-        found[seq] = asked if entry.source.kind is SourceKind.REPLY else entry.source.detail
-    return found
+def context_of(chat: Chat, entry: Entry) -> str:
+    """What an entry answers: the command whose output it is, or the prompt before a reply."""
+    if entry.source.kind is not SourceKind.REPLY:
+        return entry.source.detail
+    for seq in range(entry.seq, -1, -1):
+        before = chat.entries.get(seq)
+        if before is not None and before.source.kind is SourceKind.TYPED:
+            return before.content[:CONTEXT_CHARS]
+    return ""
 
 
 def excluded(chat: Chat) -> frozenset[str]:
@@ -199,8 +211,9 @@ def excluded(chat: Chat) -> frozenset[str]:
         seq for seq in members([*chat.done, *chat.cur]) if chat.fidelity.get(seq) in (None, Fidelity.FULL)
     }
     closed = shown | open_exchange(chat)
-    free = {entry.id for seq, entry in chat.entries.items() if seq not in closed and seq not in chat.gone}
-    gone = {chat.entries[seq].id for seq in chat.gone} - free
+    gone = {chat.entries[seq].id for seq in chat.gone}
+    if gone:  # said again, it may be had
+        gone -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.gone}
     return frozenset({chat.entries[seq].id for seq in closed} | gone)
 
 

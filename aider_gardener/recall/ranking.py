@@ -19,14 +19,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
-from aider_gardener.messages import Entry, Segment
+from aider_gardener.messages import Entry
+from aider_gardener.plan.folded import remembered
 
 STEM_WEIGHT = 0.75
 """What a match of the stem alone counts beside one of the word."""
@@ -51,6 +52,9 @@ BEST_TURNS = 5
 """All passages of so many turns are looked at, beside those that a search found."""
 COMPANY_PASSAGES = 240
 """So many passages more, at most."""
+TERMS_KEPT, LINES_KEPT = 768, 2_048
+"""So many passages and lines stay split into words, some 40 KB and 1 KB each: those of the last question or
+two, for the next one finds most of them again."""
 
 Turn = tuple[str, int]
 
@@ -77,7 +81,7 @@ class Passage:
     similarity: float = 0.0
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=TERMS_KEPT)
 def terms(text: str) -> Terms:
     """The terms of a text, cached: the same passages are candidates again and again."""
     lines = [plain(line) for line in LINE_END.split(text) if line.strip()]
@@ -87,7 +91,7 @@ def terms(text: str) -> Terms:
     return Terms(words, stems, tuple(lines) if len(lines) > 1 else ())
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=LINES_KEPT)
 def plain(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return keys(text)
 
@@ -215,30 +219,35 @@ def best_by_turn(passages: Sequence[Passage], scores: Sequence[float]) -> dict[T
 
 
 def company(
-    passages: Sequence[Passage], scores: Sequence[float], entries: Iterable[Entry], similarity: float
+    passages: Sequence[Passage],
+    scores: Sequence[float],
+    session: str,
+    of_turn: Callable[[int], Sequence[Entry]],
+    similarity: float,
 ) -> list[Passage]:
-    """The other passages of the turns that fit best; `similarity` is what is assumed of them."""
+    """The other passages of the turns that fit best, of one session whose entries `of_turn` gives;
+    `similarity` is what is assumed of them."""
     best = best_by_turn(passages, scores)
     turns = sorted(best, key=lambda key: (-best[key], key))[:BEST_TURNS]
     known = {(passage.entry.id, passage.start, passage.end) for passage in passages}
     contexts = {passage.entry.id: passage.context for passage in passages}
     found: list[Passage] = []
-    by_turn: dict[Turn, dict[str, Entry]] = {}
-    for entry in entries:
-        by_turn.setdefault((entry.session, entry.turn), {}).setdefault(entry.id, entry)
-    for turn in turns:
-        for entry in by_turn.get(turn, {}).values():
-            context = contexts.get(entry.id, entry.source.detail)
-            for start, end in cuts(entry.id, entry.content, entry.segments):
+    for own, turn in turns:
+        said: dict[str, Entry] = {}
+        for entry in of_turn(turn) if own == session else ():
+            said.setdefault(entry.id, entry)
+        for entry in said.values():
+            context, content = contexts.get(entry.id, entry.source.detail), entry.content
+            for start, end in cuts(entry):
                 if (entry.id, start, end) not in known:
-                    found.append(Passage(entry, start, end, entry.content[start:end], context, similarity))
+                    found.append(Passage(entry, start, end, content[start:end], context, similarity))
     return found[:COMPANY_PASSAGES]
 
 
-@lru_cache(maxsize=512)
-def cuts(entry_id: str, content: str, segments: tuple[Segment, ...]) -> tuple[tuple[int, int], ...]:
+@remembered(512)
+def cuts(entry: Entry) -> tuple[tuple[int, int], ...]:
     """The spans of an entry's passages."""
-    return tuple((one.start, one.end) for one in chunk(entry_id, content, segments))
+    return tuple((one.start, one.end) for one in chunk(entry.id, entry.content, entry.segments))
 
 
 def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[tuple[int, float]]:

@@ -95,7 +95,7 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
         for points, passage in zip(scores, passages, strict=True)
     ):
         return []
-    more = company(passages, scores, reachable(chat, request), far)
+    more = company(passages, scores, archive.session, reachable(chat, request), far)
     passages += more
     scores = score(words, passages, archive, request) if more else scores
     placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, scores)]

@@ -4,12 +4,15 @@
 
 Each input is a recorded output (or a part of one) with lines dropped, doubled, cut, joined and swapped for
 lines of others, with runs of blanks, fences, ANSI codes and brackets put in. One call is made with each,
-without the guard that the product has around it: what is raised is counted by its class and place.
+without the guard that the product has around it: what is raised is counted by its class and place, and so is
+what takes more than 5 s of processor time. A call that does not end within two minutes ends the run with its
+traceback. Runs with other seeds are added to those that the file holds already, each as a slice of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import random
 import sys
@@ -37,6 +40,8 @@ from bench.provenance import made_on
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "garbage.json"
 LINES = 60
+SLOW_SECONDS, HANG_SECONDS, WATCHED = 5.0, 120, 200
+"""More processor time for one input counts as a fault; so long for WATCHED inputs together ends the run."""
 FOCUS = Focus(frozenset({"error", "total", "test_a"}), frozenset({"src/main.py", "tests/test_a.py"}))
 Call = Callable[[str], object]
 
@@ -134,16 +139,35 @@ def attack(inputs: int, texts: Sequence[str], seed: int) -> tuple[Counter[str], 
     raised: Counter[str] = Counter()
     shortest: dict[str, str] = {}
     for number in range(inputs):
+        if number % WATCHED == 0:
+            faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
         text = mutated(texts, rng)
         name, call = table[number % len(table)]
+        began, key = time.process_time(), ""
         try:
             call(text)
         except Exception as error:  # reason: what is raised is the result
             key = f"{name}: {type(error).__name__} in {place_of(error)}"
+        if time.process_time() - began > SLOW_SECONDS:
+            key = f"{name}: more than {SLOW_SECONDS:g} s"
+        if key:
             raised[key] += 1
             if len(text) < len(shortest.get(key, text + " ")):
                 shortest[key] = text
+    faulthandler.cancel_dump_traceback_later()
     return raised, shortest
+
+
+def with_slice(path: Path, seed: int, made: dict[str, Any]) -> dict[str, Any]:
+    """What the file holds with one run more, and the sums over all of them."""
+    held = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    slices = {**held.get("slices", {}), str(seed): made}
+    return {
+        "command": "python -m bench.attacks.garbage --inputs N --seed SEED",
+        "inputs": sum(each["inputs"] for each in slices.values()),
+        "raised": sum(sum(each["raised"].values()) for each in slices.values()),
+        "slices": dict(sorted(slices.items(), key=lambda item: int(item[0]))),
+    }
 
 
 def texts_in(folders: Sequence[Path]) -> list[str]:
@@ -163,8 +187,7 @@ def main() -> None:
     raised, shortest = attack(options.inputs, texts_in([RECORDED, *options.corpus]), options.seed)
     for key, times in raised.most_common():
         print(times, key, repr(shortest[key][:200]), flush=True)
-    value: dict[str, Any] = {
-        "command": f"python -m bench.attacks.garbage --inputs {options.inputs} --seed {options.seed}",
+    made: dict[str, Any] = {
         "made_on": made_on(),
         "inputs": options.inputs,
         "folders of texts": 1 + len(options.corpus),
@@ -172,6 +195,7 @@ def main() -> None:
         "minutes": round((time.monotonic() - began) / 60, 1),
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
+    value = with_slice(options.json, options.seed, made)
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     print(f"{options.inputs} inputs, {sum(raised.values())} raised", file=sys.stderr)
 

@@ -3,12 +3,14 @@
     python -m bench.attacks.long [--outputs 300] [--short 2000] [--json FILE]
 
 `outputs`: each turn a `/run` that prints 200 KB, then a question. `short`: a question and an answer. Each
-runs in a process of its own, once with the gardener and once without, for aider's own work grows too.
+runs in a process of its own, once with the gardener and once without, for aider's own work grows too. One
+more, shorter run of each counts what the gardener's own code allocated in a turn and still holds.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import statistics
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +26,19 @@ from typing import Any
 
 import psutil
 
+import aider_gardener
+from bench.provenance import made_on
+
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "long.json"
 COMMAND = "python -m bench.attacks.long"
 OUTPUT_BYTES = 200_000
+POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000), 50
+"""Turns at which figures are taken, of so many turns up to there."""
+SLOPE_FROM = 200
+ALONE_PART = 10
+"""aider alone plays a tenth of the turns: it sends the whole history, and counts its tokens, on each."""
+TRACED = {"outputs": (30, 60), "short": (300, 400)}
+"""The turns between which allocations are counted; before them caches fill."""
 PRINTER = """\
 import random, sys
 seed, size = int(sys.argv[1]), int(sys.argv[2])
@@ -49,10 +62,12 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Run:
-    """CPU seconds of this process in each turn, and the process's resident bytes after it."""
+    """CPU seconds of this process in each turn, the process's resident bytes after it, and the CPU seconds
+    of a fixed piece of work beside it: on a machine that others use too, these grow with the rest."""
 
     seconds: list[float]
     resident: list[int]
+    yardstick: list[float]
 
     def figures(self) -> dict[str, Any]:
         """Medians of an early and of the last tenth of the turns; growth a turn over the last half."""
@@ -68,7 +83,35 @@ class Run:
             "resident_mb": round(self.resident[-1] / 1e6, 1),
             "grown_mb": round((self.resident[-1] - self.resident[tenth]) / 1e6, 1),
             "kb_a_turn": round((half[-1] - half[0]) / 1000 / max(1, len(half) - 1), 2),
+            "at_turn": {str(turn): self.point(turn) for turn in POINTS if turn <= turns},
+            "slope": self.slope(),
         }
+
+    def point(self, turn: int) -> dict[str, float]:
+        """Median and 95th percentile of the turns before a turn, in milliseconds, and memory then."""
+        lately = sorted(self.seconds[max(1, turn - AROUND) : turn])
+        return {
+            "p50_ms": round(1000 * statistics.median(lately), 1),
+            "fixed_work_ms": round(1000 * statistics.median(self.yardstick[max(1, turn - AROUND) : turn]), 2),
+            "p95_ms": round(1000 * lately[int(0.95 * (len(lately) - 1))], 1),
+            "resident_mb": round(self.resident[turn - 1] / 1e6, 1),
+        }
+
+    def slope(self) -> float:
+        """The median of the last turns to that of the turns around turn 200, or the first third, each in
+        units of the fixed piece of work at that time."""
+        at = min(SLOPE_FROM, len(self.seconds) // 3)
+        early = slice(max(1, at - AROUND // 2), at + AROUND // 2)
+        costs = [cost / unit for cost, unit in zip(self.seconds, self.yardstick, strict=True)]
+        return round(statistics.median(costs[-AROUND:]) / statistics.median(costs[early]), 2)
+
+
+def fixed_work() -> float:
+    """CPU seconds of some words looked up and joined, about a millisecond where nothing else runs."""
+    began = time.process_time()
+    words = {f"word{n}": n for n in range(2_000)}
+    " ".join(sorted(word for word in words if words[word] % 3))
+    return time.process_time() - began
 
 
 def make_coder(root: Path) -> Any:
@@ -115,7 +158,14 @@ def say_short(coder: Any, turn: int) -> None:
 SCENARIOS: dict[str, Callable[[Any, int], None]] = {"outputs": say_outputs, "short": say_short}
 
 
-def run(scenario: str, turns: int, *, gardened: bool, embedder: str = "none") -> Run:
+def run(
+    scenario: str,
+    turns: int,
+    *,
+    gardened: bool,
+    embedder: str = "none",
+    before_turn: Callable[[int], None] = lambda turn: None,
+) -> Run:
     """One chat of so many turns in this process, in a directory that is gone afterwards."""
     from aider_gardener import install, uninstall
     from aider_gardener.settings import Settings
@@ -123,6 +173,7 @@ def run(scenario: str, turns: int, *, gardened: bool, embedder: str = "none") ->
     process, say = psutil.Process(), SCENARIOS[scenario]
     seconds: list[float] = []
     resident: list[int] = []
+    yardstick: list[float] = []
     before = Path.cwd()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         if gardened:
@@ -130,21 +181,41 @@ def run(scenario: str, turns: int, *, gardened: bool, embedder: str = "none") ->
         try:
             coder = make_coder(Path(root))
             for turn in range(turns):
+                before_turn(turn)
                 began = time.process_time()
                 say(coder, turn)
                 seconds.append(time.process_time() - began)
                 resident.append(process.memory_info().rss)
+                yardstick.append(min(fixed_work() for _ in range(3)))
                 if turn % 50 == 49:
-                    print("\n" + json.dumps(Run(seconds, resident).figures()), flush=True)
+                    print("\n" + json.dumps(Run(seconds, resident, yardstick).figures()), flush=True)
         finally:
             uninstall()
             os.chdir(before)
-    return Run(seconds, resident)
+    return Run(seconds, resident, yardstick)
 
 
-def in_child(scenario: str, turns: int, *, gardened: bool) -> dict[str, Any]:
+def held(scenario: str) -> float:
+    """Kilobytes a turn that the gardener's own code allocated and that are still there."""
+    first, last = TRACED[scenario]
+    own = [tracemalloc.Filter(True, str(Path(aider_gardener.__file__).parent / "*"))]
+    before: list[tracemalloc.Snapshot] = []
+
+    def looked_at(turn: int) -> None:
+        if turn == first:
+            tracemalloc.start()
+        if turn in (first, last):
+            gc.collect()
+            before.append(tracemalloc.take_snapshot().filter_traces(own))
+
+    run(scenario, last + 1, gardened=True, before_turn=looked_at)
+    changes = before[1].compare_to(before[0], "filename")
+    return round(sum(change.size_diff for change in changes) / 1_000 / (last - first), 1)
+
+
+def in_child(scenario: str, turns: int, who: str) -> dict[str, Any]:
     """The figures of one chat in a process of its own."""
-    words = [scenario, str(turns), "gardener" if gardened else "aider"]
+    words = [scenario, str(turns), who]
     done = subprocess.run(
         [sys.executable, "-m", "bench.attacks.long", "--child", *words],
         env={**os.environ, **ENVIRONMENT},
@@ -167,18 +238,25 @@ def main(words: Sequence[str] | None = None) -> None:
     options = parser.parse_args(words)
     if options.child:
         scenario, turns, who = options.child
+        if who == "held":
+            print("\n" + json.dumps({"held_kb_a_turn": held(scenario)}))
+            return
         print("\n" + json.dumps(run(scenario, int(turns), gardened=who == "gardener").figures()))
         return
     found: dict[str, dict[str, Any]] = {}
     for scenario in SCENARIOS:
         for gardened in (True, False):
             name = f"{scenario}, {'gardener' if gardened else 'aider alone'}"
-            found[name] = in_child(scenario, getattr(options, scenario), gardened=gardened)
+            turns = getattr(options, scenario) // (1 if gardened else ALONE_PART)
+            found[name] = in_child(scenario, turns, "gardener" if gardened else "aider")
+            if gardened:
+                found[name] |= in_child(scenario, turns, "held")
             print(f"{name:24}", *(f"{key} {value}" for key, value in found[name].items()), flush=True)
     command = f"{COMMAND} --outputs {options.outputs} --short {options.short}"
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(
-        json.dumps({"command": command, "runs": found}, indent=1) + "\n", encoding="utf-8"
+        json.dumps({"command": command, "made_on": made_on(), "runs": found}, indent=1) + "\n",
+        encoding="utf-8",
     )
 
 

@@ -276,8 +276,9 @@ def test_sessions_and_state(store: Store) -> None:
     store.open_session("s3", project="other", started_at=1.0)
     put(store, "x", turn=4, seq=0)
     put(store, "y", session="unopened", seq=0)
-    assert [each.id for each in store.sessions("p")] == ["s2", "s1"]
-    info = store.sessions("p")[1]
+    begun = [each.id for each in store.sessions("p")]
+    assert begun == ["s1", "s2"], "in the order in which they were begun, whatever the clock said"
+    info = store.sessions("p")[0]
     assert (info.entries, info.turns, info.provider, info.model, info.last_at) == (
         1,
         4,
@@ -286,7 +287,7 @@ def test_sessions_and_state(store: Store) -> None:
         100.0,
     )
     store.open_session("s1", project="changed", started_at=99.0, model="gpt-5")
-    assert store.sessions("p")[1].started_at == 10.0 and store.sessions("p")[1].model == "gpt-5"
+    assert store.sessions("p")[0].started_at == 10.0 and store.sessions("p")[0].model == "gpt-5"
     assert store.get_state("s1", "view") is None
     store.set_state("s1", "view", "1\0\ud800")
     store.set_state("s1", "view", "2\0\ud800")

@@ -17,8 +17,9 @@ from aider_gardener.gardener.compactions import (
     may_be_due,
     show_originals,
 )
-from aider_gardener.gardener.state import Prefix
+from aider_gardener.gardener.state import UNDOABLE, Prefix
 from aider_gardener.messages import Fidelity, Message
+from aider_gardener.plan.folded import Folded
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
@@ -215,3 +216,35 @@ def test_the_cache_is_as_warm_as_the_provider_says_and_cold_after_a_while() -> N
     assert market(usage, prefix, cold=False).warm == 0.0
     usage.prices = Prices()
     assert market(usage, prefix, cold=False) == Market(warm=0.0)
+
+
+def test_the_last_fifty_compactions_can_be_undone_and_then_all_at_once() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    gardener.sync(long_talk(4), [])
+    state = gardener.state
+    for step in range(UNDOABLE + 5):
+        apply(state, {} if step % 2 else {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "test")
+    for _ in range(UNDOABLE):
+        gardener.undo()
+    with pytest.raises(UsageError, match=r"only the last 50 .* undo all"):
+        gardener.undo()
+    assert state.chat.fidelity and gardener.undo(every=True) == 2
+    assert shown(gardener) == long_talk(4)
+    with pytest.raises(UsageError, match="no compaction to undo"):
+        gardener.undo(every=True)
+
+
+def test_a_long_output_that_stands_nowhere_is_kept_folded_and_comes_back_whole() -> None:
+    gardener = make_gardener(history_tokens=600)
+    printed = "\n".join(f"2026-11-22 INFO job {n} took {n * 7 % 13} s" for n in range(2_000))
+    gardener.enter_turn()
+    messages = [Message("user", printed), Message("assistant", "Ok."), *long_talk(6)]
+    gardener.sync(messages, [])
+    assert gardener.tend()
+    gardener.leave_turn()
+    first = gardener.state.chat.entries[0]
+    assert isinstance(first, Folded) and len(vars(first)["folded"]) < len(printed) / 4
+    gardener.undo()
+    assert shown(gardener) == messages
+    gardener.sync(messages, [])
+    assert len(gardener.state.chat.entries) == len(messages)

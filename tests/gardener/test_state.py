@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_chats import long_talk
 from made_entries import make_gardener, talk
 
-from aider_gardener.gardener.state import Point, Prefix
+from aider_gardener.gardener.state import UNDOABLE, Point, Prefix, Views
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Prices
 
@@ -83,7 +86,7 @@ def test_a_twin_changes_on_its_own() -> None:
     other = state.twin()
     other.chat.clear()
     other.compactions.applied.clear()
-    other.compactions.before.clear()
+    other.compactions.before.push({1: Fidelity.LINE})
     other.prefix.changed("another")
     other.given.ids.add("g1")
     other.growth.points.append(Point(1, 2))
@@ -115,3 +118,31 @@ def test_how_often_the_prefix_was_the_same() -> None:
     assert prefix.kept_share == 0.0
     assert [prefix.changed(key) for key in ("a", "a", "b", "b")] == [False, False, True, False]
     assert prefix.kept_share == 0.75
+
+
+LEVELS = st.dictionaries(st.integers(0, 6), st.sampled_from([Fidelity.LINE, Fidelity.HIDDEN]), max_size=5)
+
+
+@given(st.lists(LEVELS | st.none(), max_size=3 * UNDOABLE))
+def test_views_come_back_as_they_were_the_last_first(steps: list[dict[int, Fidelity] | None]) -> None:
+    """None takes one back; the model is a plain list of whole views, cut to the last UNDOABLE."""
+    views, plain = Views(), list[dict[int, Fidelity]]()
+    for step in steps:
+        if step is not None:
+            views.push(step)
+            plain = [*plain, step][-UNDOABLE:]
+        elif plain:
+            assert views.pop() == plain.pop()
+        assert len(views) == len(plain)
+    while plain:
+        assert views.pop() == plain.pop()
+    with pytest.raises(IndexError):
+        views.pop()
+
+
+def test_a_view_that_hardly_differs_costs_hardly_anything() -> None:
+    views = Views()
+    for last in range(1_000, 1_000 + 2 * UNDOABLE):
+        views.push(dict.fromkeys(range(last), Fidelity.HIDDEN))
+    assert (len(views), views.made) == (UNDOABLE, 2 * UNDOABLE)
+    assert max(len(each) for each in views.older) == 1

@@ -158,9 +158,9 @@ def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
 
 def test_what_was_cleared_is_no_original_that_may_stand_again() -> None:
     chat = chat_of(talk(("a", "b")))
-    assert chat.spare_originals([])
+    assert chat.spare_originals([], {Message("user", "a")})
     chat.clear()
-    assert chat.spare_originals([]) == {}
+    assert chat.spare_originals([], {Message("user", "a")}) == {}
 
 
 def test_a_turn_that_is_due_counts_once_something_enters() -> None:

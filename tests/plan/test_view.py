@@ -22,6 +22,7 @@ from aider_gardener.plan.view import (
     Rule,
     UserFirst,
     align,
+    from_first_shown,
     legal,
     members,
     problems,
@@ -233,3 +234,15 @@ def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pyt
     monkeypatch.setattr(chat_module, "render", lambda *_given, **_options: pieces("au"))
     done, cur = chat.rendered({0: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
     assert problems([piece.message for piece in [*done, *cur]]) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(entries=legal_chats(), data=st.data())
+def test_the_hidden_beginning_of_a_chat_makes_no_difference_to_its_view(
+    entries: list[Entry], data: st.DataObject
+) -> None:
+    hidden = data.draw(st.integers(0, len(entries)))
+    levels = {e.seq: Fidelity.HIDDEN if e.seq < hidden else data.draw(LEVELS) for e in entries}
+    rest = from_first_shown(entries, Levels(levels))
+    assert render(rest, Levels(levels), text_of) == render(entries, Levels(levels), text_of)
+    assert len(rest) <= max(0, len(entries) - hidden) + 1, "an exchange that is shown in part stays"

@@ -48,7 +48,7 @@ def test_company_is_what_no_search_found_of_the_best_turns() -> None:
         f"Paragraph {n} has enough words to stand as a passage of its own here." for n in range(4)
     )
     reply = entry(2, "assistant", text, turn=2)
-    more = company([passage(found)], [0.7], [found, reply], 0.1)
+    more = company([passage(found)], [0.7], found.session, {found.turn: [found, reply]}.__getitem__, 0.1)
     assert {one.entry.id for one in more} == {found.id, reply.id}
     assert "".join(one.text for one in more if one.entry is reply).count("Paragraph") == 4
     assert all(one.similarity == 0.1 for one in more)
@@ -59,4 +59,7 @@ def test_company_is_bounded() -> None:
     log = entry(
         2, "user", "\n".join(f"line {n} of a long output that nobody reads" for n in range(9_000)), turn=2
     )
-    assert len(company([passage(found)], [0.7], [found, log], 0.0)) == COMPANY_PASSAGES
+    assert (
+        len(company([passage(found)], [0.7], found.session, {found.turn: [found, log]}.__getitem__, 0.0))
+        == COMPANY_PASSAGES
+    )

@@ -170,6 +170,11 @@ class Store(Protocol):
         ...
 
     @property
+    def directory(self) -> Path | None:
+        """Where the archive lies, None for one in memory."""
+        ...
+
+    @property
     def notice(self) -> str:
         """One line for the user when something was set aside or is unavailable, else ""."""
         ...
@@ -235,7 +240,7 @@ class Store(Protocol):
         ...
 
     def sessions(self, project: str) -> list[SessionInfo]:
-        """The sessions of a project, oldest first."""
+        """The sessions of a project, in the order in which they were begun."""
         ...
 
     def search_text(
@@ -247,11 +252,13 @@ class Store(Protocol):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[TextHit]:
         """The chunks that best match any words of a text, best first.
 
         Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
-        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes.
+        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes, `project`
+        keeps entries that occur in one of its sessions.
         """
         ...
 
@@ -288,6 +295,7 @@ class Store(Protocol):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[VectorHit]:
         """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
 

@@ -41,6 +41,7 @@ class Filter:
     exclude_sessions: Collection[str] = ()
     classes: Collection[ContentClass] | None = None
     min_seq: int | None = None
+    project: str | None = None
 
 
 def find(db: apsw.Connection, query: str, limit: int, wanted: Filter) -> list[TextHit]:
@@ -143,7 +144,7 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         conditions.append(f"o.cls IN ({_marks(wanted.classes)})")
         values.extend(cls.value for cls in wanted.classes)
     is_placed = wanted.session is not None or wanted.min_seq is not None
-    if not (is_placed or wanted.exclude_sessions):
+    if not (is_placed or wanted.exclude_sessions or wanted.project is not None):
         return conditions, values
     inner = "EXISTS (SELECT 1 FROM occurrences n WHERE n.original = o.number"
     if wanted.session is not None:
@@ -156,6 +157,9 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         excluded = f"SELECT number FROM sessions WHERE id IN ({_marks(wanted.exclude_sessions)})"
         inner += f" AND n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
+    if wanted.project is not None:
+        inner += " AND n.session IN (SELECT number FROM sessions WHERE project = ?)"
+        values.append(wanted.project)
     return [*conditions, inner + ")"], values
 
 

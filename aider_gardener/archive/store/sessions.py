@@ -53,7 +53,7 @@ def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
         SELECT s.id, s.project, s.started_at, s.provider, s.model, count(n.number),
                coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
-        WHERE s.project = ? GROUP BY s.number ORDER BY s.started_at, s.number"""
+        WHERE s.project = ? GROUP BY s.number ORDER BY s.number"""
     return [SessionInfo(*row) for row in db.execute(sql, (project,))]
 
 
@@ -187,11 +187,14 @@ def let_go(db: apsw.Connection) -> None:
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
-    """The sessions that a process holds open, or in which something was said in the last 24 hours."""
+    """The sessions that a process holds open, or in which something was said in the last 24 hours.
+
+    A time in the future tells of a clock that was wrong, not of a session that lives until then.
+    """
     recent = db.execute(
-        """SELECT s.id FROM sessions s WHERE s.started_at > ?1 OR EXISTS (
-               SELECT 1 FROM occurrences n WHERE n.session = s.number AND n.at > ?1)""",
-        (now - QUIET_SECONDS,),
+        """SELECT s.id FROM sessions s WHERE s.started_at BETWEEN ?1 AND ?2 OR EXISTS (
+               SELECT 1 FROM occurrences n WHERE n.session = s.number AND n.at BETWEEN ?1 AND ?2)""",
+        (now - QUIET_SECONDS, now + QUIET_SECONDS),
     )
     found = {str(row[0]) for row in recent}
     host = this_host()
@@ -200,7 +203,7 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
         if own == host:
             if is_running(pid, started):
                 found.add(session)
-        elif at > now - FOREIGN_SECONDS:
+        elif abs(now - at) < FOREIGN_SECONDS:
             found.add(session)
     return frozenset(found)
 

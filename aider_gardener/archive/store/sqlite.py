@@ -73,6 +73,9 @@ FROM_COPY = "; {saved} entries of its copy, which is yours, were put back"
 NOT_EXPORTED = "damaged and not exported: {ids}; `gardener store verify` mends what it can"
 DAMAGED_SHOWN = 5
 RETRY_SECONDS = 0.05
+FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
+FALTERING_SECONDS = 1.0
+"""What a file system that fails for a moment says, and how long opening is tried again then."""
 MEMORY_ONLY = "{error}; from here on this session is kept in memory only"
 
 BACKLOG_PER_ADD = 16
@@ -242,6 +245,10 @@ class SqliteStore(SqliteBase):
     def persistent(self) -> bool:
         return self._db.path is not None
 
+    @property
+    def directory(self) -> Path | None:
+        return self._db.path.parent if self._db.path is not None else None
+
     def open_session(
         self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
     ) -> None:
@@ -327,8 +334,9 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[TextHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
         return self._read_or([], lambda db: search.find(db, query, limit, wanted))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
@@ -354,8 +362,9 @@ class SqliteStore(SqliteBase):
         exclude_sessions: Collection[str] = (),
         classes: Collection[ContentClass] | None = None,
         min_seq: int | None = None,
+        project: str | None = None,
     ) -> list[VectorHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq)
+        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
         return self._read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:
@@ -614,12 +623,14 @@ def kept_copy(path: Path) -> str:
 
 
 def _connect(database: Database) -> None:
-    """Open a file that another process may be setting up or holding right now."""
-    deadline = time.monotonic() + BUSY_MILLISECONDS / 1_000
+    """Open a file that another process may be setting up or holding right now, or whose file system fails for
+    a moment, as one over a network does: without this the whole session would be kept in memory only."""
+    began = time.monotonic()
     while True:
         try:
             return database.connect()
-        except apsw.BusyError:
-            if time.monotonic() >= deadline:
+        except (apsw.BusyError, *FALTERING) as error:
+            patience = FALTERING_SECONDS if isinstance(error, FALTERING) else BUSY_MILLISECONDS / 1_000
+            if time.monotonic() >= began + patience:
                 raise
             time.sleep(RETRY_SECONDS)

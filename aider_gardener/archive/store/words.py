@@ -47,7 +47,7 @@ STOP_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     """One key of the index. `stem` is "" for compounds, short words and scripts without spaces."""
 
@@ -123,7 +123,7 @@ def _telling(word: Word) -> tuple[bool, int]:
     return (not word.text.isalpha() or not word.text.isascii(), min(len(word.text), 24))
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def _run_words(run: str) -> tuple[Word, ...]:
     if not run.isascii():
         plain = _without_accents(run)
