@@ -206,6 +206,11 @@ def original(db: apsw.Connection, stored_id: str) -> str | None:
     return text_of(stored_id, *rows[0]) if rows else None
 
 
+def is_unlisted(db: apsw.Connection, stored_id: str) -> bool:
+    """Whether an entry is there though the index of ids, which a disk may have altered, does not say so."""
+    return db.execute("SELECT 1 FROM originals NOT INDEXED WHERE id = ?", (stored_id,)).get is not None
+
+
 def text_of(stored_id: str, role: str, stored_hash: bytes, body: bytes) -> str:
     """A stored text, once it is seen to be the one that was stored. Raises Damaged."""
     if not is_text_of(role, stored_hash, body):

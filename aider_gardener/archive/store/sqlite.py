@@ -215,7 +215,10 @@ class SqliteBase:
     def _sound(self, stored_id: str, step: Step[Result]) -> Result:
         """Read of one entry. Raises Damaged if it was altered and no copy of it is sound."""
         try:
-            return self._db.read(step)
+            found = self._db.read(step)
+            if found is not None or not self._db.read(lambda db: entries.is_unlisted(db, stored_id)):
+                return found
+            self._repair(apsw.CorruptError("an index that lacks a row"))
         except entries.Damaged:
             if not self._mend(stored_id):
                 raise

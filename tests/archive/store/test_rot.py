@@ -159,6 +159,21 @@ def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int
     assert set(found) - {"unmended"} == set()
 
 
+def test_an_entry_that_the_index_of_ids_lacks_is_found(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    path, wanted = tmp_path / "gardener.db", stored[2].id.encode()
+    data = path.read_bytes()
+    db = apsw.Connection(str(path))
+    page = db.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_autoindex_originals_1'").get
+    db.close()
+    at = data.index(wanted, (page - 1) * 4_096)
+    path.write_bytes(data[:at] + wanted[:-1] + b"z" + data[at + len(wanted) :])
+    store = open_store(tmp_path)
+    assert store.original(stored[2].id) == stored[2].content and "was damaged" in store.notice
+    assert store.original("g000000000") is None and store.verify() == []
+    store.close()
+
+
 def test_flipped_bits_anywhere(tmp_path: Path) -> None:
     run = flips.attack(25, seed=int.from_bytes(os.urandom(4), "big"), with_copy=True)
     assert run["counts"] == {"held": 25}, run
