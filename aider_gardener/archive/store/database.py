@@ -130,6 +130,7 @@ class Database:
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._trusted: tuple[int, int] | None = None
+        self._is_identity_kept = False
         self._page_bytes = 4_096
         if connect:
             self.connect()
@@ -175,6 +176,8 @@ class Database:
             db.close()
             raise
         self._connection, self._trusted = db, self._identity
+        # Some file systems number a file anew when it is first written, or whenever they are asked.
+        self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
         self._page_bytes = int(db.pragma("page_size"))
         self.set_patience()
         if self.path is not None:
@@ -289,9 +292,11 @@ class Database:
             return
         try:
             found = os.stat(self.path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             raise Gone("the file is gone") from None
-        if (found.st_dev, found.st_ino) != self._identity:
+        except OSError:  # a file system that fails for a moment tells nothing
+            return
+        if self._is_identity_kept and (found.st_dev, found.st_ino) != self._identity:
             raise Gone("another file took its place")
         if not found.st_size or self._is_cut_off(found.st_size):
             raise Gone("the file was cut off")

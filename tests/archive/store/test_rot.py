@@ -332,6 +332,27 @@ def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(tmp_path:
     store.close()
 
 
+def test_a_file_system_that_fails_or_numbers_files_anew_is_not_taken_for_a_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aider_gardener.archive.store import database, location
+
+    numbers = iter(range(10_000))
+    monkeypatch.setattr(location, "identity", lambda path: (1, next(numbers)))
+    store = open_store(tmp_path)
+    put(store, "one", 0)
+    assert store.notice == ""
+
+    def failing(path: Path) -> os.stat_result:
+        raise OSError(5, "input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database.os, "stat", failing)
+        put(store, "two", 1)
+    assert store.notice == "" and len(store.session_entries("s")) == 2
+    store.close()
+
+
 def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
     stored = filled(tmp_path)
     altered(tmp_path, "UPDATE state SET value = 'another' WHERE session = ''")
