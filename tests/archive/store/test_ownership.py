@@ -11,7 +11,7 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.archive.store import Chunk, Store, open_store, ownership, schema
+from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, schema
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 
@@ -46,6 +46,8 @@ def aside(directory: Path) -> list[Path]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
+    """Where an archive is to lie, for a user who has made one before: what is older than the key is his."""
+    ownership.user_key(location.user_directory())
     return tmp_path / ".aider.gardener"
 
 
