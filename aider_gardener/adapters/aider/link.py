@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import secrets
@@ -62,6 +63,8 @@ class State:
             if key not in self.stores:
                 from aider_gardener.archive.store import open_store
 
+                if not self.stores:
+                    atexit.register(self.close_at_exit)
                 self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
             return self.stores[key]
 
@@ -89,6 +92,11 @@ class State:
                 self.backlogs[key].resume()
             self.backlogs[key].session = session
             return self.backlogs[key]
+
+    def close_at_exit(self) -> None:
+        """Close what is still open as the process ends: a session's end makes the archive's copy."""
+        with Guard(None):
+            self.close()
 
     def close(self) -> None:
         with self.lock:

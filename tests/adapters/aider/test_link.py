@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,20 @@ def test_without_git_the_archive_is_at_user_level(
     assert not (repository / ".aider.gardener").exists()
     assert Path(driver.coder.gardener.state.archive.store.stats().path).is_file()
     driver.coder.gardener.state.archive.store.forget_session(driver.coder.gardener.state.archive.session)
+
+
+def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, sys\n"
+        "from aider_gardener.adapters.aider.link import state\n"
+        "store = state.store(pathlib.Path(sys.argv[1]))\n"
+        "store.open_session('s', project='p', started_at=1.0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=60)
+    assert sorted(each.name for each in (tmp_path / "a").glob("gardener.db*")) == [
+        "gardener.db",
+        "gardener.db.copy",
+    ]
 
 
 def test_a_file_in_the_archives_place_leaves_memory_in_memory(
