@@ -518,10 +518,14 @@ class SqliteStore(SqliteBase):
         self._db.close()
 
     def _copy(self) -> None:
-        """Make the copy of the archive as it is now; without one the former stays."""
+        """Make the copy of the archive as it is now; without one the former stays. What was altered since the
+        former is put back first: the new one must not take it over."""
         path = self._db.path
         if path is not None:
-            with contextlib.suppress(OSError, apsw.Error):
+            with contextlib.suppress(OSError, apsw.Error, StoreError):
+                if self._db.read(lambda db: next(check.faults(db), None)) is not None:
+                    former = repair.own_copy(self._db, path)
+                    self._db.write(lambda db: repair.mend(db, former, self._db.key))
                 self._db.outside(lambda db: copies.make(db, path, self._db.key))
 
     def _drop_copy(self) -> None:

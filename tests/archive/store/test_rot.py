@@ -248,7 +248,19 @@ def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path
     assert sorted(each.name for each in tmp_path.glob("gardener.db.*")) == ["gardener.db.copy"]
 
 
-def test_a_damaged_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_takes_over_nothing_altered(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    altered(tmp_path, BODY)
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    db = copies.opened(copies.copy_of(tmp_path / "gardener.db"), "")
+    assert db is not None and list(check.faults(db)) == []
+    assert db.execute("SELECT body FROM bodies WHERE original = 3").get == stored[2].content.encode()
+    db.close()
+
+
+def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path)
     copy = copies.copy_of(tmp_path / "gardener.db")
     before = copy.read_bytes()
