@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 
 import pytest
 from grep_ast.tsl import get_parser
@@ -155,3 +157,17 @@ def test_minified_code_is_cut_in_its_middle() -> None:
     text = "var a=1;" * 5_000
     folded = compress(text, "javascript").text
     assert len(folded) < 600 and "characters" in folded
+
+
+@pytest.mark.parametrize(("language", "unit"), [("markdown", "- "), ("agda", "'"), ("perl", "`${")])
+def test_a_grammar_that_overruns_its_buffer_is_not_asked(language: str, unit: str) -> None:
+    text = "\n".join([f"sub a{i} {{ return {i}; }}" for i in range(200)] + [unit * 1_100])
+    program = (
+        "import sys; from aider_gardener.compress import Context, compress_text;"
+        "from aider_gardener.messages import ContentClass;"
+        "print(len(compress_text(sys.stdin.read(), ContentClass.CODE, Context(sys.argv[1], sys.argv[1])).text))"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", program, language], input=text, capture_output=True, text=True, timeout=60
+    )
+    assert made.returncode == 0 and int(made.stdout) > 0
