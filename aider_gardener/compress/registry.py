@@ -15,6 +15,7 @@ from aider_gardener.compress import (
     prose,
     structured,
     testruns,
+    tools,
 )
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
 from aider_gardener.errors import spared
@@ -40,7 +41,9 @@ BUILD_KINDS = frozenset({*builds.KINDS, "aider-lint"})
 
 
 def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
-    """The compressor of a class; logs are told apart by kind, or by the detectors when it is unknown."""
+    """The compressor of a kind or class; logs of unknown kind are told apart by the detectors."""
+    if kind in tools.READERS:
+        return tools.compress
     if cls is not ContentClass.LOG:
         return BY_CLASS[cls]
     if kind in TEST_KINDS:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
-from aider_gardener.reading import languages
+from aider_gardener.reading import languages, tools
 from aider_gardener.reading.detectors import (
     detect_build,
     detect_diff,
@@ -21,6 +21,7 @@ from aider_gardener.reading.detectors import (
     detect_traceback,
 )
 from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
+from aider_gardener.reading.tools import detect_tool
 from aider_gardener.reading.yaml import read_yaml
 
 PARSE_LIMIT_CHARS = 200_000
@@ -265,6 +266,9 @@ _DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
 
 
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
+    tool = detect_tool(sample)
+    if tool:
+        return tools.CLASSES[tool], tool
     for detect, cls in _DETECTORS:
         kind = detect(sample)
         if kind and cls is ContentClass.ERROR and _mostly_logged(counts):
