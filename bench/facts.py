@@ -158,7 +158,7 @@ def main() -> None:
     options = parser.parse_args()
     count = default_counter()
     made: dict[str, Any] = {"command": "python -m bench.facts", "made_on": made_on()}
-    for folder in [below for folder in options.folders for below in folders_below(folder)]:
+    for folder in [below for given in options.folders for below in folders_below(given)]:
         found = [measured(output, count, bare=options.bare) for output in outputs_in(folder)]
         if options.each:
             print("\n".join(map(line_of, found)))

@@ -49,6 +49,7 @@ GO_CALL = re.compile(r"^(?:created by )?[\w./*()\[\]·~-]+\(.*\)$|^created by \S
 RUST = re.compile(r"^\s*\d+: (?:0x[0-9a-f]+ - )?(\S.*)$")
 RUST_AT = re.compile(r"^\s+at (\S+\.\w+:\d+(?::\d+)?)$")
 RUBY = re.compile(r"^\s*(?:\d+: )?(?:from )?(\S+\.rb:\d+):in ")
+PHP = re.compile(r"^#\d+ (\S+\.php)\(\d+\): |^#\d+ (?:\{main\}|\[internal function\])")
 CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
 NOT_CODE = re.compile(
     r"^(?:[\w.]+(?:Error|Exception|Warning|Exit|Interrupt|Group|Timeout)\b|Traceback|"
@@ -278,5 +279,5 @@ def _single(line: str) -> Unit:
             True,
             not library and not name.startswith(("<anonymous>", "native", "new Promise", "Array.")),
         )
-    found = RUBY.match(line)
-    return Unit([line], True, not is_library(found.group(1))) if found else Unit([line])
+    found = RUBY.match(line) or PHP.match(line)
+    return Unit([line], True, not is_library(found[1] or "<string>")) if found else Unit([line])

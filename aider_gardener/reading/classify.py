@@ -62,6 +62,7 @@ DIFF_COMMAND = re.compile(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[
 BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
 _FRONT_MATTER = re.compile(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
+_TEXT_MARKUP = re.compile(r"\[[^\]\n]+\]\([^)\n]+\)|^#{2,6} \S|\*\*[^*]+\*\*", re.M)
 _INLINE_MARKUP = re.compile(r"\[[^\]\n]+\]\([^)\n]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
 
 
@@ -222,7 +223,7 @@ def _by_content(text: str, source: Source) -> Verdict:
         shaped = shaped_data(solid, counts) or parsed_yaml(text, solid)
         if shaped:
             return ContentClass.STRUCTURED, shaped
-    if _is_markdown(sample, counts, len(solid), code):
+    if _is_markdown(sample, counts, len(solid), code, source):
         return ContentClass.PROSE, "markdown"
     if code:
         return ContentClass.CODE, language
@@ -280,11 +281,15 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     return None
 
 
-def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
+def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool, source: Source) -> bool:
+    """By its markup; list marks alone are none in what a command printed."""
     if _FRONT_MATTER.match(sample):
         return True
     fences = len(_FENCE.findall(sample))
     if sample.startswith("#!") or (code and not fences):
+        return False
+    printed = source.kind in (SourceKind.COMMAND, SourceKind.TEST)
+    if printed and not fences and not _TEXT_MARKUP.search(sample):
         return False
     markup = len(_INLINE_MARKUP.findall(sample)) + fences
     words = counts["prose"] + counts["bullet"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import FENCE, sample
 
 TEST_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
@@ -165,6 +166,7 @@ FRAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.MULTILINE,
         ),
     ),
+    ("stack-php", re.compile(r"^#\d+ (?:\S+\.php\(\d+\): |\{main\})", re.MULTILINE)),
     ("stack-ruby", re.compile(r"^\s*(?:from |\d+: from )?\S+\.rb:\d+:in ", re.MULTILINE)),
 )
 HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -172,23 +174,23 @@ HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "traceback-python",
         re.compile(r"^[ \t|+-]*(?:Exception Group )?Traceback \(most recent call last\):", re.MULTILINE),
     ),
+    ("stack-php", re.compile(r"^(?:PHP )?(?:Fatal|Parse|Catchable fatal) error: +\S", re.MULTILINE)),
     ("stack-go", re.compile(r"^panic: |^goroutine \d+ \[|^fatal error: ", re.MULTILINE)),
     ("stack-rust", re.compile(r"^thread '.*' (?:\(\d+\) )?panicked at |^stack backtrace:", re.MULTILINE)),
     ("stack-java", re.compile(r'^Exception in thread "|^Caused by: [\w.$]+(?::|$)', re.MULTILINE)),
     (
         "stack-js",
         re.compile(
-            r"^(?:Uncaught )?(?:\w*Error|AssertionError[^:\n]*): .*\n(?:.*\n){0,12}\s+at ", re.MULTILINE
+            r"^\s*\[?(?:Uncaught )?(?:\w*Error|AssertionError[^:\n]*): .*\n(?:.*\n){0,12}\s+at |"
+            r"^(?:node:internal|/|\w:\\|file:)\S*:\d+\n.*\n\s*\^+$",
+            re.MULTILINE,
         ),
     ),
 )
 
-TIME = re.compile(
-    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d|\d\d:\d\d:\d\d\b|"
-    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)? |"
-    r"\d\d/[A-Z][a-z]{2}/\d{4}[: ]\d\d:\d\d|\d\d[-/.]\d\d[-/.]\d{4} \d\d:\d\d|"
-    r"[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d)"
-)
+TRACEBACK = re.compile(r"Traceback \(most recent|Caused by: |\w+(?:\.\w+)*(?:Error|Exception)\b")
+"""Lines that belong to the record before, though they are not indented."""
+
 ACCESS = re.compile(r'^\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:[^\]]+\] "')
 LEVEL = re.compile(
     r"^\W{0,2}(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|ALERT|SEVERE|FINE|"
@@ -221,6 +223,7 @@ PATH = re.compile(
     r"^(?:\./|/|[A-Za-z]:\\)?[\w@.()\[\]{}~+$ -]+(?:[/\\][\w@.()\[\]{}~+$ #-]*)+$|"
     r"^[\w@-]+\.\w{1,8}$|^\.[\w.-]+$"
 )
+UNBROKEN = re.compile(r"^\s*\S+\s*$")
 PROFILE = re.compile(
     r"^\s*ncalls\s+tottime|^\s*%\s+cumulative\s+self|^\s*flat\s+flat%|^# Overhead|Total samples|"
     r"^ *ticks +(?:parent|total)|^Line #\s+Hits",
@@ -302,8 +305,11 @@ def detect_log(text: str) -> str:
     for kind, sign in signs:
         if sum(1 for line in lines if sign.match(line)) >= 0.6 * len(lines):
             return kind
-    stamped = sum(1 for line in lines if TIME.match(line) or LEVEL.match(line) or CONTAINER.match(line))
-    return "app-log" if stamped >= 0.35 * len(lines) and stamped >= 3 else ""
+    stamped = sum(1 for line in lines if STAMP.match(line) or LEVEL.match(line) or CONTAINER.match(line))
+    further = sum(1 for line in lines if line[0] in " \t" or TRACEBACK.match(line))
+    return (
+        "app-log" if stamped >= 0.35 * (len(lines) - further) and stamped >= max(3, 0.1 * len(lines)) else ""
+    )
 
 
 def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
@@ -333,7 +339,7 @@ def detect_listing(text: str) -> str:
         ("grep", 0.8, (GREP_PLAIN,)),
         ("paths", 0.85, (PATH,)),
     ):
-        if share(lines, *shapes) >= least:
+        if share(lines, *shapes) >= least and (kind != "paths" or share(lines, UNBROKEN) >= 0.5):
             return kind
     return "table" if is_table(lines) else ""
 

@@ -23,7 +23,8 @@ _SHAPES = (
     ("marker", r"\s*\[… .*\]$"),
     (
         "trace",
-        r"Traceback \(most recent call last\):|\s*File \"[^\"]+\", line \d+|\s+at \S.*[:(]\d+\)?|"
+        r"[\s|+-]*(?:Exception Group )?Traceback \(most recent call last\):|"
+        r"[\s|]*File \"[^\"]+\", line \d+|\s+at \S.*[:(]\d+\)?|"
         r"Caused by: |During handling of the above|The above exception was the direct|"
         r"goroutine \d+ \[|panic: |thread '[^']*' panicked|Exception in thread |"
         r"\s+\d+: +0x[0-9a-f]+ |\s+from \S+:\d+:in |\s+\.\.\. \d+ more$|"
@@ -37,6 +38,7 @@ _SHAPES = (
     (
         "log",
         r"[\[(]?\d{4}[-/.]\d\d[-/.]\d\d[T _]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d[.,:\])\s]|"
+        r"\d\d[-/.]\d\d(?:[-/.]\d\d)? \d\d:\d\d:\d\d|\d{6} \d{6} |[\w./-]+\.log\S* \d{4}-\d\d-\d\d \d\d:|"
         r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\S{6,12} \d\d:\d\d:\d\d[.,]\d|[IWEF]\d{4} \d\d:\d\d:|"
         r"\S+ \S+ \S+ \[\d+/\w{3}/\d{4}:|(?:time|ts|level|timestamp)=\S|"
         r"\[?" + LEVEL + r"[\]:|]|" + LEVEL + r"\s+\S|\[\s*\d+\.\d+\] |<\d+>",
@@ -113,11 +115,19 @@ KEY_CHARS = 240
 """A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
 
 VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
-STAMP = re.compile(
-    r"^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|"
-    r"\d\d:\d\d:\d\d(?:[.,]\d+)?|"
-    r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d|\d{10}(?:\.\d+)?)"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,:]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_DAY = r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.](?:\d{4}|\d\d)|\d{8}|\d\d[-.]\d\d"
+ORIGIN = r"(?:[\w./@-]*\.(?:log|out|err|txt)[\w.:-]*[: ] ?|[\w.-]+ +\| |\[[\w-]+/[\w./-]+\] )?"
+"""What may stand before the stamp of a record: the file, the container or the pod that it is from."""
+
+STAMPS = (
+    rf"(?:{_DAY})[T ,_-]{_CLOCK}|\d{{4}}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d\b|{_CLOCK}|\d{{6}} \d{{6}}\b|"
+    rf"(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} +\d+ {_CLOCK}(?: \d{{4}})?|\d{{10}}(?:\.\d+)?(?= )|"
+    rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}"
 )
+"""Times as logs write them: with the year first or last, in two digits or without, or seconds alone."""
+
+STAMP = re.compile(rf"^{ORIGIN}\W{{0,2}}(?P<time>{STAMPS})")
 
 
 def line_shape(line: str) -> str:

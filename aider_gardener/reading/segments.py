@@ -233,7 +233,7 @@ def _around_tracebacks(output: str, base: int, verdict: Verdict, source: Source)
         found.append((match.start(), match.end()))
         if len(found) > EMBEDDED_TRACEBACKS:
             return whole
-    if sum(end - start for start, end in found) > 0.85 * len(output):
+    if not found or sum(end - start for start, end in found) > 0.85 * len(output):
         return whole
     spans: list[Segment] = []
     at = 0

@@ -1,4 +1,4 @@
-"""Which tool wrote an output, by signs that only its own lines bear; each has a parser in `compress.tools`."""
+"""Which tool wrote an output, by signs that only its own lines bear; `compress.tools` reads them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,18 @@ SIGNS: tuple[tuple[str, ContentClass, int, re.Pattern[str]], ...] = tuple(
         # What a program in trouble writes.
         ("sanitizer", ERROR, 3, r"^(?:==\d+==)?(?:ERROR|WARNING): (?:\w+Sanitizer|ThreadSanitizer): "),
         ("sanitizer", ERROR, 3, r"^SUMMARY: \w+Sanitizer: "),
+        (
+            "valgrind",
+            ERROR,
+            3,
+            r"^==\d+== (?:Memcheck|Helgrind|DRD|HEAP SUMMARY:|ERROR SUMMARY:|Using Valgrind)",
+        ),
+        ("threads", ERROR, 3, r"^Full thread dump |^Found (?:one|\d+) Java-level deadlocks?"),
+        ("threads", ERROR, 2, r"^\"[^\"\n]+\" (?:#\d+ |daemon |prio=).*\n\s+java\.lang\.Thread\.State: "),
+        ("threads", ERROR, 1, r"^\s+java\.lang\.Thread\.State: "),
+        ("threads", ERROR, 3, r"^Thread \d+ \((?:Thread 0x|LWP ).*\):?\n#0 "),
+        ("threads", ERROR, 3, r"^(?:Thread \d+ .*|Program) (?:received|terminated with) signal SIG"),
+        ("sanitizer", ERROR, 3, r"^WARNING: DATA RACE$"),
         # Builds and deployments.
         # Tables, listings and sessions.
         # Test runs.

@@ -84,6 +84,7 @@ ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
     "archive.store.search.encode": "no reading: bytes of a text",
+    "compress.tools.frame.read_with": "calls a reader, each of which is called by its kind",
 }
 """Public functions with a text that are not called, and why."""
 

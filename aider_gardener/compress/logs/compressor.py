@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from aider_gardener.compress.base import Context
+from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.frame import allowance, estimate, framed, plural, touches, untouched
+from aider_gardener.compress.logs.excerpt import WHOLE_TOKENS, excerpt, fitted, same
 from aider_gardener.compress.logs.metrics import compress_metrics
 from aider_gardener.compress.logs.records import Record, families, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.compress.places import frame_place, is_library
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.detectors import detect_log
+from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import clip, lines_of
 
 LARGE_SHARE, SMALL_SHARE = 0.05, 0.095
@@ -33,12 +35,15 @@ DIGITS = str.maketrans("0123456789", "abcdefghij")
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A log as its errors, warnings, rare and outlying lines, and one example of each kind of line."""
-    kind = ctx.kind or detect_log(text) or "app-log"
+    kind = ctx.kind or detect_log(text)
     whole = untouched(text, ctx, ContentClass.LOG, kind)
     if whole:
         return whole
+    tokens = estimate(text, ctx.count)
+    if kind in ("", "output"):
+        return _unknown(text, tokens, ctx)
     lines = [line for line in lines_of(text) if line.strip()]
-    budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+    budget = allowance(tokens, LARGE_SHARE, SMALL_SHARE)
     if kind == "metrics":
         return compress_metrics(text, lines, budget, ctx)
     log = _Log(lines, kind, ctx)
@@ -48,12 +53,20 @@ def compress(text: str, ctx: Context) -> Compressed:
     return framed(text, f"{kind}: {summary}", body, ctx, ContentClass.LOG, kind, kept)
 
 
+def _unknown(text: str, tokens: int, ctx: Context) -> Compressed:
+    """An output of no known kind."""
+    if tokens <= WHOLE_TOKENS:
+        return unchanged(text, ContentClass.LOG, ctx.kind)
+    lines = [line for line in lines_of(text) if line.strip()]
+    return framed(text, "output", excerpt(lines, tokens, ctx), ctx, ContentClass.LOG, "output", {})
+
+
 def digest_lines(lines: Sequence[str], budget: int, ctx: Context) -> list[str]:
     """Lines of unknown origin within `budget` tokens: whole if they fit, else as a log's body."""
     shortened = [clip(line, 400) for line in lines]
     if sum(map(len, shortened)) < 40_000 and ctx.count("\n".join(shortened)) <= budget:
         return shortened
-    return _Log(lines, "", ctx).body(budget)
+    return fitted(lines, budget, ctx)
 
 
 @dataclass(frozen=True)
@@ -78,19 +91,21 @@ class _Log:
         keyed = [_keyed(record) for record in self.records]
         self.templates = mine(keyed, kind)
         self.alike = families(self.templates) if len(self.templates) > FEW_TEMPLATES else []
+        self.told = {at for family in self.alike for at in family.members}
         self.chosen: list[_Item] = []
 
     def summary(self) -> str:
-        errors = sum(len(one.at) for one in self.templates if one.severity == "error")
-        warnings = sum(len(one.at) for one in self.templates if one.severity == "warning")
+        """Lines, those of the levels that the log states, the time, the kinds; what is not stated is not
+        counted."""
+        counts = [plural(self.count_lines, "line")]
+        for level in ("error", "warning"):
+            stated = sum(len(one.at) for one in self.templates if one.stated and one.severity == level)
+            counts += [plural(stated, level)] if stated else []
         edge = range(min(200, len(self.lines)))
         first = next((stamp for at in edge if (stamp := time_of(self.shown_line(at)))), "")
         last = next((stamp for at in edge if (stamp := time_of(self.shown_line(-1 - at)))), first)
         span = f", timespan {first}..{last}" if first else ""
-        counts = (
-            f"{plural(self.count_lines, 'line')}, {plural(errors, 'error')}, {plural(warnings, 'warning')}"
-        )
-        return f"{counts}{span}, {plural(len(self.templates), 'kind')} of line"
+        return f"{', '.join(counts)}{span}, {plural(len(self.templates), 'kind')} of line"
 
     def shown_line(self, at: int) -> str:
         """A line as it is shown: JSON flattened."""
@@ -100,15 +115,20 @@ class _Log:
         return sum(1 for item in self.chosen if item.severity == severity)
 
     def body(self, budget: int) -> list[str]:
-        """The heaviest items that fit into `budget` tokens, in order."""
+        """The heaviest items that fit into `budget` tokens, in order. Errors that no family tells of may
+        take as much again."""
         taken: dict[float, _Item] = {}
+        errors_budget = budget
         for item in sorted(self.items(), key=lambda one: (-one.weight, one.at, -len(one.lines[0]))):
-            if item.at in taken or budget < 12:
+            spare = errors_budget if item.severity == "error" and item.at not in self.told else 0
+            if item.at in taken or max(budget, spare) < 12:
                 continue
             for lines in (item.lines, item.brief):
                 cost = self.ctx.count("\n".join(lines)) + 1
-                if lines and cost <= budget:
-                    budget -= cost
+                if lines and cost <= max(budget, spare):
+                    budget, errors_budget = (
+                        (budget - cost, errors_budget) if cost <= budget else (budget, errors_budget - cost)
+                    )
                     taken[item.at] = replace(item, lines=lines)
                     break
         self.chosen = sorted(taken.values(), key=lambda one: one.at)
@@ -148,12 +168,21 @@ class _Log:
         if times > 1:
             told, extra = self.fields(template)
             items.extend(extra)
-            brief += f" [repeated {times} times]"
-            line += f" [repeated {times} times{told}]"
+            how = self.repeats(template)
+            brief += f" [{how}]"
+            line += f" [{how}{told}]"
         rest = rest_digest(record, 4 if template.severity else 2) if record.rest else []
         whole = (line, *(f"    {part}" for part in rest))
         items.append(_Item(at, weight, whole, template.severity, (brief, *whole[1:2])))
         return items
+
+    def repeats(self, template: Template) -> str:
+        """`repeated N times` for lines that differ in noise only, else `N lines like this`."""
+        step = max(1, len(template.at) // FIELD_LINES)
+        behind = (STAMP.sub("", self.lines[at], count=1) for at in template.at[::step])
+        first = same(next(behind))
+        noise = self.kind == "strace" or all(same(line) == first for line in behind)
+        return f"repeated {len(template.at)} times" if noise else f"{len(template.at)} lines like this"
 
     def fields(self, template: Template) -> tuple[str, list[_Item]]:
         """The ranges of a template's named fields, and lines with an outlying value."""

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 from aider_gardener.compress.logs.templates import Template
 from aider_gardener.compress.places import frame_place, is_library
-from aider_gardener.reading.detectors import LEVEL, TIME
+from aider_gardener.reading.detectors import LEVEL
+from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import clip
 
 TRACE_HEAD = re.compile(
@@ -30,7 +31,8 @@ SHARED_WORDS = 0.4
 """Two templates are of a family when so many of their words are the same."""
 
 LEAST_KINDS = 4
-WORDS_TOLD, CHOICES = 3, 40
+WORDS_TOLD, CHOICES, RARE = 3, 40, 10
+"""So many of the commonest words are told, and as many of those that are RARE times rarer than they."""
 TOLD_CHARS = 300
 MOST_FAMILIES = 60
 """A template is compared with so many families at most, so that the time stays linear."""
@@ -47,13 +49,13 @@ class Record:
 def records(lines: Sequence[str]) -> list[Record]:
     """Group lines into records. In a log without stamps only tracebacks are joined."""
     head = [line for line in lines[:400] if line.strip()]
-    stamped = sum(1 for line in head if TIME.match(line) or LEVEL.match(line)) >= 0.5 * max(1, len(head))
+    stamped = sum(1 for line in head if STAMP.match(line) or LEVEL.match(line)) >= 0.5 * max(1, len(head))
     found: list[Record] = []
     tracing = False
     for line in lines:
         if not line.strip():
             continue
-        starts = bool(TIME.match(line) or LEVEL.match(line)) if stamped else False
+        starts = bool(STAMP.match(line) or LEVEL.match(line)) if stamped else False
         if starts:
             tracing = False
         elif found and stamped and (line[0] in " \t" or tracing or TRACE_HEAD.match(line)):
@@ -89,7 +91,9 @@ def rest_digest(record: Record, most: int) -> list[str]:
 
 @dataclass
 class Family:
-    """Templates that are alike: the words they share, None where they differ, and what stood there."""
+    """Templates that are alike: the words they share, None where they differ, and what stood there.
+
+    `members` are the first rows of the templates."""
 
     severity: str
     words: list[str | None]
@@ -97,6 +101,7 @@ class Family:
     at: float
     kinds: int = 0
     lines: int = 0
+    members: list[int] = field(default_factory=list)
 
     def takes(self, words: Sequence[str]) -> bool:
         """True when enough of the words stand where the family has the same."""
@@ -113,6 +118,7 @@ class Family:
                 self.values[place][word] += times
         self.kinds += 1
         self.lines += times
+        self.members.append(template.at[0])
 
     def told(self) -> str:
         """The family on one line: its shared words, with counts and the commonest of what varies."""
@@ -127,8 +133,10 @@ class Family:
 
 
 def _commonest(values: Counter[str]) -> str:
-    told = [f"{word.strip(',:;') or word}×{number}" for word, number in values.most_common(WORDS_TOLD)]
-    return " ".join([*told, "…"] if len(values) > WORDS_TOLD else told)
+    ranked = values.most_common()
+    rare = [pair for pair in ranked[WORDS_TOLD:] if RARE * pair[1] <= ranked[0][1]][-WORDS_TOLD:]
+    told = [f"{word.strip(',:;') or word}×{number}" for word, number in [*ranked[:WORDS_TOLD], *rare]]
+    return " ".join([*told, "…"] if len(values) > len(told) else told)
 
 
 def families(templates: Sequence[Template]) -> list[Family]:

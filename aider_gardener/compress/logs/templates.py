@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from aider_gardener.reading.detectors import TIME
+from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.lineshape import KEY_CHARS, STAMP, VARIABLE, Masker, masked
 
 NUMBER = re.compile(r"^[-+]?\d+(?:\.\d+)?")
@@ -18,28 +18,28 @@ JSON_MESSAGE = re.compile(r'"(?:msg|message|event)"\s*:\s*"((?:[^"\\]|\\.){0,300
 NAME = re.compile(r"([A-Za-z_][\w.-]*)(?:=|: ?| )[\"'\[(]?$")
 SYSCALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* )?(\w+)\(.*\) += (-?\w+)(?: (E[A-Z]+))?")
 REQUEST = re.compile(r'"(\w+) ([^" ]*)(?: [^"]*)?" (\d{3}) ')
-ERROR = re.compile(
-    r"\b(?:ERROR|CRITICAL|FATAL|SEVERE|PANIC|ALERT|EMERG|error|fatal|panic|Exception|Traceback|"
-    r"exception|LOST|crashed|"
-    r"segfault|E\d{4})\b|\w(?:Error|Exception)\b|❌|✗|\b(?:[Ff]ail(?:ed|ure)|FAIL(?:ED)?)\b"
+LEVEL_WORD = re.compile(
+    r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)\b|"
+    r"\[(?:\w+:)?(trace\d?|debug|info|notice|warn(?:ing)?|error|err|crit(?:ical)?|alert|emerg|fatal|severe)\]|"
+    r"\b(?:level|lvl|severity)[\"']?[=:] ?[\"']?(\w+)|(?<![^ ])([DIWEF])\d{4}(?= \d\d:)"
 )
-NO_ERROR = re.compile(
-    r"\b(?:no|0|zero|without) (?:errors?|failures?|failed)|\berrors?[=:] ?0\b|\b0 failed|"
-    r"claim_errors=0",
-    re.I,
-)
-WARNING = re.compile(
-    r"\b(?:WARN(?:ING)?|warn(?:ing)?|deprecated|W\d{4}|retry(?:ing)?|timed? ?out)\b|⚠", re.IGNORECASE
-)
-LEVEL_WORD = re.compile(r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)\b")
+LEVELS = {
+    "error": "error", "err": "error", "critical": "error", "crit": "error", "fatal": "error",
+    "severe": "error", "alert": "error", "emerg": "error", "panic": "error", "e": "error", "f": "error",
+    "warn": "warning", "warning": "warning", "w": "warning",
+}  # fmt: skip
+LEVEL_CHARS = 120
+"""A level stands within so many characters of a line's beginning."""
 
 
 @dataclass
 class Template:
-    """One kind of line: where it stands, and how it is classed ("error", "warning" or "")."""
+    """One kind of line: where it stands, and how it is classed ("error", "warning" or ""): by the level
+    that it states, else by its words."""
 
     key: str
     severity: str = ""
+    stated: bool = False
     at: list[int] = field(default_factory=list)
 
 
@@ -75,24 +75,15 @@ def key_function(kind: str) -> KeyOf:
     return keys.get(kind) or Masker().line
 
 
-def severity(line: str, kind: str) -> str:
-    """ "error", "warning" or "" for a line; a stated level decides before words do."""
+def stated_level(line: str, kind: str) -> str | None:
+    """ "error", "warning" or "" by the level or the status that a line states; None where it states none."""
     if kind == "access-log":
         found = REQUEST.search(line)
-        return {"5": "error", "4": "warning"}.get(found.group(3)[0], "") if found else ""
+        return {"5": "error", "4": "warning"}.get(found.group(3)[0], "") if found else None
     if kind == "strace":
         return ""
-    level = LEVEL_WORD.search(line, 0, 100)
-    if level:
-        word = level.group(1)
-        if word in ("ERROR", "CRITICAL", "FATAL", "SEVERE"):
-            return "error"
-        if word.startswith("WARN"):
-            return "warning"
-        return ""
-    if ERROR.search(line, 0, 400) and not NO_ERROR.search(line, 0, 400):
-        return "error"
-    return "warning" if WARNING.search(line, 0, 400) else ""
+    level = LEVEL_WORD.search(line, 0, LEVEL_CHARS)
+    return LEVELS.get(level[level.lastindex or 0].lower(), "") if level else None
 
 
 def mine(lines: Sequence[str], kind: str) -> list[Template]:
@@ -103,7 +94,8 @@ def mine(lines: Sequence[str], kind: str) -> list[Template]:
         key = key_of(line)
         template = found.get(key)
         if template is None:
-            found[key] = template = Template(key, severity(line, kind))
+            level = stated_level(line, kind)
+            found[key] = template = Template(key, alarm(line) if level is None else level, level is not None)
         template.at.append(at)
     return list(found.values())
 
@@ -215,8 +207,8 @@ def flat_json(line: str) -> str:
 
 def time_of(line: str) -> str:
     """The time stamp a line begins with, or ""."""
-    if not TIME.match(line):
-        found = re.search(r"\[(\d\d/\w{3}/\d{4}:[^\]]+)\]", line[:120])
-        return found.group(1) if found else ""
     found = STAMP.match(line)
-    return found.group().strip(" [(") if found else ""
+    if found:
+        return found["time"]
+    bracketed = re.search(r"\[(\d\d/\w{3}/\d{4}:[^\]]+)\]", line[:120])
+    return bracketed[1] if bracketed else ""

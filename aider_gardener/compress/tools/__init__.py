@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from aider_gardener.compress.base import Context, unchanged
-from aider_gardener.compress.tools import sanitizers
+from aider_gardener.compress.tools import sanitizers, threads, valgrind
 from aider_gardener.compress.tools.frame import Readers, read_with
 from aider_gardener.messages import Compressed
 from aider_gardener.reading.tools import CLASSES
 
 READERS: Readers = {
     "sanitizer": sanitizers.read,
+    "threads": threads.read,
+    "valgrind": valgrind.read,
 }
 """The reader of each kind that `reading.tools` can tell."""
 

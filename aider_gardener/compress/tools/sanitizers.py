@@ -1,5 +1,5 @@
-"""Address, leak, thread, memory and undefined behaviour sanitizers: what happened, and the frames of the
-project in every stack.
+"""Sanitizers of addresses, leaks, threads, memory and undefined behaviour, and Go's of races: what happened,
+and the frames of the project in every stack.
 
 The stacks of a report name who touched the memory, who freed it and who made it: of each its heading and
 the frames with a source line stay, library frames without one go, and so do the shadow bytes.
@@ -14,12 +14,15 @@ from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural
 from aider_gardener.compress.tools.frame import Reading
 
-REPORT = re.compile(r"^(?:==\d+==)?(?:ERROR|WARNING): (\w+Sanitizer): |: runtime error: ")
+REPORT = re.compile(
+    r"^(?:==\d+==)?(?:ERROR|WARNING): (\w+Sanitizer): |: runtime error: |^WARNING: DATA RACE$"
+)
 FRAME = re.compile(r"^\s+#(\d+) (?:0x[0-9a-f]+ )?(?:in )?(?P<rest>.*)$")
 SOURCED = re.compile(r"\S+\.\w+:\d+")
 SYSTEM = re.compile(r"/(?:usr|lib\w*|sysdeps|nptl|csu|build)/|\.\./sysdeps|/sanitizer_common/|/asan_|/tsan_")
 NOISE = re.compile(
-    r"^(?:\s*(?:=>)?0x[0-9a-f]+: *(?:[\[ ]?[0-9a-f]{2}[\] ]?)+|Shadow byte|  [A-Z][\w ]+: +(?:[0-9a-f]{2} ?)+$|"
+    r"^(?:\s*(?:=>)?0x[0-9a-f]+: *(?:[\[ ]?[0-9a-f]{2}[\] ]?)+|Shadow byte|"
+    r"  [A-Z][\w ]+: +(?:[0-9a-f]{2} ?)+$|"
     r"={10,}|==\d+==(?:ABORTING|HINT)|\s*$)"
 )
 MOST_FRAMES = 5
