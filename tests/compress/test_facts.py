@@ -6,29 +6,23 @@ The outputs lie in tests/data/facts, by family; those in `measured` were written
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from aider_gardener.adapters.aider.provider import default_counter
-from bench.facts import FOLDER, Found, Output, folders_below, measured, outputs_in
+from aider_gardener.cli.evaluate import Output, measured, outputs_in
+from bench.facts import FOLDER
 
 MADE = [
-    pytest.param(output, id=f"{folder.name}/{output.path.name}")
-    for folder in folders_below(FOLDER)
+    pytest.param(output, id=f"{folder.name}/{output.name}")
+    for folder in sorted(FOLDER.iterdir())
     if folder.name != "measured"
     for output in outputs_in(folder)
 ]
 
 
-@cache
-def found_in(output: Output, bare: bool) -> Found:
-    return measured(output, default_counter(), bare=bare)
-
-
 @pytest.mark.parametrize("bare", [False, True], ids=["run", "paste"])
 @pytest.mark.parametrize("output", MADE)
 def test_every_fact_of_a_known_tool_is_kept_and_nothing_false_is_told(output: Output, bare: bool) -> None:
-    found = found_in(output, bare)
+    found = measured(output, default_counter(), bare=bare)
     assert not found.lost and not found.false
     assert found.right and found.after <= found.before

@@ -1,0 +1,234 @@
+"""`gardener compress --evaluate`: what the compressors keep of outputs of which is known what a reader needs.
+
+A folder may be one of three kinds. With index.json: for each output its file, the command, the classes that
+would be right, `facts` (strings that an engineer needs to go on; a list holds alternatives) and `must_not`
+(strings that would be false). With folders named for a class: files of that class. With session.jsonl: the
+outputs of a recorded session, whose facts are the answers to its probes that stand in them.
+
+A fact is kept if it stands in the compressed form, white space aside. Beside the compressor stands plain head
+and tail of the text at the same size.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.compress import compress_message
+from aider_gardener.messages import ContentClass, Source, SourceKind, TokenCounter
+from aider_gardener.reading.source import infer_source
+from aider_gardener.replay.session.session import load_folder
+
+FOLDER_CLASSES: tuple[tuple[str, ContentClass], ...] = (
+    (r"test_|ci_build|build|npm_pip|lint|log(?:_|s?$)", ContentClass.LOG),
+    (r"traceback|error", ContentClass.ERROR),
+    (r"json|ya?ml|toml|csv", ContentClass.STRUCTURED),
+    (r"diff|patch", ContentClass.DIFF),
+    (r"grep|ls\b|git_log|listing|table|tree", ContentClass.LISTING),
+    (r"source_md|prose|docs", ContentClass.PROSE),
+    (r"source|code", ContentClass.CODE),
+)
+"""Pattern at the beginning of a folder's name → class; the first that matches counts."""
+
+LARGE_TOKENS = 2_500
+"""Outputs above and below are summed apart."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output with what is known of it; `classes` is empty where any class would do."""
+
+    name: str
+    text: str
+    source: Source = field(default_factory=Source)
+    classes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, ...], ...] = ()
+    must_not: tuple[str, ...] = ()
+
+    def lost(self, text: str) -> list[str]:
+        """The facts that do not stand in the text."""
+        held = flat(text)
+        return [fact[0] for fact in self.facts if not any(flat(one) in held for one in fact)]
+
+    def false(self, text: str) -> list[str]:
+        """What stands in the text and would be false."""
+        held = flat(text)
+        return [one for one in self.must_not if flat(one) in held]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One output compressed: its class, what it lost and told falsely, tokens before and after, seconds.
+
+    `peer_lost` counts the facts that head and tail of the same size lose.
+    """
+
+    output: Output
+    cls: str
+    lost: list[str]
+    false: list[str]
+    before: int
+    after: int
+    seconds: float
+    peer_lost: int
+
+    @property
+    def right(self) -> bool:
+        return not self.output.classes or self.cls in self.output.classes
+
+    def line(self) -> str:
+        """The output on a line."""
+        asked = len(self.output.facts)
+        told = (
+            f"{self.output.name:32} {self.before:>7} -> {self.after:>6} kept {asked - len(self.lost)}/{asked}"
+        )
+        told += "" if self.right else f" taken for {self.cls}"
+        told += f" lost {self.lost}" if self.lost else ""
+        return told + (f" FALSE {self.false}" if self.false else "")
+
+
+def flat(text: str) -> str:
+    """The text without any white space."""
+    return re.sub(r"\s+", "", text)
+
+
+def evaluated(folder: Path, count: TokenCounter, *, bare: bool = False) -> list[Found]:
+    """All outputs of a folder compressed. Raises ValueError for a folder of no known kind, OSError,
+    SessionError."""
+    return [measured(output, count, bare=bare) for output in outputs_in(folder)]
+
+
+def outputs_in(folder: Path) -> Iterator[Output]:
+    """The outputs of a folder of one of the three kinds, or of all folders below it that are of one."""
+    for marker, read in (("index.json", _of_index), ("session.jsonl", _of_session)):
+        if (folder / marker).is_file():
+            yield from read(folder)
+            return
+    below = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    known = [path for path in below if (path / "index.json").is_file() or (path / "session.jsonl").is_file()]
+    if known:
+        for path in known:
+            yield from outputs_in(path)
+        return
+    classed = [path for path in below if class_of_folder(path.name)]
+    if not classed:
+        raise ValueError(
+            f"{folder} has no index.json, no session.jsonl and no folders that are named for a class"
+        )
+    for path in classed:
+        yield from _of_class(path)
+
+
+def _of_index(folder: Path) -> Iterator[Output]:
+    for entry in json.loads((folder / "index.json").read_text("utf-8")):
+        facts = tuple(tuple(fact) if isinstance(fact, list) else (fact,) for fact in entry["facts"])
+        path = folder / entry["input"]
+        text = path.read_bytes().decode("utf-8", "replace")
+        source = Source(SourceKind.COMMAND, entry["command"])
+        yield Output(path.name, text, source, tuple(entry["class"]), facts, tuple(entry["must_not"]))
+
+
+def _of_session(folder: Path) -> Iterator[Output]:
+    session = load_folder(folder)
+    for event in session.of_kind("command"):
+        keys = [probe.answer_keys for probe in session.probes if probe.about_turn == event.turn]
+        held = flat(event.output)
+        facts = tuple((key,) for answer in keys for key in answer if key and flat(key) in held)
+        source = Source(SourceKind.COMMAND, event.command)
+        yield Output(f"{session.name} {event.turn}", event.output, source, (), facts)
+
+
+def class_of_folder(name: str) -> ContentClass | None:
+    """The class that a corpus folder's name stands for, or None."""
+    return next((cls for pattern, cls in FOLDER_CLASSES if re.match(pattern, name.lower())), None)
+
+
+def _of_class(folder: Path) -> Iterator[Output]:
+    truth = class_of_folder(folder.name)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        text = path.read_bytes().decode("utf-8", "replace")
+        source = infer_source("user", text)
+        yield Output(
+            f"{folder.name}/{path.name}", text, source if source.detail else Source(),
+            (truth.value,) if truth else (),
+        )  # fmt: skip
+
+
+def head_and_tail(text: str, tokens: int, count: TokenCounter) -> str:
+    """As much of both ends of a text as makes about `tokens` tokens."""
+    chars = round(len(text) * min(1.0, tokens / max(1, count(text))))
+    return text[: chars // 2] + "\n" + text[len(text) - (chars - chars // 2) :]
+
+
+def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> Found:
+    """One output compressed as a message; `bare` hides the command that wrote it."""
+    began = time.perf_counter()
+    made = compress_message(output.text, Source() if bare else output.source, count=count)
+    seconds = time.perf_counter() - began
+    after = count(made.text)
+    peer = head_and_tail(output.text, after, count) if output.facts else ""
+    return Found(
+        output, made.cls.value, output.lost(made.text), output.false(made.text),
+        count(output.text), after, seconds, len(output.lost(peer)),
+    )  # fmt: skip
+
+
+def sums(found: Sequence[Found]) -> dict[str, Any]:
+    """The figures of several outputs, and of those above and below LARGE_TOKENS and of each class apart."""
+    asked = sum(len(one.output.facts) for one in found)
+    by_class: dict[str, dict[str, Any]] = {}
+    for cls, outputs in Counter(one.cls for one in found).most_common():
+        share = _share([one for one in found if one.cls == cls])
+        by_class[cls] = {"outputs": outputs, "share": share}
+    return {
+        "outputs": len(found),
+        "facts": asked,
+        "kept": asked - sum(len(one.lost) for one in found),
+        "all kept": sum(not one.lost for one in found),
+        "kept by head and tail": asked - sum(one.peer_lost for one in found),
+        "outputs with falsehoods": sum(bool(one.false) for one in found),
+        "class right": sum(one.right for one in found),
+        "tokens before": sum(one.before for one in found),
+        "tokens after": sum(one.after for one in found),
+        f"share above {LARGE_TOKENS}": _share([one for one in found if one.before > LARGE_TOKENS]),
+        f"share below {LARGE_TOKENS}": _share([one for one in found if one.before <= LARGE_TOKENS]),
+        "longer": sum(one.after > one.before for one in found),
+        "seconds": round(sum(one.seconds for one in found), 1),
+        "classes": by_class,
+    }
+
+
+def _share(found: Sequence[Found]) -> float:
+    return round(sum(one.after for one in found) / max(1, sum(one.before for one in found)), 4)
+
+
+def show(results: dict[str, list[Found]], write: Callable[[str], None]) -> None:
+    """A line for each output that lost, told falsely or was taken for another class, then a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    for found in results.values():
+        for one in found:
+            if one.lost or one.false or not one.right:
+                write(one.line())
+    table = Table("", "outputs", "facts kept", "head and tail", "false", "class right", "tokens", "share")
+    for name, found in results.items():
+        figures = sums(found)
+        asked = figures["facts"]
+        table.add_row(
+            name, str(figures["outputs"]), f"{figures['kept']} of {asked}" if asked else "",
+            f"{figures['kept by head and tail']} of {asked}" if asked else "",
+            str(figures["outputs with falsehoods"]), str(figures["class right"]),
+            f"{figures['tokens before']:,} → {figures['tokens after']:,}", f"{_share(found):.1%}",
+        )  # fmt: skip
+        for cls, row in figures["classes"].items():
+            table.add_row(
+                f"  {cls}", str(row["outputs"]), "", "", "", "", "", f"{row['share']:.1%}", style="dim"
+            )
+    Console().print(table)
