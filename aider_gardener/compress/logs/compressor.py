@@ -47,6 +47,8 @@ def compress(text: str, ctx: Context) -> Compressed:
     if kind == "metrics":
         return compress_metrics(text, lines, budget, ctx)
     log = _Log(lines, kind, ctx)
+    if tokens <= WHOLE_TOKENS and not any(template.stated for template in log.templates):
+        return unchanged(text, ContentClass.LOG, kind)
     summary = log.summary()
     body = log.body(budget - ctx.count(summary) - 12)
     kept = {"errors": log.shown("error"), "warnings": log.shown("warning"), "kinds": len(log.templates)}

@@ -40,24 +40,37 @@ DETAIL_LINES = 6
 WIDTH = 300
 
 NOISE = re.compile(
-    r"(?<![\w./-])(?:0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|"
-    r"(?=\w*\d)[0-9a-fA-F]{12,64}|"
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d:\d\d(?:[.,]\d+)?|"
-    r"[-+]?\d+(?:[.,]\d+)?(?:[kKMGT]i?[bB]?|[mun]?s|%|B|b|[kKMG]?[bB]?/s)?)(?![\w/-]|\.\w)"
+    r"(?<![\w./-])(?:0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|(?=\w*\d)[0-9a-fA-F]{12,64}|"
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|"
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?|\d+(?:[.,]\d+)? ?(?:[mun]?s|µs|[kKMGT]i?[bB](?:/s)?|[bB]/s|bytes|%)|"
+    r"\d{1,12}/\d{1,12}|(?:(?<=id=)|(?<=seq=)|(?<![=:] )(?<![=:+-]))\d+)"
+    r"(?![\w/-]|[.,]\w)"
 )
-"""What differs between repetitions of one line: times, durations, sizes, numbers, ids; no name or address."""
+"""What differs between repetitions of one line: times, durations, sizes, whole numbers that count, ids.
 
-STATE = re.compile(r"(?:status|code|exit|exited|errno|rc|http|level|state|line)\W{0,3}$", re.IGNORECASE)
-"""A number behind such a word is a state, not noise."""
+No name, no address, no measure, and no value that another name than that of an id stands before."""
+
+STATE = re.compile(r"(?:status|code|exit|exited|errno|rc|level|state|line|version)\W{0,3}$", re.IGNORECASE)
+REQUEST = re.compile(r"\b(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS|HTTP)\b")
+"""A number behind such a word is a state, and so is one of three digits in a line about a request."""
+
+WORD = re.compile(r"[^\W\d_]{3,}")
+LEAST_WORDS = 2
+"""A line of fewer words is a row of data: its numbers are what it says."""
 
 
 def same(line: str) -> str:
     """The line with its noise masked: lines that are the same say the same."""
+    head = line[:WIDTH]
+    if len(WORD.findall(head)) < LEAST_WORDS:
+        return line
+    request = bool(REQUEST.search(head))
 
     def mask(found: re.Match[str]) -> str:
-        return found[0] if STATE.search(line, max(0, found.start() - 12), found.start()) else "\0"
+        state = request and len(found[0]) == 3 and found[0].isdigit()
+        return found[0] if state or STATE.search(head, max(0, found.start() - 12), found.start()) else "\0"
 
-    return NOISE.sub(mask, line[:WIDTH]).strip() + line[WIDTH:]
+    return NOISE.sub(mask, head).strip() + line[WIDTH:]
 
 
 @dataclass
