@@ -46,6 +46,9 @@ CODE_STRENGTH = 0.30
 SURE_STRENGTH = 0.5
 """From here on a text is code whatever its lines look like, unless they are sentences."""
 
+PRINTED_LINES, PRINTED_SHARE = 8, 0.25
+"""So many lines with words, of which fewer are sentences, were printed by a program and not written."""
+
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
     r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter"
@@ -223,13 +226,13 @@ def _by_content(text: str, source: Source) -> Verdict:
         shaped = shaped_data(solid, counts) or parsed_yaml(text, solid)
         if shaped:
             return ContentClass.STRUCTURED, shaped
-    if _is_markdown(sample, counts, len(solid), code, source):
+    if _is_markdown(sample, counts, len(solid), code):
         return ContentClass.PROSE, "markdown"
     if code:
         return ContentClass.CODE, language
     if source.kind is not SourceKind.TYPED and _repeats(solid):
         return ContentClass.LOG, "app-log"
-    return _undecided(counts, len(solid), language, strength, source)
+    return _undecided(counts, solid, language, strength, source)
 
 
 def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
@@ -281,15 +284,14 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     return None
 
 
-def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool, source: Source) -> bool:
-    """By its markup; list marks alone are none in what a command printed."""
+def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
+    """By its markup; list marks alone are none: programs print them too."""
     if _FRONT_MATTER.match(sample):
         return True
     fences = len(_FENCE.findall(sample))
     if sample.startswith("#!") or (code and not fences):
         return False
-    printed = source.kind in (SourceKind.COMMAND, SourceKind.TEST)
-    if printed and not fences and not _TEXT_MARKUP.search(sample):
+    if not fences and not _TEXT_MARKUP.search(sample):
         return False
     markup = len(_INLINE_MARKUP.findall(sample)) + fences
     words = counts["prose"] + counts["bullet"]
@@ -309,15 +311,19 @@ def _repeats(solid: Sequence[str]) -> bool:
     return sum(1 for line in solid if kinds[masked(line)] >= 4 and "\0" in masked(line)) >= 0.7 * len(solid)
 
 
-def _undecided(counts: Counter[str], total: int, language: str, strength: float, source: Source) -> Verdict:
+def _undecided(
+    counts: Counter[str], solid: Sequence[str], language: str, strength: float, source: Source
+) -> Verdict:
     """What no rule claimed: the stronger of code, log and prose, with the source to settle ties."""
+    total = len(solid)
     prose = counts["prose"] + counts["bullet"] + counts["heading"]
     code_share = guess_code_share(counts)
     machine = sum(counts[name] for name in ("log", "test", "build", "location", "trace", "listing", "gitlog"))
     if strength >= 0.2 and code_share >= 0.35 and code_share * total > prose:
         return ContentClass.CODE, language
     if prose >= 0.5 * total and source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
-        return ContentClass.PROSE, ""
+        printed = total >= PRINTED_LINES and sum(map(is_sentence, solid)) < PRINTED_SHARE * total
+        return (ContentClass.LOG, "") if printed else (ContentClass.PROSE, "")
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
         return (ContentClass.LISTING, "table") if listed else (ContentClass.LOG, "")
