@@ -280,7 +280,9 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
         if kind:
             return cls, kind
         if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
-            return ContentClass.LOG, detect_log(sample) or "app-log"
+            logged = detect_log(sample)
+            if logged or not detect_listing(sample):
+                return ContentClass.LOG, logged or "app-log"
     return None
 
 

@@ -188,6 +188,9 @@ HEADS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 
+WORD = re.compile(r"[^\W\d_]{3,}")
+"""A record has two such words at least; stamped rows of fewer are a table of values."""
+
 TRACEBACK = re.compile(r"Traceback \(most recent|Caused by: |\w+(?:\.\w+)*(?:Error|Exception)\b")
 """Lines that belong to the record before, though they are not indented."""
 
@@ -305,7 +308,10 @@ def detect_log(text: str) -> str:
     for kind, sign in signs:
         if sum(1 for line in lines if sign.match(line)) >= 0.6 * len(lines):
             return kind
-    stamped = sum(1 for line in lines if STAMP.match(line) or LEVEL.match(line) or CONTAINER.match(line))
+    records = [line for line in lines if STAMP.match(line) or LEVEL.match(line) or CONTAINER.match(line)]
+    stamped = len(records)
+    if sum(1 for line in records if len(WORD.findall(line, 0, 200)) >= 2) < 0.5 * stamped:
+        return ""
     further = sum(1 for line in lines if line[0] in " \t" or TRACEBACK.match(line))
     return (
         "app-log" if stamped >= 0.35 * (len(lines) - further) and stamped >= max(3, 0.1 * len(lines)) else ""
