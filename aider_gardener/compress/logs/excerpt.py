@@ -16,7 +16,7 @@ from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import allowance, touches
 from aider_gardener.compress.logs.records import families
 from aider_gardener.compress.logs.templates import Template
-from aider_gardener.compress.tools.frame import MUST, Reading, chosen
+from aider_gardener.compress.pieces import MUST, Reading, chosen
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.lineshape import masked
 from aider_gardener.reading.output import clip
@@ -91,6 +91,14 @@ def excerpt(lines: Sequence[str], tokens: int, ctx: Context) -> list[str]:
 def fitted(lines: Sequence[str], budget: int, ctx: Context) -> list[str]:
     """The same within `budget` tokens, which alarms alone may exceed."""
     return chosen(_Excerpt(lines, ctx).reading(budget), budget, ctx)
+
+
+def put_excerpt(reading: Reading, foreign: Sequence[tuple[int, str]], budget: int, ctx: Context) -> None:
+    """Put lines that no parser knows, with their rows, into a reading: alarms and ends must stay."""
+    rows = [at for at, _ in foreign]
+    for piece in _Excerpt([line for _, line in foreign], ctx).reading(budget).pieces:
+        whole = piece.at == int(piece.at)
+        reading.add(rows[int(piece.at)] if whole else rows[int(piece.at)] + 0.5, piece.lines, piece.weight)
 
 
 class _Excerpt:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aider_gardener.compress.base import Context, unchanged
+from aider_gardener.compress.pieces import Reader
 from aider_gardener.compress.tools import sanitizers, threads, valgrind
-from aider_gardener.compress.tools.frame import Readers, read_with
+from aider_gardener.compress.tools.frame import read_with
 from aider_gardener.messages import Compressed
 from aider_gardener.reading.tools import CLASSES
 
-READERS: Readers = {
+READERS: Mapping[str, Reader] = {
     "sanitizer": sanitizers.read,
     "threads": threads.read,
     "valgrind": valgrind.read,

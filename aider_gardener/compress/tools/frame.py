@@ -1,65 +1,19 @@
-"""The frame that every parser of a tool's output stands in: pieces that must stay, and pieces while there is
-room.
-
-A parser reads the lines of one tool and returns a `Reading`. Everything else is done here: texts that are
-small stay whole, what must stay stays at any size, the rest goes by weight into the room that is left, and
-everything is written in the order in which the tool wrote it.
-"""
+"""The frame that every parser of a tool's output stands in: its lines, its room, and what others wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import inf
-
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.frame import allowance, estimate, framed, touches, untouched
-from aider_gardener.messages import Compressed, ContentClass, TokenCounter
-from aider_gardener.reading.output import clip, lines_of
-
-MUST = inf
-"""The weight of what an engineer cannot go on without: it stays whatever it costs."""
+from aider_gardener.compress.frame import allowance, estimate, framed, untouched
+from aider_gardener.compress.logs.excerpt import put_excerpt
+from aider_gardener.compress.pieces import Reader, chosen
+from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.output import lines_of
 
 LARGE_SHARE, SMALL_SHARE = 0.04, 0.2
 """Of a text of 50,000 and of 3,000 tokens so much may stand; what must stay may exceed it."""
 
-LINE_CHARS = 400
-"""A line is shown up to this length; of longer ones both ends."""
-
-GAP = "…"
-"""Stands between two lines that were not neighbours, in a reading that asks for it."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Lines of the result that stand or fall together.
-
-    `at`: the row of the text (from 0) that they tell of; `weight`: MUST, or the heavier the sooner.
-    """
-
-    at: float
-    lines: tuple[str, ...]
-    weight: float = MUST
-
-
-@dataclass
-class Reading:
-    """What a parser understood: `summary` in a few words, with counts only of what it counted itself."""
-
-    summary: str = ""
-    pieces: list[Piece] = field(default_factory=list)
-    kept: dict[str, int] = field(default_factory=dict)
-    gaps: bool = False
-
-    def add(self, at: float, lines: str | Iterable[str], weight: float = MUST) -> None:
-        """Put a line, or lines that belong together, at the row that they tell of."""
-        told = (lines,) if isinstance(lines, str) else tuple(lines)
-        if told:
-            self.pieces.append(Piece(at, told, weight))
-
-
-Reader = Callable[[Sequence[str], Context], Reading | None]
-"""Takes the plain lines of an output; None where it is not what the reader knows after all."""
+FOREIGN_SHARE, FOREIGN_TOKENS = 0.3, 300
+"""What another program wrote among the lines may take so much of its tokens, and so many at least."""
 
 
 def read_with(reader: Reader, text: str, ctx: Context, cls: ContentClass, kind: str) -> Compressed | None:
@@ -71,41 +25,10 @@ def read_with(reader: Reader, text: str, ctx: Context, cls: ContentClass, kind: 
     if reading is None:
         return None
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+    if reading.foreign:
+        tokens = estimate("\n".join(line for _, line in reading.foreign), ctx.count)
+        room = max(FOREIGN_TOKENS, allowance(tokens, LARGE_SHARE, FOREIGN_SHARE))
+        put_excerpt(reading, reading.foreign, min(room, tokens), ctx)
+        budget += min(room, tokens)
     body = chosen(reading, budget - ctx.count(reading.summary) - 12, ctx)
     return framed(text, f"{kind}: {reading.summary}", body, ctx, cls, kind, reading.kept)
-
-
-def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
-    """The lines of a reading: all that must stay, then by weight what fits into `budget` tokens, in order.
-
-    What touches the focus weighs 3 more. Of pieces that stand at one row and say the same one stays.
-    """
-    taken: dict[tuple[float, tuple[str, ...]], Piece] = {}
-    for piece in sorted(reading.pieces, key=lambda one: (-_weight(one, ctx), one.at)):
-        lines = tuple(clip(line, LINE_CHARS) for line in piece.lines)
-        if (piece.at, lines) in taken:
-            continue
-        cost = _cost(lines, ctx.count)
-        if piece.weight == MUST or cost <= budget:
-            budget -= cost
-            taken[piece.at, lines] = Piece(piece.at, lines, piece.weight)
-    written: list[str] = []
-    last = -1.0
-    for piece in sorted(taken.values(), key=lambda one: one.at):
-        if reading.gaps and piece.at > last + 1:
-            written.append(GAP)
-        written.extend(piece.lines)
-        last = piece.at + len(piece.lines) - 1
-    return written
-
-
-def _weight(piece: Piece, ctx: Context) -> float:
-    near = piece.weight != MUST and any(touches(line, ctx.focus) for line in piece.lines)
-    return piece.weight + 3 if near else piece.weight
-
-
-def _cost(lines: Sequence[str], count: TokenCounter) -> int:
-    return count("\n".join(lines)) + 1
-
-
-Readers = Mapping[str, Reader]

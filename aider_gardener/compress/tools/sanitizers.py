@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural
-from aider_gardener.compress.tools.frame import Reading
+from aider_gardener.compress.pieces import Reading
 
 REPORT = re.compile(
     r"^(?:==\d+==)?(?:ERROR|WARNING): (\w+Sanitizer): |: runtime error: |^WARNING: DATA RACE$"
@@ -25,6 +25,7 @@ NOISE = re.compile(
     r"  [A-Z][\w ]+: +(?:[0-9a-f]{2} ?)+$|"
     r"={10,}|==\d+==(?:ABORTING|HINT)|\s*$)"
 )
+ENDED = re.compile(r"^SUMMARY: |^==\d+==ABORTING|^={10,}$|^Found \d+ data race")
 MOST_FRAMES = 5
 
 
@@ -32,6 +33,7 @@ def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Every heading, message and summary; of each stack up to MOST_FRAMES frames with a source line."""
     reading = Reading()
     reports = frames = 0
+    within = False
     for at, line in enumerate(lines):
         frame = FRAME.match(line)
         if frame:
@@ -46,8 +48,13 @@ def read(lines: Sequence[str], ctx: Context) -> Reading | None:
             continue
         if NOISE.match(line):
             continue
-        reports += bool(REPORT.search(line))
-        reading.add(at, line)
+        begins = bool(REPORT.search(line))
+        reports += begins
+        within = begins or (within and not ENDED.match(line))
+        if within or ENDED.match(line):
+            reading.add(at, line)
+        else:
+            reading.other(at, line)
     if not reports:
         return None
     reading.summary, reading.kept = plural(reports, "report"), {"reports": reports}

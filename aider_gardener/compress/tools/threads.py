@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural
+from aider_gardener.compress.pieces import MUST, Reading
 from aider_gardener.compress.places import is_library
-from aider_gardener.compress.tools.frame import MUST, Reading
 
 JAVA_HEAD = re.compile(r'^"(?P<name>[^"]+)".*?(?:(?P<state>waiting[\w ]*|runnable|sleeping))?\b.*$')
 STATE = re.compile(r"^\s+java\.lang\.Thread\.State: (\w+)")

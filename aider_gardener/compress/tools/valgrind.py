@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural
-from aider_gardener.compress.tools.frame import Reading
+from aider_gardener.compress.pieces import Reading
 
 LINE = re.compile(r"^==\d+==(?: (.*))?$")
 FRAME = re.compile(r"^ +(?:at|by) 0x[0-9A-F]+: (.*)$")
