@@ -21,6 +21,9 @@ MUST = inf
 LINE_CHARS = 400
 """A line is shown up to this length; of longer ones both ends."""
 
+CHARS_A_TOKEN = 10
+"""A piece of more characters than that for each token of the room left is not counted: it cannot fit."""
+
 GAP = "…"
 """Stands between two lines that were not neighbours, in a reading that asks for it."""
 
@@ -39,12 +42,17 @@ class Piece:
 
 @dataclass
 class Reading:
-    """What a parser understood: `summary` in a few words, with counts only of what it counted itself."""
+    """What a parser understood: `summary` in a few words, with counts only of what it counted itself.
+
+    `gaps` marks what was left out between two pieces; `room`: how much of the usual share it may take;
+    `foreign`: lines of other programs with their rows.
+    """
 
     summary: str = ""
     pieces: list[Piece] = field(default_factory=list)
     kept: dict[str, int] = field(default_factory=dict)
     gaps: bool = False
+    room: float = 1.0
     foreign: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, at: float, lines: str | Iterable[str], weight: float = MUST) -> None:
@@ -72,6 +80,8 @@ def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
     for piece in sorted(reading.pieces, key=lambda one: (-_weight(one, ctx), one.at)):
         lines = tuple(clip(line, LINE_CHARS) for line in piece.lines)
         if (piece.at, lines) in taken:
+            continue
+        if piece.weight != MUST and sum(map(len, piece.lines)) > CHARS_A_TOKEN * budget:
             continue
         cost = _cost(lines, ctx.count)
         if piece.weight == MUST or cost <= budget:

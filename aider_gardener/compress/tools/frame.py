@@ -25,6 +25,7 @@ def read_with(reader: Reader, text: str, ctx: Context, cls: ContentClass, kind: 
     if reading is None:
         return None
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
+    budget = round(budget * reading.room)
     if reading.foreign:
         tokens = estimate("\n".join(line for _, line in reading.foreign), ctx.count)
         room = max(FOREIGN_TOKENS, allowance(tokens, LARGE_SHARE, FOREIGN_SHARE))
