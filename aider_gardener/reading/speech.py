@@ -268,6 +268,15 @@ RESOLVES = re.compile(
     r"|(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)",
     re.IGNORECASE,
 )
+SETTLING = frozenset(
+    "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected ruled"
+    " discarded scope off worth out dead drop dropping dropped switch replace name call wir entschieden"
+    " beschlossen stattdessen abgelehnt verworfen garde prend utilise part choisi lieu vamos usaremos quedamos"
+    " decidimos decidido lugar vez descartado".split()
+)
+"""One of these stands in every sentence of plain letters that RESOLVES finds: the others are not searched."""
+_LETTERS = re.compile(r"[a-z]+")
+
 CHOICE = re.compile(
     r"^(?:ok(?:ay)?|good|fine|yes|agreed|then|go|do)?[\W_]*(?:option |variant |no\.? ?)?(?:[a-h]"
     r"|\d{1,2})\b(?:[.:,;] | then\b"
@@ -302,4 +311,5 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     if ASKS.search(sentence) or IF.search(sentence):
         return False
     said = masked(sentence)
-    return bool(RESOLVES.search(said) or (is_users and PREFERS.search(said)))
+    may = not said.isascii() or not SETTLING.isdisjoint(_LETTERS.findall(said.lower()))
+    return bool((may and RESOLVES.search(said)) or (is_users and PREFERS.search(said)))
