@@ -271,8 +271,8 @@ RESOLVES = re.compile(
 SETTLING = frozenset(
     "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected ruled"
     " discarded scope off worth out dead drop dropping dropped switch replace name call wir entschieden"
-    " beschlossen stattdessen abgelehnt verworfen garde prend utilise part choisi lieu vamos usaremos quedamos"
-    " decidimos decidido lugar vez descartado".split()
+    " beschlossen stattdessen abgelehnt verworfen garde prend utilise part choisi lieu vamos usaremos"
+    " quedamos decidimos decidido lugar vez descartado".split()
 )
 """One of these stands in every sentence of plain letters that RESOLVES finds: the others are not searched."""
 _LETTERS = re.compile(r"[a-z]+")
