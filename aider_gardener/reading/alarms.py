@@ -71,7 +71,8 @@ NAMES = re.compile(
 PHRASES = re.compile(
     r"not (?:found|permitted|allowed|supported|exist|available|ready|recogni[sz]ed|valid|ok|start|connect|"
     r"load|open|be |met|match|satisf|implemented|resolve)|"
-    r"no (?:such|space|route|matching|version|module|rule|suitable)|can not|could ?n[o']t|must be|"
+    r"did not|does not|too many|no (?:such|space|route|matching|version|module|rule|suitable)|"
+    r"can not|could ?n[o']t|must be|"
     r"out of (?:memory|range|disk|date)|core dumped|segmentation fault|bus error|tim(?:ed|e) out|reset by|"
     r"giving up|rolled back|exit(?:ed|s)?(?: with)?(?: code| status)?[:=]? ?-?[1-9]|returned (?:a )?non|"
     r"nicht (?:gefunden|möglich|definiert|vorhanden)|(?:konnte|kann) nicht|niet gevonden|"
@@ -79,7 +80,8 @@ PHRASES = re.compile(
     r"nie (?:uda|znal|moż)|không (?:thể|tìm)|thất bại|từ chối|no (?:encontrad|válid)"
 )
 TRIGGERS = frozenset(
-    "not no can could couldn must out core segmentation bus timed time reset giving rolled exit exited exits "
+    "not no did does too can could couldn must out core segmentation bus timed time reset giving rolled exit "
+    "exited exits "
     "returned nicht konnte kann niet não non nie không thất từ".split()
 )
 UNSPACED_ERRORS = _pieces(
@@ -106,6 +108,15 @@ CALM = re.compile(
 )
 """What says that there is no trouble, in small letters."""
 
+OUTCOME = re.compile(
+    r"^(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|^collect2: |"
+    r"\bexit(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|^##\[error\]|"
+    r"returned (?:a )?non-zero|^Killed$|^Terminated$|^Aborted|core dumped|^BUILD (?:FAILED|SUCCESSFUL)|"
+    r"linker command failed|symbol\(s\) not found|^Build (?:failed|succeeded|FAILED)|^Command failed|"
+    r"ELIFECYCLE"
+)
+"""How a command ended."""
+
 _PARTS = re.compile(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
 _ERRNO = frozenset(errno.errorcode.values())
 
@@ -113,7 +124,7 @@ _ERRNO = frozenset(errno.errorcode.values())
 @lru_cache(maxsize=WORDS_KNOWN)
 def _word(word: str) -> int:
     """2 for a word of errors, 1 of warnings, 0 for others; -1 for one that may begin a phrase."""
-    if word in _ERRNO or NAMES.fullmatch(word.rstrip(".")):
+    if word in _ERRNO or word == "×" or NAMES.fullmatch(word.rstrip(".")):
         return 2
     plain = word.strip(".-_+#~>").lower()
     if ERROR_WORDS.fullmatch(plain):
@@ -131,6 +142,22 @@ def alarm(line: str) -> str:
     if level and CALM.search(line.lower()):
         level = _level(CALM.sub(" ", line.lower()))
     return ("", "warning", "error")[level]
+
+
+def alarming(line: str) -> bool:
+    """True for a line that tells of an error, a refusal or a failed exit."""
+    return alarm(line) == "error"
+
+
+def warns(line: str) -> bool:
+    """True for a line with a word of warning, whatever else it tells."""
+    words = map(_word, _PARTS.findall(line[: 2 * LINE_CHARS]))
+    return 1 in words or (not line.isascii() and bool(UNSPACED_WARNINGS.search(line.lower())))
+
+
+def tells_outcome(line: str) -> bool:
+    """True for a line that says how a command ended."""
+    return bool(OUTCOME.search(line[: 5 * LINE_CHARS]))
 
 
 def _level(line: str) -> int:

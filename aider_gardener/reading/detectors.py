@@ -8,6 +8,7 @@ import re
 
 from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import FENCE, sample
+from aider_gardener.reading.severities import TRANSLATED
 
 TEST_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
     (kind, weight, re.compile(pattern, re.MULTILINE))
@@ -76,6 +77,15 @@ BUILD_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ("eslint", 4, r"^\S.*?:\d+:\d+: .* \[(?:Error|Warning)/\S+\]$"),
         ("eslint", 4, r": line \d+, col \d+, (?:Error|Warning) - "),
         ("pylint", 4, r"^\*{9,} Module |^Your code has been rated|^\S+\.py:\d+:\d+: [CRWEF]\d{4}: "),
+        (
+            "compiler",
+            3,
+            r"^[^\s:]+\.(?:swift|hs|lhs|zig|d|nim|ml|dart|proto|scala|kt|cr|f|f90|adb|vala|metal|asm|vhd|sv|pas)"
+            r"(?::\d+){1,2}: (?:fatal )?(?:error|warning)\b",
+        ),
+        ("hadolint", 4, r"^\S+:\d+ (?:DL|SC)\d{4} (?:error|warning|info|style): "),
+        ("msvc", 4, r"\(\d+\) ?: (?:fatal )?(?:error|warning) C\d{4}:| : (?:fatal )?error LNK\d+: "),
+        ("rubocop", 4, r"^[^\s:]+:\d+:\d+: [CRWEFI]: |^\d+ files? inspected, "),
         ("mypy", 4, r"^\S+\.pyi?:\d+(?::\d+)?: (?:error|note): "),
         ("mypy", 4, r"^Found \d+ errors? in \d+ files?"),
         ("flake8", 3, r"^\S+\.pyi?:\d+:\d+: [A-Z]{1,4}\d{2,4}:? "),
@@ -93,13 +103,24 @@ BUILD_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ),
         (
             "gcc",
+            3,
+            r"^(?:[A-Za-z]:)?[^\s:]+\.(?:c|cc|cpp|cxx|h|hpp|hh|m|mm|S|f90|cu)(?::\d+){1,2}: ?(?:"
+            + TRANSLATED
+            + r")[ \u00a0\u202f]?[:：]",
+        ),
+        ("javac", 3, r"^(?:\[\w+\] )?\S+\.java:\d+: ?(?:" + TRANSLATED + r")[:：]"),
+        (
+            "gcc",
             2,
             r"^\[ *\d+%\] (?:Building|Linking|Built)|^\[\d+/\d+\] \S|^(?:gcc|g\+\+|cc|c\+\+|clang\S*) -",
         ),
         (
             "gcc",
             2,
-            r"undefined reference to|ld returned \d exit status|^make(?:\[\d+\])?: (?:\*\*\*|Entering)",
+            r"undefined reference to|\bld(?:\.lld)?: cannot find -l|ld\.lld: error: |"
+            r"^Undefined symbols for arch|"
+            r" : (?:fatal )?error LNK\d+:|\(\.text\+0x[0-9a-f]+\): |^collect2: |"
+            r"ld returned \d exit status|^make(?:\[\d+\])?: (?:\*\*\*|Entering)",
         ),
         (
             "npm",

@@ -166,3 +166,29 @@ def test_a_code_on_the_next_line_belongs_to_its_message() -> None:
         for n in range(1, 40)
     )
     assert "error return-value ×39: Incompatible return value type" in compressed(builds.compress, text).text
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["error:", "Fehler:", "erreur :", "error:", "errore:", "erro:", "ошибка:", "错误：", "錯誤：", "エラー:", "오류:", "błąd:", "hata:"],
+)  # fmt: skip
+def test_an_error_is_told_in_every_language_of_a_compiler(said: str) -> None:
+    lines = [f"src/part{n}.c:{n + 1}:5: {said} ‘rate{n}’" for n in range(8)]
+    text = "\n".join([*lines, *(f"gcc -O2 -Wall -c src/other{n}.c -o build/other{n}.o" for n in range(40))])
+    assert detect_build(text) == "gcc"
+    shown = compressed(builds.compress, text).text
+    assert "8 errors" in shown and "warning" not in shown
+    assert all(f"src/part{n}.c:{n + 1}:5" in shown and f"‘rate{n}’" in shown for n in range(8))
+
+
+def test_lines_that_are_only_known_by_their_words_count_as_no_errors() -> None:
+    lines = [f"npm error part {n} of what went wrong" for n in range(12)]
+    shown = compressed(builds.compress, "\n".join([*lines, "npm error command failed"] * 3)).text
+    assert "errors" not in shown and all(line in shown for line in lines)
+
+
+def test_no_count_is_told_where_nothing_was_counted() -> None:
+    lines = [f"[ {n:2}%] Building C object CMakeFiles/shop.dir/src/file_{n}.c.o" for n in range(99)]
+    shown = compressed(builds.compress, "\n".join([*lines, "[100%] Built target shop"])).text
+    assert "Built target shop" in shown
+    assert "error" not in shown and "warning" not in shown and "repeated" not in shown

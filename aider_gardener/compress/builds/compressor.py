@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from aider_gardener.compress import logs
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.builds.diagnostics import Diagnostic, Report, labels, report
+from aider_gardener.compress.builds.diagnostics import DETAIL, FRAME, Diagnostic, Report, labels, report
 from aider_gardener.compress.frame import allowance, estimate, fitting, framed, plural, touches, untouched
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.alarms import alarming
 from aider_gardener.reading.detectors import detect_build
 from aider_gardener.reading.output import clip, lines_of, unwrapped
 
@@ -25,16 +27,26 @@ PLACE = re.compile(r"^(.*?)(?::(\d+(?::\d+)?)|\((\d+(?:,\d+)*)\)|:\[(\d+,\d+)\])
 SHAPE_CHARS = 600
 """So much of a message tells its kind."""
 
+RAW_CHARS = 900
+"""The width of a line that is shown as it was written."""
+
 FEW_SITES = 24
 """The most places told of one message where not all can be."""
 
 LARGE_SHARE, SMALL_SHARE = 0.045, 0.18
-FLOORS = ((3_000, 0.3, 20), (10_000, 0.2, 7))
+FLOORS = ((1_000, 0.7, 100), (3_000, 0.4, 45), (10_000, 0.25, 12))
 """Below a size in tokens: the share that errors may take, at so many tokens each, so that in a short output
 the place of every error is still told."""
 
 ERRORS_LARGE_SHARE, ERRORS_SMALL_SHARE = 0.09, 0.24
 """The share that errors may take at 50,000 and at 3,000 tokens before places are left out."""
+
+MOST_ALARMS, MOST_ENDS = 24, 60
+"""So many lines that tell of trouble in words only, and of how the build ended, stay whatever they cost."""
+
+LAST_IDLE = re.compile(
+    r"\[Help 1\]|: (?:error|warning|note)|^\s*\d+ (?:error|warning)|complete log of this run"
+)
 
 Maker = Callable[[Sequence[Diagnostic], Focus], list[str]]
 
@@ -46,7 +58,7 @@ def in_detail(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     """Each error on its line, with up to four of its labels."""
     lines = []
     for one in errors:
-        lines.append(clip(one.line(), 500))
+        lines.append(clip(one.line(), RAW_CHARS if one.raw else 500))
         lines.extend("    " + clip(text, 200) for text in labels(one)[:4])
     return lines
 
@@ -55,7 +67,7 @@ def in_lines(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     """Each error on its line; labels only for those in focus."""
     lines = []
     for one in errors:
-        lines.append(clip(one.line(), 400))
+        lines.append(clip(one.line(), RAW_CHARS if one.raw else 400))
         if touches(one.line(), focus):
             lines.extend("    " + clip(text, 200) for text in labels(one)[:2])
     return lines
@@ -66,7 +78,7 @@ def with_places(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     lines = []
     for group in _groups(errors, exact=True):
         if len(group) == 1:
-            lines.append(clip(group[0].line(), 400))
+            lines.append(clip(group[0].line(), RAW_CHARS if group[0].raw else 400))
         else:
             lines.append(_heading(group, 400))
             lines.extend(f"  {one.place}" for one in group)
@@ -79,7 +91,8 @@ def with_sites(
     """Errors of one code and shape together: `  file:line:column, …` for each file; with `names` the
     quoted parts by which they differ, without `columns` the lines only. Those in focus stand alone."""
     lines: list[str] = []
-    near = [one for one in errors if touches(one.line(), focus)][:12] if not columns or not names else []
+    near = [one for one in errors if touches(one.line(), focus)][:12]
+    near = near if not columns or not names or len(errors) > FEW_SITES else []
     lines.extend(clip(one.line(), 400) for one in near)
     for group in _groups([one for one in errors if one not in near], exact=False):
         if len(group) == 1:
@@ -95,10 +108,16 @@ def by_code(errors: Sequence[Diagnostic], focus: Focus) -> list[str]:
     shared = _shared_folder(one.place for one in errors)
     lines = [f"(paths below {shared})"] if shared else []
     lines += [clip(one.line(), 300) for one in errors if touches(one.line(), focus)][:8]
+    lines += [clip(one.raw, 300) for one in errors if one.raw]
     kinds: dict[str, list[Diagnostic]] = {}
     for one in errors:
+        if one.raw:
+            continue
         kinds.setdefault(one.code or QUOTED.sub("\0", one.message), []).append(one)
     for group in kinds.values():
+        if len(group) == 1:
+            lines.append(clip(group[0].line(), 200))
+            continue
         lines.append(_heading(group, 100))
         files = _by_file(group, names=False, columns=False)
         lines.append("  " + " ".join(f"{path.removeprefix(shared)}:{told}" for path, told in files.items()))
@@ -131,7 +150,7 @@ def kinds_of(found: Sequence[Diagnostic]) -> list[list[Diagnostic]]:
 
 def _shape(message: str) -> str:
     """What findings of one kind have in common: for npm the first words, else all but names and numbers."""
-    if message.startswith("npm "):
+    if message.startswith(("npm warn ", "npm WARN ")):
         return " ".join(message.split()[:3])
     return VARIABLE.sub("\0", message[:SHAPE_CHARS])[:120]
 
@@ -154,13 +173,15 @@ def example_lines(
 def _groups(errors: Sequence[Diagnostic], *, exact: bool) -> list[list[Diagnostic]]:
     groups: dict[tuple[str, str, str], list[Diagnostic]] = {}
     for one in errors:
-        shape = one.message if exact else QUOTED.sub("\0", one.message)
+        shape = one.message if exact or one.raw else QUOTED.sub("\0", one.message)
         groups.setdefault((one.severity, one.code, shape), []).append(one)
     return list(groups.values())
 
 
 def _heading(group: Sequence[Diagnostic], width: int) -> str:
     first = group[0]
+    if first.raw:
+        return f"{clip(first.raw, width)} [{len(group)} times]"
     code = f" {first.code}" if first.code else ""
     return f"{first.severity}{code} ×{len(group)}: {clip(first.message, width)}"
 
@@ -233,8 +254,35 @@ def compress(text: str, ctx: Context) -> Compressed:
     budget = max(allowance(tokens, LARGE_SHARE, SMALL_SHARE), floor)
     summary = f"{kind}: {_summary(told)}"
     most = allowance(tokens, ERRORS_LARGE_SHARE, ERRORS_SMALL_SHARE)
-    body, kept = build_lines(told, budget - ctx.count(summary) - 12, ctx, most)
+    if not (told.found or told.totals or told.outcome):
+        return logs.compress(text, ctx)
+    alarms, told.other = _alarms(told.other)
+    ends = _ends(told, lines)
+    body, kept = build_lines(told, budget - ctx.count("\n".join([summary, *alarms])) - 12, ctx, most)
+    body = [*alarms, *body]
+    body += [line for line in ends if line not in body]
     return framed(text, summary, body, ctx, ContentClass.LOG, kind, kept)
+
+
+def _alarms(other: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Of the lines that no parser knew those that tell of trouble, each once, and the rest."""
+    found = dict.fromkeys(line for line in other if alarming(line) and not FRAME.match(line))
+    shown = list(found)[:MOST_ALARMS]
+    return [clip(line, 400) for line in shown], [line for line in other if line not in found]
+
+
+def _ends(told: Report, lines: Sequence[str]) -> list[str]:
+    """How the build ended: what its tools said last, and the last line."""
+    ends = [clip(line, 600) for line in told.outcome]
+    if len(ends) > MOST_ENDS:
+        ends = [*ends[: MOST_ENDS // 2], *ends[-MOST_ENDS // 2 :]]
+    row = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), 0)
+    last = lines[row]
+    known = {one.raw or one.message for one in told.found} | set(told.totals)
+    told_already = last in ends or last.strip() in known or any(one.at == row for one in told.found[-1:])
+    if told_already or DETAIL.match(last) or LAST_IDLE.search(last):
+        return ends
+    return [*ends, clip(last, 300)]
 
 
 def build_lines(
@@ -271,10 +319,13 @@ def _errors(errors: Sequence[Diagnostic], budget: int, errors_budget: int, ctx: 
 
 
 def _summary(told: Report) -> str:
-    errors = sum(1 for one in told.found if one.severity == "error")
-    counts = f"{plural(errors, 'error')}, {plural(len(told.found) - errors, 'warning')}"
+    """Counts of what was read with its place or code, none where nothing was, and the tool's own totals."""
+    known = _distinct([one for one in told.found if not one.raw])
+    errors = sum(1 for one in known if one.severity == "error")
+    warnings = len(known) - errors
+    counts = [plural(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
     totals = "; ".join(clip(total, 200) for total in dict.fromkeys(told.totals[-4:]))
-    return f"{counts}{'; ' if totals else ''}{totals}"
+    return "; ".join(part for part in (", ".join(counts), totals) if part) or "output"
 
 
 def _distinct(found: Sequence[Diagnostic]) -> list[Diagnostic]:
