@@ -24,6 +24,8 @@ from aider_gardener.reading.output import clip, lines_of
 LARGE_SHARE, SMALL_SHARE = 0.10, 0.20
 HUNK_START = re.compile(r"^@@+ -\d+(?:,\d+)? (?:-\d+(?:,\d+)? )?\+\d+(?:,\d+)? @@+ ?(.*)$")
 GIT = re.compile(r"^diff --(?:git a/(.*?) b/(.*)|cc (.*)|combined (.*))$")
+COMMIT = re.compile(r"^commit [0-9a-f]{40}\b")
+COMMIT_LINES = 8
 META = re.compile(
     r"^(?:index [0-9a-f]|similarity index|dissimilarity|copy from|copy to|old mode|Index: |={60,})"
 )
@@ -55,6 +57,8 @@ class _File:
     name: str
     told: list[str] = field(default_factory=list)
     hunks: list[_Hunk] = field(default_factory=list)
+    commit: bool = False
+    """True for a commit's own lines between the files of a history."""
 
     @cached_property
     def counts(self) -> tuple[int, int]:
@@ -77,17 +81,23 @@ def compress(text: str, ctx: Context) -> Compressed:
     before, files = _read(lines)
     added = sum(one.counts[0] for one in files)
     removed = sum(one.counts[1] for one in files)
-    summary = f"diff: {plural(len(files), 'file')}, +{added} −{removed}"
+    changed = [one for one in files if not one.commit]
+    summary = f"diff: {plural(len(changed), 'file')}, +{added} −{removed}"
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE)
 
     def variant(each: int, width: int) -> list[str]:
         return [*_intro(before), *_files(files, each, width, ctx.focus)]
 
     hunks = sum(len(one.hunks) for one in files)
+    if len(changed) < len(files):
+        body = _histories(files)
+        if ctx.count("\n".join(body)) > budget // 2:
+            body = cut([*_intro(before), *body], 2 * budget, ctx.count)
+            return framed(text, summary, body, ctx, ContentClass.DIFF, kind, {"files": len(changed)})
     sizes = [size for size in SIZES if size[0] < 0 or hunks * (size[0] // 2 + 1) * 8 <= budget]
     body = fitting([partial(variant, *size) for size in sizes], budget - 24, ctx.count)
     body = cut(body, budget + budget // 2, ctx.count)
-    kept = {"files": len(files), "hunks": hunks}
+    kept = {"files": len(changed), "hunks": hunks}
     return framed(text, summary, body, ctx, ContentClass.DIFF, kind, kept)
 
 
@@ -105,6 +115,10 @@ def _read(lines: Sequence[str]) -> tuple[list[str], list[_File]]:
         if git or (line.startswith("--- ") and following.startswith("+++ ") and not _has_name(files)):
             name = _name(git, line, following)
             files.append(_File(name))
+            hunk = None
+            continue
+        if files and COMMIT.match(line):
+            files.append(_File(_commit(lines[at : at + COMMIT_LINES]), commit=True))
             hunk = None
             continue
         start = HUNK_START.match(line)
@@ -128,6 +142,14 @@ def _read(lines: Sequence[str]) -> tuple[list[str], list[_File]]:
     return before, files
 
 
+def _commit(lines: Sequence[str]) -> str:
+    """A commit of a history on a line: its hash, who, when, and its subject."""
+    who = next((line[7:].partition("<")[0].strip() for line in lines if line.startswith("Author:")), "")
+    when = next((" ".join(line[5:].split()[1:3]) for line in lines if line.startswith("Date:")), "")
+    subject = next((line.strip() for line in lines if line.startswith("    ") and line.strip()), "")
+    return f"commit {lines[0].split()[1][:9]} {who}, {when}: {subject}"
+
+
 def _has_name(files: Sequence[_File]) -> bool:
     return bool(files) and not files[-1].hunks and files[-1].name != "(cut off above)"
 
@@ -147,6 +169,9 @@ def _intro(before: Sequence[str]) -> Iterator[str]:
 
 def _files(files: Sequence[_File], each: int, width: int, focus: Focus) -> Iterator[str]:
     for one in files:
+        if one.commit:
+            yield clip(one.name, max(width, 120))
+            continue
         added, removed = one.counts
         near = touches(one.name, focus)
         symbols = one.symbols
@@ -157,6 +182,18 @@ def _files(files: Sequence[_File], each: int, width: int, focus: Focus) -> Itera
             continue
         for hunk in one.hunks:
             yield from _hunk(hunk, max(each, 0) + (6 if near else 0), width)
+
+
+def _histories(files: Sequence[_File]) -> list[str]:
+    """Commits on a line each, with the names of the files behind it."""
+    lines: list[str] = []
+    for one in files:
+        added, removed = one.counts
+        if one.commit or not lines:
+            lines.append(clip(one.name, 140))
+        else:
+            lines[-1] += f"; {one.name} +{added} −{removed}"
+    return [clip(line, 260) for line in lines]
 
 
 def _hunk(hunk: _Hunk, each: int, width: int) -> Iterator[str]:

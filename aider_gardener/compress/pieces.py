@@ -18,6 +18,9 @@ from aider_gardener.reading.output import clip
 MUST = inf
 """The weight of what an engineer cannot go on without: it stays whatever it costs."""
 
+LARGE_SHARE, SMALL_SHARE = 0.04, 0.2
+"""Of a text of 50,000 and of 3,000 tokens so much may stand; what must stay may exceed it."""
+
 LINE_CHARS = 400
 """A line is shown up to this length; of longer ones both ends."""
 
@@ -78,10 +81,10 @@ def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
     """
     taken: dict[tuple[float, tuple[str, ...]], Piece] = {}
     for piece in sorted(reading.pieces, key=lambda one: (-_weight(one, ctx), one.at)):
+        if piece.weight != MUST and sum(map(len, piece.lines)) > CHARS_A_TOKEN * budget:
+            continue
         lines = tuple(clip(line, LINE_CHARS) for line in piece.lines)
         if (piece.at, lines) in taken:
-            continue
-        if piece.weight != MUST and sum(map(len, piece.lines)) > CHARS_A_TOKEN * budget:
             continue
         cost = _cost(lines, ctx.count)
         if piece.weight == MUST or cost <= budget:

@@ -18,6 +18,7 @@ from aider_gardener.compress import (
     tools,
 )
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
+from aider_gardener.compress.tools import dumps
 from aider_gardener.errors import spared
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.detectors import detect_build, detect_test_run
@@ -39,9 +40,14 @@ TEST_KINDS = frozenset(testruns.KINDS)
 BUILD_KINDS = frozenset({*builds.KINDS, "aider-lint"})
 """Kinds of logs with a compressor of their own: what the detectors return, and the host's lint report."""
 
+DUMPED = frozenset({"", "sql", "table"})
+"""Kinds that SQL made to restore a database from may be taken for."""
+
 
 def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
     """The compressor of a kind or class; logs of unknown kind are told apart by the detectors."""
+    if kind in DUMPED and cls in (ContentClass.CODE, ContentClass.LISTING) and dumps.is_dump(text):
+        return dumps.compress
     if kind in tools.READERS:
         return tools.compress
     if cls is not ContentClass.LOG:

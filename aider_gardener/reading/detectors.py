@@ -5,6 +5,7 @@ which language's traceback it mainly is.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import FENCE, sample
@@ -237,11 +238,17 @@ GREP = re.compile(
 )
 GREP_CONTEXT = re.compile(r"^(?!\d)[\w@~+./\\()\[\] #-]+-\d+-")
 GREP_PLAIN = re.compile(r"^[\w@~+.\\-]*[/.][\w@~+./\\-]*\.\w{1,6}:\s*\S")
-HEADING = re.compile(r"^\d+[:-].*")
+HEADING = re.compile(r"^\d+[:-].*|^--$")
+FILE_HEADING = re.compile(r"^(?!\d+[:-])(?:\x1b\S*)?[\w@~+./\\() -]+\.\w{1,8}$")
+COUNTS = re.compile(r"^(?:[A-Za-z]:)?[\w@~+./\\() -]+:\d+$")
+COUNTED = re.compile(r"^ +(\d{1,12}) \S")
+NAMES_FILE = re.compile(r"^[^:\s]*[./\\][^:]*[:-]|^[\w-]+file\b|^Binary file ")
+TIMED = re.compile(r"^\S{0,80}\d{4}-\d\d-\d\d[T_]\d\d:\d\d:\d\d")
+SIZED = re.compile(r"^\s*\d[\d.,]*[KMGTB]?\s+(?:\S+ ){0,6}\S*[/.]\S*$")
 LS = re.compile(r"^(?:[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d+ |total \d+)")
 TREE = re.compile(r"^(?:│|\|| )*(?:├|└|\|--|`--|\+--)")
 NPM_LS = re.compile(r"^(?:[│ ]*[├└]─[─┬] (?:UNMET |deduped )?@?[\w./-]+@)")
-COMMIT = re.compile(r"^commit [0-9a-f]{7,40}\b", re.MULTILINE)
+COMMIT = re.compile(r"^[*|\\/_ ]{0,40}commit [0-9a-f]{7,40}\b", re.MULTILINE)
 ONELINE = re.compile(r"^[*|\\/ ]*[0-9a-f]{7,40} \S")
 PATH = re.compile(
     r"^(?:\./|/|[A-Za-z]:\\)?[\w@.()\[\]{}~+$ -]+(?:[/\\][\w@.()\[\]{}~+$ #-]*)+$|"
@@ -345,7 +352,7 @@ def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
 
 
 def detect_listing(text: str) -> str:
-    """The kind ("grep", "ls", "paths", "tree", "npm-ls", "git-log", "profile", "table") or ""."""
+    """The kind ("grep", "counts", "ls", "paths", "tree", "npm-ls", "git-log", "profile", "table") or ""."""
     seen = sample(text)
     lines = [line for line in seen.split("\n") if line.strip() and not FENCE.match(line)]
     if len(lines) < 3:
@@ -355,20 +362,48 @@ def detect_listing(text: str) -> str:
     if share(lines, NPM_LS) >= 0.5:
         return "npm-ls"
     commits = len(COMMIT.findall(seen))
-    if commits and COMMIT.match(lines[0]) and (commits >= 2 or "\nAuthor:" in seen):
+    if commits and COMMIT.match(lines[0]) and (commits >= 2 or "Author:" in seen):
         return "git-log"
+    headings = sum(1 for one, two in pairwise(lines) if HEADING.match(two) and FILE_HEADING.match(one))
+    if headings >= 2 and share(lines, HEADING, FILE_HEADING) >= 0.9:
+        return "grep"
     for kind, least, shapes in (
         ("tree", 0.5, (TREE,)),
         ("ls", 0.5, (LS,)),
         ("git-log", 0.8, (ONELINE,)),
         ("grep", 0.6, (GREP,)),
         ("grep", 0.7, (GREP, GREP_CONTEXT)),
+        ("counts", 0.95, (COUNTS,)),
         ("grep", 0.8, (GREP_PLAIN,)),
+        ("table", 0.9, (SIZED,)),
         ("paths", 0.85, (PATH,)),
     ):
-        if share(lines, *shapes) >= least and (kind != "paths" or share(lines, UNBROKEN) >= 0.5):
+        if share(lines, *shapes) >= least and _may_be(kind, lines):
             return kind
+    if _is_counted(lines):
+        return "table"
     return "table" if is_table(lines) else ""
+
+
+def _may_be(kind: str, lines: list[str]) -> bool:
+    """False where the shape of a search's or a list's lines is another's: times, columns."""
+    if kind == "paths":
+        columns = sum(1 for line in lines if len(GAP.findall(line)) >= 2)
+        return columns < 0.3 * len(lines) and share(lines, UNBROKEN) >= 0.5
+    return kind != "grep" or _names_files(lines)
+
+
+def _names_files(lines: list[str]) -> bool:
+    """True when what stands before the colons looks like paths, and is no part of a time."""
+    named = sum(1 for line in lines if NAMES_FILE.match(line) and not TIMED.match(line))
+    return named >= 0.5 * sum(1 for line in lines if line != "--")
+
+
+def _is_counted(lines: list[str]) -> bool:
+    """True for lines behind numbers that are no line numbers, as `uniq -c` writes them."""
+    numbers = [int(found[1]) for line in lines if (found := COUNTED.match(line))]
+    rising = sum(1 for one, two in pairwise(numbers) if two == one + 1)
+    return len(numbers) >= max(5, 0.95 * len(lines)) and rising < 0.5 * len(numbers)
 
 
 def is_rule(line: str) -> bool:
@@ -382,6 +417,9 @@ def is_table(lines: list[str]) -> bool:
         return True
     if len(lines) < 5:
         return False
+    bars = [line.count("|") for line in lines]
+    if max(bars) >= 2 and bars.count(max(bars)) >= 0.95 * len(lines):
+        return True
     gaps = [len(GAP.findall(line)) for line in lines]
     ruled = any(is_rule(line) for line in lines[:4])
     if sum(1 for gap in gaps if gap >= 2) < (0.6 if ruled else 0.8) * len(lines):

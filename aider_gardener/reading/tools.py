@@ -9,9 +9,19 @@ from aider_gardener.messages import ContentClass
 from aider_gardener.reading.output import sample
 
 LOG, ERROR, LISTING = ContentClass.LOG, ContentClass.ERROR, ContentClass.LISTING
+CODE = ContentClass.CODE
 
 LEAST = 3
 """A kind is told from so much weight of its signs."""
+
+
+def early(sign: str, lines: int = 8) -> str:
+    """The pattern of a sign that begins a line behind at most so many lines of an output."""
+    return rf"\A(?:[^\n]{{0,300}}\n){{0,{lines}}}?(?:{sign})"
+
+
+STAT_HEAD = r"\A(?:Updating \S+\nFast-forward.*\n|Merge made by .*\n)?"
+BLAMED = r"^\^?[0-9a-f]{7,40} (?:\S+ +)?\(.{1,60} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4} +\d+\)"
 
 SIGNS: tuple[tuple[str, ContentClass, int, re.Pattern[str]], ...] = tuple(
     (kind, cls, weight, re.compile(pattern, re.MULTILINE))
@@ -175,6 +185,134 @@ SIGNS: tuple[tuple[str, ContentClass, int, re.Pattern[str]], ...] = tuple(
         ("latex", LOG, 4, r"^This is (?:pdf|Xe|Lua|LuaHB)?TeX, Version"),
         ("pulumi", LOG, 4, r"^(?:Previewing (?:update|destroy)|Updating|Destroying) \(\S+\)"),
         # Tables, listings and sessions.
+        (
+            "table",
+            LISTING,
+            3,
+            early(r"(?:NAMESPACE +)?NAME +(?:READY|STATUS|DESIRED|TYPE|COMPLETIONS|REFERENCE) +"),
+        ),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r"(?:NAMESPACE +)?LAST SEEN +(?:COUNT +)?TYPE +REASON +(?:KIND|OBJECT) +"),
+        ),
+        ("table", LISTING, 3, early(r"CONTAINER ID +(?:IMAGE|NAME) +")),
+        (
+            "sql-session",
+            LISTING,
+            3,
+            r"^\(\d+ rows?\)$|^\d+ rows? in set(?:, \d+ warnings?)? \([\d.]+ (?:sec|min)",
+        ),
+        (
+            "sql-session",
+            LISTING,
+            3,
+            r"^ERROR \d{4} \([0-9A-Z]{5}\)|^Empty set(?:, \d+ warnings?)? \([\d.]+ sec\)",
+        ),
+        (
+            "sql-session",
+            LISTING,
+            3,
+            r"^(?:mysql|sqlite|MariaDB \[[^\]\n]*\])> \S|^[\w$-]{1,60}(?:=[#*!]|=\*[#>]|=![#>]|\(#) \S",
+        ),
+        (
+            "sql-session",
+            LISTING,
+            3,
+            r"^Query OK, \d+ rows? affected|^(?:Runtime|Parse) error (?:near|in) line \d+",
+        ),
+        ("sql-session", LISTING, 3, r'^ +(?:Table|View|Partitioned table|Index) "\w+\.\w+"$'),
+        ("sql-session", LISTING, 2, r"^(?:psql:\S+ )?ERROR:  \S"),
+        ("sql-session", LISTING, 2, r"^(?:DETAIL|HINT):  \S|^LINE \d+: \S"),
+        (
+            "sql-session",
+            LISTING,
+            2,
+            r"^(?:INSERT \d+|UPDATE|DELETE|COPY|SELECT) \d+$|^(?:ROLLBACK|COMMIT|BEGIN)$",
+        ),
+        ("query-plan", LISTING, 3, r"^(?:-> +)?[A-Z][\w ]+ \(cost=[\d.]+\.\.[\d.]+ rows=\d+ width=\d+\)"),
+        ("query-plan", LISTING, 3, r"-> +[A-Z][^\n(]{1,200}\(cost=[\d.]+ rows=\d+\)"),
+        (
+            "kubectl-describe",
+            LISTING,
+            3,
+            early(r"Name: {2,}\S+\n(?:Namespace|Roles|Labels|StorageClass): {2,}\S"),
+        ),
+        ("kubectl-describe", LISTING, 2, r"^Events:(?: +<none>|\n  Type +Reason +Age +From +Message)$"),
+        ("git-status", LISTING, 3, early(r"[^\s(].{0,80}\n(?:  [(（].*git .*[)）]\n){1,4}(?:\n|\t\S)")),
+        (
+            "git-status",
+            LISTING,
+            3,
+            early(r"(?:On branch|HEAD detached (?:at|from)|Auf Branch|Sur la branche|En la rama) \S"),
+        ),
+        (
+            "git-status",
+            LISTING,
+            3,
+            early(r"(?:\x1b\S*)?## \S+?(?:\.\.\.\S+)?(?: \[.*\])?\n[ MTADRCU?]{2} \S"),
+        ),
+        ("git-status", LISTING, 3, r"\A(?:[ MTADRCU]{2} \S.*\n){2,40}\?\? \S"),
+        ("git-merge", LISTING, 4, early(r"(?:CONFLICT|KONFLIKT|CONFLIT|CONFLICTO) \(.{3,40}\): ", 80)),
+        ("git-merge", LISTING, 3, early(r"Automatic merge failed|error: could not apply [0-9a-f]{7}", 80)),
+        ("git-merge", LISTING, 3, early(r" ! \[(?:remote )?rejected\] |error: failed to push some refs", 80)),
+        (
+            "git-merge",
+            LISTING,
+            3,
+            early(r"error: (?:The following untracked|Your local changes to the following)", 80),
+        ),
+        ("git-blame", LISTING, 3, BLAMED + r".*\n" + BLAMED),
+        (
+            "git-branch",
+            LISTING,
+            3,
+            early(r"[* +] \S+ +[0-9a-f]{7,12} (?:\[\S+/\S+(?:: .*)?\] )?\S.*\n[* +] \S+ +[0-9a-f]{7,12} "),
+        ),
+        ("importtime", LISTING, 3, r"^import time: self \[us\] \||^import time: +\d+ \| +\d+ \|"),
+        ("training", LOG, 2, r"(?:^|\r|\x1b\[2K)\W{0,4}[Ee]poch[ :=#\[]*\d+"),
+        ("training", LOG, 1, r"\b(?:val_|train_|valid_)?(?:loss|acc|accuracy|f1|auc)\b\s?[:=]\s?-?\d"),
+        ("sql-session", LISTING, 4, r"^-\[ RECORD \d+ \][-+]*$|^\*{5,} \d+\. row \*{5,}$"),
+        ("table", LISTING, 3, early(r"(?:Package|Name) +Version(?: +\S.*)?\n-+ -+")),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r" *(?:[A-Z][A-Z0-9()%#/:_-]+(?: [A-Z/]+)?(?: {2,}| *\t)){3,}[A-Z][A-Z0-9()%#/ _-]+$"),
+        ),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r"(?:Filesystem|Dateisystem|Sys\. de fichiers|S\.ficheros) +\S.{10,80} \S+$"),
+        ),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r" *(?:USER|UID|PID|F) +(?:PID|PPID|UID|TTY|USER) +\S.* (?:COMMAND|CMD)$"),
+        ),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r"top - \d\d:\d\d:\d\d up |(?:Netid +)?State +Recv-Q +Send-Q |Proto +Recv-Q +Send-Q "),
+        ),
+        (
+            "table",
+            LISTING,
+            3,
+            early(r" *UNIT +LOAD +ACTIVE +SUB +|COMMAND +PID +.*USER +FD +|NAME +CPU\(cores\) "),
+        ),
+        ("table", LISTING, 3, r"\A(?:\d+(?:[.,]\d+)?[KMGT]?\t\S.*\n){3}"),
+        ("git-branch", LISTING, 3, early(r"stash@\{\d+\}: (?:WIP on|On|[Aa]uf|WIP auf) ")),
+        ("table", LISTING, 3, early(r"\|\|/ +\S+ +\S.*\n\+\+\+-=+")),
+        ("git-status", LISTING, 3, r"\A(?:[MADRCTU]\d{0,3}\t\S.*\n){3}"),
+        ("diffstat", LISTING, 3, STAT_HEAD + r" \S.{0,300} \| +(?:\d+ [+-]*|Bin .*)\n"),
+        ("table", LISTING, 3, early(r"\+(?:-{3,}\+)+\n\| .*\|\n\+(?:[-=]{3,}\+)+$|\| NVIDIA-SMI \d")),
+        ("table", LISTING, 3, r"\A(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +\d+ \S.*\n){3}"),
+        ("sql", CODE, 5, early(r"-- (?:PostgreSQL database dump|MySQL dump|MariaDB dump)\b")),
         # Test runs.
     )
 )

@@ -52,13 +52,19 @@ def _documents(events: Iterator[Any]) -> Iterator[Any]:
             stack.append([name == "MappingStartEvent", _tag(event)])
         elif name in ("SequenceEndEvent", "MappingEndEvent"):
             mapping, tag, *items = stack.pop()
-            value = _mapping(items) if mapping else items
+            value = _mapping(items) if mapping else _placeholder(items)
             stack[-1].append({tag: value} if tag else value)
         elif name == "ScalarEvent":
             tag = _tag(event)
             stack[-1].append(f"{tag} {event.value}" if tag else _scalar(event))
         elif name == "AliasEvent":
             stack[-1].append(f"*{event.anchor}")
+
+
+def _placeholder(items: list[Any]) -> Any:
+    """The items, or what stands for a secret as the text that it is."""
+    first = items[0] if len(items) == 1 else None
+    return f"[{first}]" if isinstance(first, str) and first.startswith("redacted:") else items
 
 
 def _mapping(items: list[Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from aider_gardener.compress.line import line_form
 from aider_gardener.compress.listings import WRITERS
 from aider_gardener.compress.message import compress_message
 from aider_gardener.compress.registry import compress_text
+from aider_gardener.compress.tools import READERS
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.decisions import decisions_in, spoken_words
 from aider_gardener.notes.names import mine
@@ -76,6 +77,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "budget": lambda text: 1_000,
     "limit": lambda text: 200,
     "entry": lambda text: entry_of(text, Source(SourceKind.TYPED)),
+    "reader": lambda text: READERS["table"],
     "points": lambda text: 1.0,
 }
 """What each parameter of a public function is given, made from the text."""
@@ -93,7 +95,7 @@ KINDS: dict[ContentClass, tuple[str, ...]] = {
         "", "app-log", "json-log", "access-log", "strace", "metrics", "pytest", "unittest", "tap",
         "node-test", "jest", "cargo-test", "go-test", "junit", "rspec", "ctest", "gcc", "tsc", "rustc", "pip",
     ),
-    ContentClass.LISTING: ("", *WRITERS),
+    ContentClass.LISTING: ("", *WRITERS, *READERS),
     ContentClass.STRUCTURED: ("", "json", "jsonl", "yaml", "toml", "env", "csv", "tsv"),
     ContentClass.CODE: ("", "python", "bash", "javascript", "rust", "markdown"),
     ContentClass.ERROR: ("", "traceback-python", "stack-js", "stack-go", "stack-rust", "stack-java"),

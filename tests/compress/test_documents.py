@@ -63,7 +63,7 @@ def repeated(part: str) -> str:
 
 DOCUMENTS = {
     "Kubernetes, 8 resources": ("---\n".join(DEPLOYMENT.format(name=name, number=number + 1) for number, name in enumerate(NAMES)),
-                                ["Deployment prod/search: replicas=4", "registry.example.org/search:1.4", "8040", "254Mi"]),
+                                ["Deployment prod/search: replicas: 4", "registry.example.org/search:1.4", "8040", "254Mi"]),
     "Compose file": ("services:\n" + repeated(SERVICE) + "volumes:\n  api_data: {}\n", ["search: ghcr.io/acme/search:2.4", "8040:80", "needs db", "volumes: api_data"]),
     "CI workflow": ("name: CI\non:\n  push:\n    branches: [main]\njobs:\n" + repeated(JOB), ["on: push", "job search: on ubuntu-4; needs build", "Run search"]),
     "GitLab pipeline": ("stages: [test]\n" + repeated(STAGE), ["job search: stage test", "make search"]),

@@ -23,7 +23,13 @@ TOLD = frozenset({
     "replicas", "type", "schedule", "host", "path", "storage", "storageClassName", "clusterIP", "port",
     "targetPort", "minReplicas", "maxReplicas", "averageUtilization", "restartPolicy", "serviceAccountName",
     "ingressClassName", "secretName", "nodePort", "maxSurge", "maxUnavailable", "concurrencyPolicy",
-    "backoffLimit", "suspend", "provider", "issuer", "group", "scope", "verbs", "resources", "claimName",
+    "backoffLimit", "suspend", "revisionHistoryLimit", "terminationGracePeriodSeconds",
+    "progressDeadlineSeconds",
+    "minAvailable", "activeDeadlineSeconds", "completions", "parallelism", "accessModes", "cidr",
+    "externalName", "loadBalancerIP", "targetCPUUtilizationPercentage", "averageValue", "key", "operator",
+    "effect",
+    "priorityClassName", "hostNetwork", "protocol", "pathType", "image",
+    "provider", "issuer", "group", "scope", "verbs", "resources", "claimName",
     "mountPath", "kind", "number",
 })  # fmt: skip
 """Fields that say something wherever they stand."""
@@ -31,8 +37,12 @@ TOLD = frozenset({
 FEW = frozenset({"replicas", "type", "schedule", "host", "storage", "minReplicas", "maxReplicas"})
 """Those that stay when room is short."""
 
+CONTAINER_TOLD = frozenset({
+    "name", "image", "ports", "resources", "command", "args", "env", "livenessProbe", "readinessProbe",
+    "startupProbe", "volumeMounts", "terminationMessagePath", "terminationMessagePolicy",
+})  # fmt: skip
 WALK_LIMIT = 2_000
-TOLD_LIMIT = 14
+TOLD_LIMIT = 24
 
 SHORT_VALUE = 60
 
@@ -99,7 +109,7 @@ def _told(one: dict[str, Any], detail: int) -> Iterator[str]:
                 and not (isinstance(item, list) and any(isinstance(x, dict) for x in item))
             ):
                 written += 1
-                yield f"{key}={word(item)}"
+                yield f"{key}: {word(item)}"
             elif key not in ("containers", "initContainers", "selector", "status", "valueFrom"):
                 waiting += [item] if isinstance(item, dict) else item[:20] if isinstance(item, list) else []
 
@@ -110,16 +120,42 @@ def _container(one: dict[str, Any], detail: int) -> str:
     if ports:
         parts.append(f"port {listed(ports, 4)}")
     if detail < 2:
-        limits = mapping(one, "resources", "limits") or mapping(one, "resources", "requests")
-        parts += [f"{key} {word(limits[key])}" for key in ("cpu", "memory") if key in limits]
+        for name in ("requests", "limits"):
+            sizes = mapping(one, "resources", name)
+            parts += (
+                [f"{name} {listed((f'{key} {word(size)}' for key, size in sizes.items()), 6)}"]
+                if sizes
+                else []
+            )
         parts += [
             f"{key} {listed(one[key], 8)}" for key in ("command", "args") if isinstance(one.get(key), list)
         ]
     if detail == 0:
         env = [_variable(mapping(pair)) for pair in items(one, "env")]
-        parts += [f"env {listed(env, 12)}"] if env else []
-        probe = mapping(one, "readinessProbe", "httpGet") or mapping(one, "livenessProbe", "httpGet")
-        parts += [f"probe {word(probe['path'])}"] if "path" in probe else []
+        parts += [f"env {listed(env, 20)}"] if env else []
+        parts += [
+            f"{name} {_probe(mapping(one, name))}"
+            for name in ("livenessProbe", "readinessProbe", "startupProbe")
+            if mapping(one, name)
+        ]
+        mounts = [word(mapping(mount).get("mountPath", "")) for mount in items(one, "volumeMounts")]
+        parts += [f"mounts {listed(mounts, 8)}"] if mounts else []
+        rest = {key: item for key, item in one.items() if key not in CONTAINER_TOLD}
+        parts += [f"{key} {word(item, 160)}" for key, item in rest.items()]
+    return " ".join(parts)
+
+
+def _probe(probe: dict[str, Any]) -> str:
+    """What is asked of a container and when: `/ready:8081 initialDelaySeconds 5`."""
+    parts = []
+    for key, item in probe.items():
+        inner = mapping(item)
+        if "port" in inner:
+            parts.append(f"{word(inner.get('path', key if key != 'httpGet' else ''))}:{word(inner['port'])}")
+        elif inner:
+            parts.append(f"{key} {listed(inner.get('command') or inner.values(), 8)}")
+        else:
+            parts.append(f"{key} {word(item)}")
     return " ".join(parts)
 
 
@@ -148,9 +184,20 @@ def _state(one: dict[str, Any]) -> str:
     parts = [word(status[key]) for key in ("phase", "podIP", "reason", "message") if status.get(key)]
     for container in items(status, "containerStatuses"):
         restarts = mapping(container).get("restartCount")
-        waiting = mapping(container, "state", "waiting") or mapping(container, "state", "terminated")
         parts += [f"{word(restarts)} restarts"] if restarts else []
-        parts += [word(waiting[key], 80) for key in ("reason", "exitCode", "message") if waiting.get(key)]
+        for name in ("state", "lastState"):
+            ended = mapping(container, name, "waiting") or mapping(container, name, "terminated")
+            before = ["before:"] if ended and name == "lastState" else []
+            parts += [
+                *before,
+                *(word(ended[key], 80) for key in ("reason", "exitCode", "message") if ended.get(key)),
+            ]
+    parts += [
+        f"{word(unmet.get('type', ''))} {word(unmet.get('status'))}: "
+        + " ".join(word(unmet[key], 120) for key in ("reason", "message") if unmet.get(key))
+        for unmet in map(mapping, items(status, "conditions"))
+        if unmet.get("status") in (False, "False", "Unknown")
+    ][:6]
     ready = [
         f"{key} {word(status[key])}" for key in ("readyReplicas", "unavailableReplicas") if key in status
     ]
@@ -219,10 +266,15 @@ def _sections(value: dict[str, Any], detail: int) -> Lines:
     return lines
 
 
+COMPOSED = frozenset({"version", "name", "include", "services", "volumes", "networks", "secrets", "configs"})
+
+
 def compose(value: Any) -> Document | None:
     """A Compose file."""
     services = mapping(value, "services")
     known = ("image", "build", "extends", "<<")
+    if any(key not in COMPOSED and not str(key).startswith("x-") for key in mapping(value)):
+        return None
     if not services or not all(any(key in mapping(one) for key in known) for one in services.values()):
         return None
     return Document("Compose file", lambda detail: _compose(value, services, detail))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.frame import allowance, cut, estimate, framed, untouched
-from aider_gardener.compress.listings.paths import write_grep, write_ls, write_paths, write_tree
+from aider_gardener.compress.listings.paths import write_counts, write_grep, write_ls, write_paths, write_tree
 from aider_gardener.compress.listings.rows import (
     write_dependencies,
     write_git_log,
     write_profile,
-    write_table,
 )
+from aider_gardener.compress.tools import tables
+from aider_gardener.compress.tools.frame import read_with
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.detectors import detect_listing
 from aider_gardener.reading.output import lines_of
@@ -24,19 +25,26 @@ Writer = Callable[[Sequence[str], int, Context], tuple[str, list[str], dict[str,
 
 WRITERS: Mapping[str, Writer] = {
     "grep": write_grep,
+    "counts": write_counts,
     "paths": write_paths,
     "ls": write_ls,
     "tree": write_tree,
     "npm-ls": write_dependencies,
     "git-log": write_git_log,
     "profile": write_profile,
-    "table": write_table,
 }
+
+WHOLE = frozenset({"git-log", "npm-ls", "profile"})
+"""Kinds whose writers say themselves what must stay."""
 
 
 def compress(text: str, ctx: Context) -> Compressed:
     """A listing as groups with counts, the first of each, and what stands out."""
     kind = ctx.kind if ctx.kind in WRITERS else detect_listing(text) or "table"
+    if kind == "table":
+        return read_with(tables.read, text, ctx, ContentClass.LISTING, kind) or unchanged(
+            text, ContentClass.LISTING, kind
+        )
     whole = untouched(text, ctx, ContentClass.LISTING, kind)
     if whole:
         return whole
@@ -45,5 +53,6 @@ def compress(text: str, ctx: Context) -> Compressed:
         return unchanged(text, ContentClass.LISTING, kind)
     budget = allowance(estimate(text, ctx.count), LARGE_SHARE, SMALL_SHARE) - 30
     summary, body, kept = WRITERS[kind](lines, budget, ctx)
-    body = cut(body, budget + budget // 2 + 40, ctx.count)
+    if kind not in WHOLE:
+        body = cut(body, budget + budget // 2 + 40, ctx.count)
     return framed(text, f"{kind}: {summary}", body, ctx, ContentClass.LISTING, kind, kept)

@@ -5,6 +5,7 @@ by file: counts, first matches, and the line numbers of the others.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,12 +22,14 @@ BRANCH = re.compile(r"^((?:│|\||[ \u00a0])*)(?:├|└|\|--|`--|\+--|\\--)[─
 SIZES = ((9, 12), (9, 6), (9, 3), (6, 3), (5, 3), (4, 3), (3, 3), (3, 2), (2, 3), (2, 2), (2, 0), (1, 0))
 """Depth of the folders told apart, and how many names of each are shown."""
 
+MANY_PATHS, MOST_UNLIKE = 40, 12
 UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 MATCH = re.compile(r"^((?:[A-Za-z]:[\\/])?[^:\n]*?(?::[^:\n]+?)??):(\d+):(?:\d+:)?(.*)$")
 CONTEXT = re.compile(r"^((?:[A-Za-z]:[\\/])?[\w@~+./\\()\[\] #]+[\w.-]*?)-(\d+)-(.*)$")
 PLAIN = re.compile(r"^([\w@~+.\\/-]+\.\w{1,6}):(.*)$")
 HEADED = re.compile(r"^(\d+)[:-](.*)$")
+CHANGING = re.compile(r"\d+")
 MATCH_SIZES = (
     (6, 200, 40),
     (3, 160, 40),
@@ -60,8 +63,12 @@ def write_paths(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, l
     near = [path for path in paths if touches(path, ctx.focus)][:10]
     by_folder = _by_folder(paths)
 
+    odd = _unlike(paths)
+    first = [f"(asked about) {path}" for path in near]
+    first += [f"endings that are rare: {', '.join(odd)}"] if odd else []
+
     def variant(depth: int, names: int) -> list[str]:
-        return [*(f"(asked about) {path}" for path in near), *_folder_lines(by_folder, depth, names)]
+        return [*first, *_folder_lines(by_folder, depth, names)]
 
     body = fitting([partial(variant, *size) for size in SIZES], budget, ctx.count)
     return (
@@ -69,6 +76,16 @@ def write_paths(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, l
         body,
         {"paths": len(paths), "folders": len(by_folder)},
     )
+
+
+def _unlike(paths: Sequence[str]) -> list[str]:
+    """The paths with an ending that hardly any other has, where there are many."""
+    if len(paths) < MANY_PATHS:
+        return []
+    endings = [path.rpartition("/")[2].rpartition(".")[2] for path in paths]
+    counts = Counter(endings)
+    rare = [path for path, ending in zip(paths, endings, strict=True) if counts[ending] == 1]
+    return rare if len(rare) <= MOST_UNLIKE else []
 
 
 def _by_folder(paths: Sequence[str]) -> dict[str, list[str]]:
@@ -101,7 +118,7 @@ def write_ls(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list
     """`ls -l`: names with sizes, folders apart; the largest and the newest where not all fit."""
     headings = [line for line in lines if line.endswith(":") and not LS.match(line)]
     if len(headings) > 1:
-        return write_paths(_recursive(lines), budget, ctx)
+        return _write_recursive(lines, budget, ctx)
     entries, other = [], []
     for line in lines:
         found = LS.match(line)
@@ -133,16 +150,54 @@ def write_ls(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list
     return f"{plural(len(files), 'file')}, {plural(len(folders), 'folder')}", body, {"entries": len(entries)}
 
 
-def _recursive(lines: Sequence[str]) -> list[str]:
-    """The paths of the files that `ls -lR` lists."""
-    folder, paths = "", []
+def _write_recursive(
+    lines: Sequence[str], budget: int, ctx: Context
+) -> tuple[str, list[str], dict[str, int]]:
+    """`ls -lR`: the files by folder, the largest and the links, and lines that are neither."""
+    folder = ""
+    paths: list[str] = []
+    sized: list[tuple[float, str]] = []
+    told: list[str] = []
     for line in lines:
         found = LS.match(line)
         if found and found.group(1) != "d":
-            paths.append(f"{folder}/{found.group(4)}" if folder else found.group(4))
+            path = f"{folder}/{found.group(4)}" if folder else found.group(4)
+            paths.append(path)
+            sized.append((_size(found.group(2)), f"{path} {found.group(2)} {found.group(3)}"))
+            told += [f"link {path}"] if found.group(1) == "l" and len(told) < 12 else []
         elif not found and line.endswith(":"):
             folder = line[:-1].rstrip("/")
-    return paths
+        elif not found and not line.startswith("total ") and len(told) < 24:
+            told.append(clip(line, 160))
+    largest = [text for size, text in sorted(sized, key=lambda one: -one[0])[:5] if size]
+    summary, body, kept = write_paths(paths, budget, ctx)
+    return summary, [*told, *body, *(["largest: " + "; ".join(largest)] if largest else [])], kept
+
+
+def write_counts(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
+    """Numbers by file, as `grep -c` prints them: the largest, and how many have none."""
+    pairs: list[tuple[str, int]] = []
+    other: list[str] = []
+    for line in lines:
+        path, _, number = line.rpartition(":")
+        if number.isdecimal():
+            pairs.append((path, int(number[:15])))
+        else:
+            other.append(clip(line, 160))
+    order = sorted(pairs, key=lambda one: -one[1])
+    near = [pair for pair in pairs if touches(pair[0], ctx.focus)][:10]
+    none = sum(1 for _, number in pairs if not number)
+
+    def variant(most: int) -> list[str]:
+        shown = list(dict.fromkeys([*near, *(pair for pair in order[:most] if pair[1])]))
+        left = len(pairs) - none - sum(1 for pair in shown if pair[1])
+        tail = [f"… {plural(left, 'file')} with less"] if left > 0 else []
+        tail += [f"… {plural(none, 'file')} with 0"] if none else []
+        return [*other[:8], *(f"{path}:{number}" for path, number in shown), *tail]
+
+    body = fitting([partial(variant, most) for most in (400, 100, 50, 25, 12, 6)], budget, ctx.count)
+    total = sum(number for _, number in pairs)
+    return f"{total} in {plural(len(pairs), 'file')}", body, {"files": len(pairs)}
 
 
 def _size(text: str) -> float:
@@ -178,8 +233,26 @@ def write_grep(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, li
     total = sum(map(len, files.values()))
     variants = [*(partial(_lines, files, *size, ctx) for size in MATCH_SIZES), partial(_folders, files)]
     body = fitting(variants, budget, ctx.count)
+    odd = [line for line in _odd(files, total) if line not in body]
+    if files and not odd:
+        path, matches = next(iter(files.items()))
+        first = clip(matches[0][1].strip(), 120)
+        odd = [] if any(first in line for line in body) else [f"first: {path}:{matches[0][0]}: {first}"]
+    body = [*odd, *body]
     summary = f"{plural(total, 'match').replace('matchs', 'matches')} in {plural(len(files), 'file')}"
     return summary, [*(clip(line, 160) for line in other[:6]), *body], {"matches": total, "files": len(files)}
+
+
+def _odd(files: dict[str, list[tuple[str, str]]], total: int) -> list[str]:
+    """Matches in lines that are like no other, where most are like others: those are seen first."""
+    shapes: dict[str, list[tuple[str, str, str]]] = {}
+    for path, matches in files.items():
+        for number, text in matches:
+            shapes.setdefault(CHANGING.sub("0", text.strip()[:160]), []).append((path, number, text.strip()))
+    single = [found[0] for found in shapes.values() if len(found) == 1]
+    if not single or len(single) > max(2, total // 12):
+        return []
+    return [f"(unlike the others) {path}:{number}: {clip(text, 120)}" for path, number, text in single[:8]]
 
 
 def _read(lines: Sequence[str]) -> tuple[dict[str, list[tuple[str, str]]], list[str]]:
@@ -221,6 +294,9 @@ def _lines(
         if len(matches) == 1 and shown:
             number, text = shown[0]
             written.append(f"{path}:{number + ':' if number else ''} {clip(text.strip(), width)}")
+            continue
+        if len(matches) == 1 and matches[0][0]:
+            written.append(f"{path}:{matches[0][0]}")
             continue
         numbers = [number for number, _ in matches if number and all(number != one for one, _ in shown)]
         tail = (

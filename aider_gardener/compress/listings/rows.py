@@ -1,29 +1,21 @@
-"""Tables, profiles and dependency trees: the head, the first rows, the rows that stand out, totals.
+"""Profiles, dependency trees and histories.
 
-Git logs become a line a commit, newest first, as many as fit; authors, tags and the span of the rest.
+Git logs become a line a commit, newest first, as many as fit; what was reverted, breaks, is tagged or mends
+an incident stays, of the rest kinds, authors and span.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import fitting, plural, touches
-from aider_gardener.reading.detectors import is_rule
 from aider_gardener.reading.output import clip
 
-NUMBER = re.compile(r"^[-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?%?(?:ms|s|us|KB|MB|GB|B|K|M|G)?$")
-TOTAL = re.compile(
-    r"^\W*(?:total|sum|all|overall|average|mean|\d+ (?:rows?|orders?|items?|records?))\b|\brows?\)$",
-    re.IGNORECASE,
-)
-MARKED = re.compile(
-    r"(?:^|\s)(?:\*+|!+|<-+|FAIL\w*|ERROR|LOST|MISS\w*|WARN\w*|NO|✗|✘|❌)\s*$|\b(?:FAIL(?:ED)?|ERROR|LOST)\b"
-)
-CELLS = re.compile(r"\s*\|\s*|\s{2,}|\t|(?<=\S)\s(?=[-+]?[\d.]+(?:\s|$))")
 DEPENDENCY = re.compile(r"^((?:[│|] ?|  )*)(?:[├└+`\\]─*[┬─]*-* ?)(.*)$")
 TROUBLE = re.compile(r"UNMET|invalid|missing|extraneous|deprecated|ERR!|conflict", re.IGNORECASE)
 PROFILE_HEAD = re.compile(
@@ -31,6 +23,8 @@ PROFILE_HEAD = re.compile(
 )
 
 
+COST = re.compile(r"^(\d{1,15}(?:\.\d{1,9})?)(?:/\d+)?(?:%|s|ms|us)?$")
+COSTLIEST = 3
 PROFILE_ROW = re.compile(r"^\s*[\d.]+[%\w./]*\s")
 
 COMMIT = re.compile(r"^[*|\\/ ]*commit ([0-9a-f]{7,40})(?: \((.*)\))?")
@@ -38,79 +32,22 @@ ONELINE = re.compile(r"^[*|\\/_ ]*([0-9a-f]{7,40}) (?:\(([^)]*)\) )?(.*)$")
 STAT = re.compile(r"^[*|\\/ ]*(\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?")
 STAT_FILE = re.compile(r"^[*|\\/ ]* (\S.*?) +\| +(?:\d+|Bin)")
 KIND = re.compile(r"^(\w+)(?:\([^)]*\))?!?: ")
+GRAVE = re.compile(
+    r"^(?:Revert|revert|Reapply|rollback|Rollback|Roll back)\b|^\w+(?:\([^)]*\))?!: |BREAKING[ -]CHANGE|"
+    r"\bCVE-\d{4}-\d+|\b(?:INC|SEV|SECURITY|SEC|GHSA|HOTFIX|INCIDENT)-?\d+|"
+    r"\b(?:security|vulnerab\w+|hotfix|incident|outage|data loss|regression|emergency|credentials?|"
+    r"secrets?|leak(?:s|ed)?|"
+    r"injection|XSS|CSRF|exploit)\b|This reverts commit",
+    re.IGNORECASE,
+)
+"""What somebody who looks for the cause of something must see."""
 
-
-def write_table(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
-    """Header, first rows, rows with the extremes of number columns, marked rows, totals."""
-    head, rows, tail = _parts(lines)
-    ranked = [*_standing_out(rows, ctx), *range(len(rows))]
-    room = budget - ctx.count("\n".join([*head, *tail]))
-    chosen: set[int] = set()
-    for at in dict.fromkeys(ranked):
-        room -= ctx.count(clip(rows[at], 300)) + 1
-        if room < 8:
-            break
-        chosen.add(at)
-    body = [*head, *_with_gaps(rows, chosen, "row"), *tail]
-    return plural(len(rows), "row"), [clip(line, 300) for line in body], {"rows": len(chosen)}
-
-
-def _parts(lines: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    rule = next((at for at, line in enumerate(lines[:6]) if is_rule(line)), None)
-    start = (
-        rule + 1 if rule is not None else (0 if any(NUMBER.match(cell) for cell in _cells(lines[0])) else 1)
-    )
-    if rule == 0:
-        start = min(len(lines), 3)
-    end = len(lines)
-    while end > start and end > len(lines) - 4 and (TOTAL.search(lines[end - 1]) or is_rule(lines[end - 1])):
-        end -= 1
-    return list(lines[:start]), list(lines[start:end]), list(lines[end:])
-
-
-def _cells(line: str) -> list[str]:
-    return [cell for cell in CELLS.split(line.strip()) if cell]
-
-
-def _value(cell: str) -> float | None:
-    if not NUMBER.match(cell):
-        return None
-    try:
-        return float(re.sub(r"[^\d.eE+-]|(?<=\d)[eE](?![-+\d])", "", cell.rstrip("%KMGBmsu")) or "x")
-    except ValueError:
-        return None
-
-
-def _standing_out(rows: Sequence[str], ctx: Context) -> list[int]:
-    """Indexes of rows worth keeping first: asked about, first two, marked, extremes of each column, last."""
-    best = [at for at, row in enumerate(rows) if touches(row, ctx.focus)][:12]
-    best.extend(at for at in (0, 1, len(rows) - 1) if 0 <= at < len(rows))
-    best.extend([at for at, row in enumerate(rows) if MARKED.search(row)][:40])
-    columns: dict[int, list[tuple[float, int]]] = {}
-    for at, row in enumerate(rows[:20_000]):
-        cells = _cells(row)
-        for column, cell in enumerate(cells):
-            value = _value(cell)
-            if value is not None:
-                columns.setdefault(column - len(cells), []).append((value, at))
-    for values in columns.values():
-        if len(values) >= 0.5 * len(rows):
-            best.extend((max(values)[1], min(values)[1]))
-    return best
-
-
-def _with_gaps(rows: Sequence[str], chosen: set[int], word: str) -> Iterator[str]:
-    skipped = 0
-    for at, row in enumerate(rows):
-        if at in chosen:
-            if skipped:
-                yield f"… {plural(skipped, word)}"
-            skipped = 0
-            yield row
-        else:
-            skipped += 1
-    if skipped:
-        yield f"… {plural(skipped, word)}"
+ISSUE = re.compile(r"(?<![\w&])#\d+\b|\b[A-Z]{2,10}-\d+\b")
+TOLD_BODY = re.compile(
+    r"^(?:BREAKING|This reverts|Fixes|Closes|Refs?|Resolves|Security|Incident|See)\b|CVE-|INC-", re.I
+)
+BODY_CHARS = 160
+MOST_GRAVE = 60
 
 
 def write_profile(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
@@ -118,22 +55,39 @@ def write_profile(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str,
 
     heads = [bool(PROFILE_HEAD.search(line, 0, 200)) or not PROFILE_ROW.match(line) for line in lines]
 
+    costly = _costly(lines, heads)
+
     def variant(most: int) -> list[str]:
-        return list(_profile(lines, heads, most, ctx))
+        return list(_profile(lines, heads, costly, most, ctx))
 
     body = fitting([partial(variant, most) for most in (30, 20, 14, 10, 7, 5, 3)], budget, ctx.count)
     return plural(len(lines), "line"), body, {"rows": len(body)}
 
 
-def _profile(lines: Sequence[str], heads: Sequence[bool], most: int, ctx: Context) -> Iterator[str]:
+def _costly(lines: Sequence[str], heads: Sequence[bool]) -> set[int]:
+    """The rows with the largest numbers of each column, by whatever the table is sorted."""
+    columns: dict[int, list[tuple[float, int]]] = {}
+    for at, (line, head) in enumerate(zip(lines, heads, strict=True)):
+        for column, cell in enumerate(() if head else line[:200].split()[:6]):
+            found = COST.match(cell)
+            if found:
+                columns.setdefault(column, []).append((float(found[1]), at))
+    return {
+        at for values in columns.values() for _, at in sorted(values, key=lambda one: -one[0])[:COSTLIEST]
+    }
+
+
+def _profile(
+    lines: Sequence[str], heads: Sequence[bool], costly: set[int], most: int, ctx: Context
+) -> Iterator[str]:
     rows = skipped = 0
-    for line, head in zip(lines, heads, strict=True):
+    for at, (line, head) in enumerate(zip(lines, heads, strict=True)):
         if head:
             if skipped:
                 yield f"… {plural(skipped, 'row')}"
             rows = skipped = 0
             yield clip(line, 160)
-        elif rows < most or touches(line, ctx.focus):
+        elif rows < most or at in costly or touches(line, ctx.focus):
             rows += 1
             yield clip(" ".join(line.split()), 160)
         else:
@@ -191,22 +145,26 @@ class _Commit:
         if full and self.stat:
             shown = ", ".join(self.files[:3]) + (", …" if len(self.files) > 3 else "")
             parts.append(f"[{self.stat}: {shown}]" if shown else f"[{self.stat}]")
+        told = [line.strip() for line in self.body if full and TOLD_BODY.search(line.strip())]
+        parts += [f"— {clip(line, BODY_CHARS)}" for line in told[:3]]
         return " ".join(part for part in parts if part)
+
+    def is_grave(self) -> bool:
+        return bool(GRAVE.search(self.subject)) or any(GRAVE.search(line) for line in self.body)
 
 
 def write_git_log(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
-    """Commits as lines: those touching the focus, tagged ones, the newest; then what the rest was."""
+    """Commits as lines: the grave ones, the newest and the last, then as many as fit; what the rest was."""
     commits = _read(lines)
     spare = max(60, budget // 8)
     wanted: dict[int, str] = {}
-    special = [at for at, one in enumerate(commits) if _special(one, ctx)]
-    order = [*special, *range(len(commits))]
-    for at in [*range(min(3, len(commits))), *order]:
+    must = {*range(min(3, len(commits))), *_grave(commits)}
+    for at in [*sorted(must), *_ranked(commits, ctx)]:
         if at in wanted:
             continue
         line = commits[at].line(True)
         cost = ctx.count(line) + 1
-        if budget - cost < spare:
+        if budget - cost < spare and at not in must:
             break
         budget -= cost
         wanted[at] = line
@@ -220,22 +178,54 @@ def write_git_log(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str,
     return f"{plural(len(commits), 'commit')}{who}{span}", body, {"commits": len(wanted)}
 
 
-def _special(commit: _Commit, ctx: Context) -> bool:
-    if not ctx.focus.words and not ctx.focus.paths:
-        return "tag:" in commit.refs
-    return (
-        "tag:" in commit.refs
-        or touches(commit.subject, ctx.focus)
-        or any(touches(one, ctx.focus) for one in commit.files)
-    )
+def _grave(commits: Sequence[_Commit]) -> list[int]:
+    """Tagged commits, those that revert, break or mend something, and those that name an issue if few do."""
+    grave = [at for at, one in enumerate(commits) if "tag:" in one.refs or one.is_grave()]
+    issues = [
+        at
+        for at, one in enumerate(commits)
+        if ISSUE.search(one.subject) or any(ISSUE.search(line) for line in one.body if "-by:" not in line)
+    ]
+    if len(issues) <= max(3, len(commits) // 12):
+        grave += issues
+    if len(commits) > 20:
+        grave += [at for at in _seldom(commits) if at not in grave][:6]
+    return grave[:MOST_GRAVE]
+
+
+def _seldom(commits: Sequence[_Commit]) -> list[int]:
+    """The first commit of authors, and of kinds, that have next to none."""
+    found: list[int] = []
+    for names in ([one.author for one in commits], [_kind(one) for one in commits]):
+        counts = Counter(names)
+        if len(counts) > len(commits) // 5:
+            continue
+        seldom = {name for name, number in counts.items() if name and number <= max(1, len(commits) // 50)}
+        found += [names.index(name) for name in sorted(seldom)[:6]]
+    return found
+
+
+def _ranked(commits: Sequence[_Commit], ctx: Context) -> list[int]:
+    """The order in which further commits are shown: those asked about, merges, the newest."""
+    near = [
+        at
+        for at, one in enumerate(commits)
+        if touches(one.subject, ctx.focus) or any(touches(file, ctx.focus) for file in one.files)
+    ]
+    merges = [at for at, one in enumerate(commits) if one.subject.startswith("Merge ")][:8]
+    return [*near, *range(min(12, len(commits))), *merges, *range(len(commits))]
+
+
+def _kind(commit: _Commit) -> str:
+    found = KIND.match(commit.subject)
+    return found.group(1) if found else commit.subject.split(" ")[0].lower()[:16]
 
 
 def _rest(rest: Sequence[_Commit]) -> str:
     kinds: dict[str, int] = {}
     authors: dict[str, int] = {}
     for one in rest:
-        found = KIND.match(one.subject)
-        kind = found.group(1) if found else one.subject.split(" ")[0].lower()[:16]
+        kind = _kind(one)
         kinds[kind] = kinds.get(kind, 0) + 1
         if one.author:
             authors[one.author] = authors.get(one.author, 0) + 1

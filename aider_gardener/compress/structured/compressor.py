@@ -48,6 +48,12 @@ LARGE_SHARE, SMALL_SHARE, HUGE_SHARE = 0.22, 0.6, 0.1
 """The share of a text's tokens that its abridged form may have: at LARGE_TOKENS, near none, and from
 HUGE_TOKENS on."""
 
+KNOWN_SHARE = 0.42
+"""The share of a document of a known kind between SET_TOKENS / 2 and LARGE_TOKENS."""
+
+SET_TOKENS, SET_SHARE = 800, 0.9
+"""Up to that size everything that a person set stays, if it can be written in so much of the text."""
+
 FIRST_TRY, NEXT_TRY, TRIES = 1.0, 0.8, 6
 """An outline is made for so much of the room, and for less as long as it turns out too long."""
 
@@ -75,9 +81,14 @@ def compress(text: str, ctx: Context) -> Compressed:
         return unchanged(text, ContentClass.STRUCTURED, ctx.kind)
     tokens = estimate(text, ctx.count)
     limit = round(tokens * share(tokens))
+    small = round(tokens * SET_SHARE) if tokens <= SET_TOKENS else limit
+    middle = SET_TOKENS // 2 < tokens < LARGE_TOKENS
+    most_known = round(tokens * KNOWN_SHARE) if middle else limit
+    room = len(text) * (2.5 if tokens <= SET_TOKENS else limit / max(1, tokens))
     best: tuple[str, str] | None = None
-    for what, body in _attempts(text, ctx, limit * len(text) / max(1, tokens)):
+    for what, body, known in _attempts(text, ctx, room):
         best = what, body
+        limit = most_known if known else small
         if len(body) <= 12 * limit and estimate(body, ctx.count) <= limit:
             break
     if best is None:
@@ -95,18 +106,21 @@ def share(tokens: int) -> float:
     return LARGE_SHARE + (HUGE_SHARE - LARGE_SHARE) * beyond
 
 
-def _attempts(text: str, ctx: Context, chars: float) -> Iterator[tuple[str, str]]:
-    """(what it is, abridged body), from the most detailed to the tersest; `chars` is about the room."""
+def _attempts(text: str, ctx: Context, chars: float) -> Iterator[tuple[str, str, bool]]:
+    """(what it is, abridged body, whether its kind is known), from the most detailed to the tersest.
+
+    `chars` is about the room.
+    """
     kind = ctx.kind or _kind_of(text)
     if kind in TABLES:
         mark = TABLES[kind] if kind == "tsv" else "," if text.count(",") >= text.count(";") else ";"
-        yield kind, abridge_table(text, mark)
+        yield kind, abridge_table(text, mark), True
         return
     value = _value(text, kind)
     if not isinstance(value, dict | list) or not value:
         rows = read_rows(text, kind)
         for limits in LEVELS if len(rows) < 20_000 else LEVELS[-3:]:
-            yield kind or "text", abridge_rows(rows, limits, ctx.focus)
+            yield kind or "text", abridge_rows(rows, limits, ctx.focus), True
         return
     named = named_fields(value, ctx.focus)
     known = known_document(value)
@@ -114,12 +128,12 @@ def _attempts(text: str, ctx: Context, chars: float) -> Iterator[tuple[str, str]
         assert known is not None
         lines = known.lines(detail)
         asked = [line for line in (known.lines(0) if detail else ()) if touches(line, ctx.focus)]
-        yield known.name, "\n".join([*lines, *asked[:ASKED_LINES], *named])
+        yield known.name, "\n".join([*lines, *asked[:ASKED_LINES], *named]), True
     write = {"yaml": write_yaml, "env": write_env}.get(kind, write_json)
     room = chars * FIRST_TRY - sum(map(len, named))
     for _ in range(TRIES):
         body = write(outline(value, int(room), ctx.focus))
-        yield f"{kind} {describe(value)}", "\n".join([body, *named])
+        yield f"{kind} {describe(value)}", "\n".join([body, *named]), False
         room *= NEXT_TRY
 
 

@@ -37,6 +37,7 @@ TRIES = 400
 """So many parts that don't fit are passed over before the outline is done."""
 
 _PLAIN = re.compile(r"[^\s\"'#&*!|>%@`{}\[\],?:-][^\n]*|-?\d[\d.:_-]*|/[^\n]*")
+REDACTED = re.compile(r"\[redacted:[^\[\]\s]*\]")
 _QUOTE = re.compile(r": |:$| #|\s$|^(?:true|false|null|yes|no|~|on|off)$", re.IGNORECASE)
 
 
@@ -324,7 +325,7 @@ def flow(value: Any) -> str:
         return "[" + ", ".join(flow(item) for item in value) + "]"
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) and not _QUOTE.search(value) and not re.search(r"[,\[\]{}]", value)
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        return value if plain or REDACTED.fullmatch(value) else json.dumps(value, ensure_ascii=False)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

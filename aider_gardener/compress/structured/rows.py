@@ -12,11 +12,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.structured.shape import SAMPLE_ITEMS, outliers
+from aider_gardener.compress.structured.shape import SAMPLE_ITEMS
+from aider_gardener.compress.tools.standing import is_bad, judge
 from aider_gardener.messages import Focus
 from aider_gardener.reading.output import clip
 
 HEAD_ROWS, TAIL_ROWS = 3, 1
+LEAST_ODD, MOST_ODD, ODD_SHARE = 4, 40, 12
+"""Of the rows that stand out so many are shown: a row for each ODD_SHARE lines, within bounds."""
+
+HEAVY = 5.0
 COLUMN_LIMIT = 40
 ROW_CHARS = 600
 PARSE_LIMIT_CHARS = 4_000_000
@@ -41,7 +46,7 @@ def abridge_table(text: str, mark: str) -> str:
     rows = _rows(lines, mark)
     header, body = (rows[0], rows[1:]) if rows else ([], [])
     edges = {*range(HEAD_ROWS + 1), *range(len(lines) - TAIL_ROWS, len(lines))}
-    chosen = sorted(edges | set(_odd(header, body, len(lines))))
+    chosen = sorted(edges | set(_odd(header, body, lines)))
     shown, last = [], -1
     for at in chosen:
         if at > last + 1:
@@ -60,19 +65,14 @@ def _rows(lines: list[str], mark: str) -> list[list[str]]:
         return []
 
 
-def _odd(header: list[str], body: list[list[str]], lines: int) -> list[int]:
-    """The lines of rows that differ: a rare word, a number far from the others."""
-    if len(body) != min(lines - 1, len(body)) or any(len(row) != len(header) for row in body[:SAMPLE_ITEMS]):
+def _odd(header: list[str], body: list[list[str]], lines: Sequence[str]) -> list[int]:
+    """The lines of rows that stand out; none where rows and lines do not match."""
+    if len(body) > len(lines) - 1 or any(len(row) != len(header) for row in body[:SAMPLE_ITEMS]):
         return []
-    records = [dict(enumerate(map(_number, row))) for row in body[:SAMPLE_ITEMS]]
-    return [at + 1 for at in outliers(records)]
-
-
-def _number(cell: str) -> float | str:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+    weights = judge(header, body[:SAMPLE_ITEMS]).weights
+    most = max(LEAST_ODD, min(MOST_ODD, len(lines) // ODD_SHARE))
+    heavy = [at for at, weight in weights.items() if weight >= HEAVY]
+    return [at + 1 for at in sorted(heavy, key=lambda at: (-weights[at], at))[:most]]
 
 
 def _columns(header: list[str], body: list[list[str]]) -> list[str]:
@@ -94,8 +94,10 @@ def _column(values: list[str]) -> str:
         return f"{min(numbers):g} … {max(numbers):g}"
     counts = Counter(values)
     if len(counts) <= max(3, len(values) // 20):
-        rest = f", {len(counts) - 5} more" if len(counts) > 5 else ""
-        return ", ".join(f"{value[:30]} × {number}" for value, number in counts.most_common(5)) + rest
+        ranked = counts.most_common()
+        shown = [*ranked[:5], *[pair for pair in ranked[5:] if pair[1] <= 2 or is_bad(pair[0])][:8]]
+        rest = f", {len(ranked) - len(shown)} more" if len(ranked) > len(shown) else ""
+        return ", ".join(f"{value[:30] or '(empty)'} × {number}" for value, number in shown) + rest
     return f"{len(counts)} distinct"
 
 

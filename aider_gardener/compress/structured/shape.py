@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-OUTLIER_LIMIT = 3
+OUTLIER_LIMIT = 5
 RARE_SHARE = 0.02
 """A value is rare when at most this share of an array's items (or one item) has it."""
 

@@ -12,19 +12,26 @@ from aider_gardener.compress.tools import (
     ansible,
     bundlers,
     cmake,
+    costs,
+    described,
     django,
     docker,
     formatting,
     helm,
     latex,
     linters,
+    plans,
     preparing,
+    progress,
     pulumi,
     resolution,
     sanitizers,
+    sessions,
+    tables,
     terraform,
     threads,
     valgrind,
+    worktrees,
 )
 from aider_gardener.compress.tools.frame import read_with
 from aider_gardener.messages import Compressed, ContentClass
@@ -53,6 +60,18 @@ READERS: Mapping[str, Reader] = {
     "hooks": preparing.hooks,
     "latex": latex.read,
     "pulumi": pulumi.read,
+    # Tables, listings and sessions.
+    "table": tables.read,
+    "kubectl-describe": described.read,
+    "sql-session": sessions.read,
+    "importtime": costs.read,
+    "training": progress.read,
+    "git-status": worktrees.read,
+    "git-merge": worktrees.read_merge,
+    "diffstat": worktrees.read_stat,
+    "git-blame": worktrees.read_blame,
+    "git-branch": worktrees.read_branches,
+    "query-plan": plans.read,
 }
 """The reader of each kind that `reading.tools` can tell."""
 
@@ -69,9 +88,9 @@ def compress(text: str, ctx: Context) -> Compressed:
 
 
 def _otherwise(text: str, cls: ContentClass, ctx: Context) -> Compressed:
-    """What a parser did not know after all: as a build where it reads like one, else as a log."""
+    """What a parser did not know after all: a listing by its rows, a build as such, else as a log."""
     if cls is not ContentClass.LOG:
-        return unchanged(text, cls, ctx.kind)
+        return read_with(tables.read, text, ctx, cls, ctx.kind) or unchanged(text, cls, ctx.kind)
     build = detect_build(text)
     return builds.compress(text, replace(ctx, kind=build)) if build else logs.compress(text, ctx)
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import allowance, estimate, framed, untouched
 from aider_gardener.compress.logs.excerpt import put_excerpt
-from aider_gardener.compress.pieces import Reader, chosen
+from aider_gardener.compress.pieces import LARGE_SHARE, SMALL_SHARE, Reader, chosen
 from aider_gardener.messages import Compressed, ContentClass
 from aider_gardener.reading.output import lines_of
-
-LARGE_SHARE, SMALL_SHARE = 0.04, 0.2
-"""Of a text of 50,000 and of 3,000 tokens so much may stand; what must stay may exceed it."""
 
 FOREIGN_SHARE, FOREIGN_TOKENS = 0.3, 300
 """What another program wrote among the lines may take so much of its tokens, and so many at least."""
