@@ -121,7 +121,7 @@ SIGNS: tuple[tuple[str, ContentClass, int, re.Pattern[str]], ...] = tuple(
             "packages",
             LOG,
             3,
-            r"^npm (?:ERR!|error) code (?!ELIFECYCLE|1$)\w+|^npm (?:ERR!|"
+            r"^npm (?:ERR!|error) code (?!ELIFECYCLE|ELSPROBLEMS|1$)\w+|^npm (?:ERR!|"
             r"error) ERESOLVE ",
         ),
         (
