@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
@@ -14,7 +14,8 @@ from aider_gardener.tokens import approximate, pieces
 class Context:
     """What a compressor may know beside the text: kind and language as segmented, the focus, the id.
 
-    `count` counts tokens; `command` is the command line whose output this is, where known.
+    `count` counts tokens; `command` is the command line whose output this is, where known; `within` gives
+    the lines of the short form of a part that another tool wrote, None where nobody can say.
     """
 
     kind: str = ""
@@ -23,6 +24,7 @@ class Context:
     entry_id: str = ""
     command: str = ""
     count: TokenCounter = approximate
+    within: Callable[[str, Context], Sequence[str]] | None = None
 
 
 Compressor = Callable[[str, Context], Compressed]

@@ -20,7 +20,8 @@ from aider_gardener.compress import (
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
 from aider_gardener.compress.tools import dumps
 from aider_gardener.errors import spared
-from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.messages import Compressed, ContentClass, Source, SourceKind
+from aider_gardener.reading.classify import classify
 from aider_gardener.reading.detectors import detect_build, detect_test_run
 from aider_gardener.reading.lineshape import sample_lines
 
@@ -50,6 +51,8 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
         return dumps.compress
     if kind in tools.READERS:
         return tools.compress
+    if kind == "jsonl" and detect_test_run("\n".join(sample_lines(text))) == "go-test":
+        return testruns.compress
     if cls is not ContentClass.LOG:
         return BY_CLASS[cls]
     if kind in TEST_KINDS:
@@ -65,6 +68,12 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
     return logs.compress
 
 
+def lines_within(text: str, ctx: Context) -> list[str]:
+    """The short form of a part of an output, by the class that its own lines tell."""
+    cls, kind = classify(text, Source(SourceKind.COMMAND, ctx.command))
+    return compress_text(text, cls, replace(ctx, kind=kind)).text.split("\n")
+
+
 def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
     """The compressed form of a text of one class: never longer, and stable when compressed again.
 
@@ -72,10 +81,11 @@ def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
     raises has come to its end: what it made before stands, else the text, and `failed` says so.
     """
     best = unchanged(text, cls, ctx.kind)
+    inside = replace(ctx, within=lines_within)
     while best.text:
         result = best
         with spared(f"compressor of {cls.value}") as faults:
-            result = compressor_for(cls, ctx.kind, best.text)(best.text, ctx)
+            result = compressor_for(cls, ctx.kind, best.text)(best.text, inside)
         if faults:
             return replace(best, failed=faults[0])
         if not is_shorter(result.text, best.text, ctx.count):

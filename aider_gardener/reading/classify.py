@@ -19,6 +19,7 @@ from aider_gardener.reading.detectors import (
     detect_log,
     detect_test_run,
     detect_traceback,
+    is_dependency_tree,
 )
 from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
 from aider_gardener.reading.tools import detect_tool
@@ -271,8 +272,10 @@ _DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
 
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     tool = detect_tool(sample)
-    if tool:
+    if tool and not (tool in tools.WITHIN_TESTS and detect_test_run(sample)):
         return tools.CLASSES[tool], tool
+    if is_dependency_tree(sample):
+        return ContentClass.LISTING, "npm-ls"
     for detect, cls in _DETECTORS:
         kind = detect(sample)
         if kind and cls is ContentClass.ERROR and _mostly_logged(counts):

@@ -24,6 +24,7 @@ TEST_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ("pytest", 2, r"^(?:FAILED|ERROR) \S+\.py(?:::\S+)?"),
         ("pytest", 2, r"^(?:\[gw\d+\] .*)?\S+\.py::\S.* ?(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)"),
         ("pytest", 2, r"^(?:\S+\.py )?[.FEsxX]{5,} *\[ *\d+%\]"),
+        ("pytest", 3, r"^ImportError while loading conftest '"),
         ("pytest", 1, r"^E   +\S"),
         ("pytest", 1, r"^(?:_ ){20}_?|^\S+\.py:\d+: \w*(?:Error|Exception|Failed|Exit)$"),
         ("unittest", 3, r"^Ran \d+ tests? in [\d.]+s"),
@@ -47,13 +48,14 @@ TEST_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ),
         ("cargo-test", 2, r"^running \d+ tests?$|^---- \S+.* stdout ----$"),
         ("cargo-test", 2, r"^test \S+.* \.\.\. (?:ok|FAILED|ignored)"),
+        ("cargo-test", 5, r"^ +Summary \[ *[\d.]+s\] +\d+ tests? run: |^ +Nextest run(?: ID)? "),
         ("go-test", 3, r"^ *--- (?:FAIL|PASS|SKIP): \S+ \([\d.]+s\)"),
         ("go-test", 3, r"^(?:ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\)|\[build failed\])"),
         (
             "go-test",
             2,
-            r'^=== (?:RUN|PAUSE|CONT) +\S+|^\{"Time":.*"Action":"(?:run|pass|fail|output|'
-            r'start)"',
+            r'^=== (?:RUN|PAUSE|CONT) +\S+|^\{"(?:Time|ImportPath)":.*"Action":"(?:run|pass|fail|output|'
+            r'start|skip|build-output|build-fail)"',
         ),
         ("junit", 3, r"Tests run: *\d+, +Failures: *\d+"),
         ("junit", 3, r"^(?:Failed|Passed)! +- Failed: +\d+|^Total tests: \d+"),
@@ -62,6 +64,20 @@ TEST_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ("junit", 2, r"^\s+(?:Passed|Failed|Skipped) \S+.* \[(?:< )?\d+ m?s\]"),
         ("rspec", 3, r"^\d+ examples?, \d+ failures?|^\d+ (?:runs|tests), \d+ assertions, \d+ failures"),
         ("phpunit", 3, r"^PHPUnit \d|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, \d+ assertions?\)"),
+        ("exunit", 4, r"^Running ExUnit with seed: |^ {4,}test/\S+_test\.exs:\d+: \(test\)"),
+        ("exunit", 2, r"^ {1,4}\d+\) (?:test|doctest|property) .+ \([A-Z][\w.]*\)$"),
+        ("ruby-test", 4, r"^(?:Failure|Error):\n\S+#\S.*:$|^bin/rails test \S+:\d+$"),
+        ("ruby-test", 4, r"^Loaded suite \S|^(?:Failure|Error): \w+\([\w:]+\)"),
+        ("ruby-test", 1, r"^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors"),
+        ("pest", 4, r"^ {2,4}FAILED  \S.* > |^ {2}(?:✓|⨯) .+ {2,}\d+\.\d\ds *$"),
+        ("pest", 3, r"^ {2}Tests: +(?:\d+ \w+, )*\d+ \w+ \(\d+ assertions\)$"),
+        ("playwright", 4, r"^ {2}\d+\) (?:\[[^\]\n]+\] › )?\S+:\d+:\d+ › "),
+        ("playwright", 4, r"^Running \d+ tests? using \d+ workers?$"),
+        ("dart-test", 5, r"^\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: "),
+        ("xctest", 5, r"^Test Case '.+' (?:passed|failed|started)|^\s+Executed \d+ tests?, with "),
+        ("xctest", 5, r"^\S Test run (?:started\.$|with \d+ tests? )"),
+        ("bats", 4, r"^ {3}\(?(?:from function `.*\n? {4})?in test file \S+, line \d+[,)]"),
+        ("prove", 6, r"^Files=\d+, Tests=\d+|^Test Summary Report$"),
         ("ctest", 3, r"^\d+% tests passed, \d+ tests failed out of \d+"),
         ("ctest", 3, r"^\[ +(?:RUN|OK|FAILED|PASSED) +\] \S+"),
     )
@@ -242,7 +258,7 @@ HEADING = re.compile(r"^\d+[:-].*|^--$")
 FILE_HEADING = re.compile(r"^(?!\d+[:-])(?:\x1b\S*)?[\w@~+./\\() -]+\.\w{1,8}$")
 COUNTS = re.compile(r"^(?:[A-Za-z]:)?[\w@~+./\\() -]+:\d+$")
 COUNTED = re.compile(r"^ +(\d{1,12}) \S")
-NAMES_FILE = re.compile(r"^[^:\s]*[./\\][^:]*[:-]|^[\w-]+file\b|^Binary file ")
+NAMES_FILE = re.compile(r"^(?:\w+:)?[^:\s]*[./\\][^:]*[:-]|^[\w-]+file\b|^Binary file ")
 TIMED = re.compile(r"^\S{0,80}\d{4}-\d\d-\d\d[T_]\d\d:\d\d:\d\d")
 SIZED = re.compile(r"^\s*\d[\d.,]*[KMGTB]?\s+(?:\S+ ){0,6}\S*[/.]\S*$")
 LS = re.compile(r"^(?:[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d+ |total \d+)")
@@ -264,7 +280,7 @@ GAP = re.compile(r"\S {2,}\S|\S\t+\S")
 RULE_CHARS = frozenset(" \t|+:=─━┼-")
 
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
-FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- \S.*\n\+\+\+ \S)", re.MULTILINE)
+FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", re.MULTILINE)
 
 
 def detect_test_run(text: str) -> str:
@@ -351,6 +367,11 @@ def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
     return sum(1 for line in lines if any(shape.match(line) for shape in shapes)) / max(1, len(lines))
 
 
+def is_dependency_tree(text: str) -> bool:
+    """True when most lines are branches of packages with versions, whatever npm says of them below."""
+    return share([line for line in text.split("\n") if line.strip()], NPM_LS) >= 0.5
+
+
 def detect_listing(text: str) -> str:
     """The kind ("grep", "counts", "ls", "paths", "tree", "npm-ls", "git-log", "profile", "table") or ""."""
     seen = sample(text)
@@ -359,7 +380,7 @@ def detect_listing(text: str) -> str:
         return ""
     if PROFILE.search(seen):
         return "profile"
-    if share(lines, NPM_LS) >= 0.5:
+    if is_dependency_tree(seen):
         return "npm-ls"
     commits = len(COMMIT.findall(seen))
     if commits and COMMIT.match(lines[0]) and (commits >= 2 or "Author:" in seen):

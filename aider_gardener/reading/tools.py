@@ -314,9 +314,17 @@ SIGNS: tuple[tuple[str, ContentClass, int, re.Pattern[str]], ...] = tuple(
         ("table", LISTING, 3, r"\A(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +\d+ \S.*\n){3}"),
         ("sql", CODE, 5, early(r"-- (?:PostgreSQL database dump|MySQL dump|MariaDB dump)\b")),
         # Test runs.
+        # They hold what other tools print: their own signs weigh more.
+        ("nox", LOG, 9, r"^nox > Running session \S"),
+        ("nox", LOG, 9, r"^nox > Session \S+ (?:failed|was successful|skipped|aborted)"),
+        ("tox", LOG, 9, r"^[\w.-]+: commands\[\d+\]> \S|^[\w.-]+ run-test: commands\[\d+\] \| \S"),
+        ("tox", LOG, 9, r"^  [\w.-]+: (?:OK|FAIL code -?\d+|SKIP) \([\d.]+"),
     )
 )
 """Kind, its class, the weight of the sign, and the sign: a line or lines of the output."""
+
+WITHIN_TESTS = frozenset({"sanitizer"})
+"""Kinds that a run of tests may hold: then it is the run that is told."""
 
 CLASSES = {kind: cls for kind, cls, _, _ in SIGNS}
 KINDS = frozenset(CLASSES)

@@ -31,6 +31,7 @@ from aider_gardener.compress.line import line_form
 from aider_gardener.compress.listings import WRITERS
 from aider_gardener.compress.message import compress_message
 from aider_gardener.compress.registry import compress_text
+from aider_gardener.compress.testruns.run import Failure
 from aider_gardener.compress.tools import READERS
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.decisions import decisions_in, spoken_words
@@ -61,6 +62,17 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "role": lambda text: "user",
     "entry_id": lambda text: "g0123456789",
     "found": lambda text: [],
+    "told": lambda text: [],
+    "texts": lambda text: text.split("\n"),
+    "ids": lambda text: text.split("\n"),
+    "name": str,
+    "first": lambda text: Failure("test_one", message=text.split("\n")[::2]),
+    "failure": lambda text: Failure(text[:2_000], message=text.split("\n")),
+    "failures": lambda text: [Failure(line, message=[line]) for line in text.split("\n")],
+    "groups": lambda text: [[Failure(line, message=[line])] for line in text.split("\n")],
+    "left": str,
+    "right": lambda text: text[::-1],
+    "room": lambda text: 200,
     "facts": lambda text: [],
     "chosen": lambda text: set(),
     "focus": lambda text: Context().focus,
@@ -85,8 +97,8 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
 ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
+    "compress.tools.frame.read_with": "called with each reader, by its kind",
     "archive.store.search.encode": "no reading: bytes of a text",
-    "compress.tools.frame.read_with": "calls a reader, each of which is called by its kind",
 }
 """Public functions with a text that are not called, and why."""
 
@@ -94,6 +106,7 @@ KINDS: dict[ContentClass, tuple[str, ...]] = {
     ContentClass.LOG: (
         "", "app-log", "json-log", "access-log", "strace", "metrics", "pytest", "unittest", "tap",
         "node-test", "jest", "cargo-test", "go-test", "junit", "rspec", "ctest", "gcc", "tsc", "rustc", "pip",
+        "phpunit", "exunit", "ruby-test", "pest", "playwright", "dart-test", "xctest", "bats", "prove",
     ),
     ContentClass.LISTING: ("", *WRITERS, *READERS),
     ContentClass.STRUCTURED: ("", "json", "jsonl", "yaml", "toml", "env", "csv", "tsv"),

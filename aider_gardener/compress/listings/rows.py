@@ -14,6 +14,7 @@ from functools import partial
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import fitting, plural, touches
+from aider_gardener.compress.logs.excerpt import fitted
 from aider_gardener.reading.output import clip
 
 DEPENDENCY = re.compile(r"^((?:[│|] ?|  )*)(?:[├└+`\\]─*[┬─]*-* ?)(.*)$")
@@ -25,6 +26,8 @@ PROFILE_HEAD = re.compile(
 
 COST = re.compile(r"^(\d{1,15}(?:\.\d{1,9})?)(?:/\d+)?(?:%|s|ms|us)?$")
 COSTLIEST = 3
+PRINTED_TOKENS = 300
+"""What the profiled program printed before its profile may take so many tokens, or a quarter of the room."""
 PROFILE_ROW = re.compile(r"^\s*[\d.]+[%\w./]*\s")
 
 COMMIT = re.compile(r"^[*|\\/ ]*commit ([0-9a-f]{7,40})(?: \((.*)\))?")
@@ -53,6 +56,9 @@ MOST_GRAVE = 60
 def write_profile(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str, list[str], dict[str, int]]:
     """A profile: its heads, and the first rows of each table (they are sorted by cost)."""
 
+    begin = next((at for at, line in enumerate(lines) if PROFILE_HEAD.search(line, 0, 200)), 0)
+    printed = fitted(lines[:begin], max(PRINTED_TOKENS, budget // 4), ctx) if begin else []
+    lines = lines[begin:]
     heads = [bool(PROFILE_HEAD.search(line, 0, 200)) or not PROFILE_ROW.match(line) for line in lines]
 
     costly = _costly(lines, heads)
@@ -61,7 +67,7 @@ def write_profile(lines: Sequence[str], budget: int, ctx: Context) -> tuple[str,
         return list(_profile(lines, heads, costly, most, ctx))
 
     body = fitting([partial(variant, most) for most in (30, 20, 14, 10, 7, 5, 3)], budget, ctx.count)
-    return plural(len(lines), "line"), body, {"rows": len(body)}
+    return plural(len(lines), "line"), [*printed, *body], {"rows": len(body)}
 
 
 def _costly(lines: Sequence[str], heads: Sequence[bool]) -> set[int]:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from aider_gardener.compress.places import frame_place
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.places import frame_place, is_library
+from aider_gardener.compress.testruns.run import Failure, Run, dedent
 
 HEAD = re.compile(
     r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|"
     r"^ +(?:stdout|stderr) ───.*$"
 )
 RESULT = re.compile(r"^test (.+?) \.\.\. (ok|FAILED|ignored|bench:|should panic)(.*)$")
-NEXTEST = re.compile(r"^ +(PASS|FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK|SLOW) \[ *[>\d.]+s\] (?:\(.*\) )?(.+)$")
+NEXTEST = re.compile(
+    r"^ +(?:TRY \d+ )?(PASS|FAIL|SIG[A-Z]+|TIMEOUT|TMT|ABORT|XFAIL|LEAK|SLOW|FLAKY \d+/\d+) "
+    r"\[[ >\d.]+s\] (?:\( *\d+/\d+\) )?(.+)$"
+)
+NEXTEST_RULE = re.compile(r"^─{6,}$|^ +(?:Summary|Cancell?ing|Canceling) ")
+INNER = re.compile(
+    r"^(?:running \d+ tests?|test \S+.* \.\.\. FAILED|failures:|test result: FAILED.*|    \S+::\S+|"
+    r"successes:)$"
+)
 TOTAL = re.compile(r"^test result: .*$|^ +Summary \[.*$")
-TARGET = re.compile(r"^ +(?:Running (?:unittests )?(\S+)|Doc-tests (\S+))")
+TARGET = re.compile(
+    r"^ +(?:Running (?:unittests )?(\S+)(?: \(\S*?([\w-]+)-[0-9a-f]{8,}(?:\.exe)?\))?|Doc-tests (\S+))"
+)
 PANIC = re.compile(r"^(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+?:\d+:\d+):?$")
 OLD_PANIC = re.compile(r"^thread '.*' panicked at '(.*)', (\S+:\d+:\d+)$")
 NOISE = re.compile(
@@ -23,25 +34,33 @@ NOISE = re.compile(
     r"error: (?:test failed, to rerun|"
     r"\d+ targets? failed)|-{5,}|    \S+ .*|    [`\w:]+|Caused by:|  process didn't exit)"
 )
+MOST_FRAMES = 3
+"""So many frames of the project stand before the place of the panic."""
 
 
 class _Reader:
     def __init__(self) -> None:
         self.run = Run()
-        self.target = ""
+        self.target = self.crate = ""
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.build: list[str] = []
-        self.failed: dict[str, None] = {}
-        self.known: dict[str, Failure] = {}
+        self.failed: dict[tuple[str, str], None] = {}
+        self.known: dict[tuple[str, str], Failure] = {}
         self.testing = False
+        self.current = ""
+        self.states: dict[str, str] = {}
 
     def read(self, lines: Sequence[str]) -> Run:
         for line in lines:
             self.line(line)
         self.close()
-        known = {failure.id for failure in self.run.failures}
-        self.run.failures.extend(Failure(name) for name in self.failed if name not in known)
+        self.known.update({key: Failure(key[1]) for key in self.failed if key not in self.known})
+        self.run.failures = list(self.known.values())
+        names = Counter(failure.id for failure in self.run.failures)
+        for (crate, name), failure in self.known.items():
+            failure.outcome = self.states.get(name, failure.outcome)
+            failure.id += f" ({crate})" if names[name] > 1 else ""
         self.run.outside, self.run.build = self.build, True
         self.run.totals = _summed(self.run.totals)
         return self.run
@@ -50,13 +69,17 @@ class _Reader:
         head = HEAD.match(line)
         if head:
             self.close()
-            name = head.group(1) or head.group(2)
-            self.failure = Failure(name) if name else self.failure
+            name = head.group(1) or head.group(2) or self.current
+            self.failure = Failure(name) if name else None
         elif TOTAL.match(line):
             self.close()
-            where = f" ({self.target})" if self.target else ""
+            where = f" ({' '.join(dict.fromkeys((self.crate, self.target)))})" if self.target else ""
             self.run.totals.append(line.strip().removeprefix("test result: ") + where)
-        elif self.failure is not None and line.rstrip() != "failures:":
+        elif (
+            self.failure is not None
+            and line.rstrip() != "failures:"
+            and not (self.current and (NEXTEST.match(line) or NEXTEST_RULE.match(line)))
+        ):
             self.block.append(line)
         else:
             self.close()
@@ -68,20 +91,25 @@ class _Reader:
             if found.group(2) == "ok":
                 self.run.passed += 1
             elif found.group(2) == "FAILED":
-                self.failed[found.group(1).removesuffix(" - should panic")] = None
+                self.failed[self.crate, found.group(1).removesuffix(" - should panic")] = None
             else:
                 self.run.notes.append(line)
             return
         found = NEXTEST.match(line)
         if found:
+            self.current = found.group(2)
             if found.group(1) == "PASS":
                 self.run.passed += 1
+            elif found.group(1).startswith(("LEAK", "SLOW", "FLAKY")):
+                self.run.notes.append(" ".join(line.split()))
             else:
-                self.failed[found.group(2)] = None
+                self.failed[self.crate, found.group(2)] = None
+                self.states[found.group(2)] = "FAILED" if found.group(1) == "FAIL" else found.group(1)
             return
         target = TARGET.match(line)
         if target:
-            self.target, self.testing = target.group(1) or f"doc-tests {target.group(2)}", True
+            self.target = target.group(1) or f"doc-tests {target.group(3)}"
+            self.crate, self.testing = target.group(2) or self.target, True
         elif (line.strip() and not NOISE.match(line)) or not self.testing:
             self.build.append(line)
 
@@ -90,12 +118,10 @@ class _Reader:
         self.failure, self.block = None, []
         if failure is None:
             return
-        failure.message, failure.where, failure.output = _read_block(block)
-        known = self.known.setdefault(failure.id, failure)
-        if known is failure:
-            self.run.failures.append(failure)
-        elif not known.message:
-            known.message, known.where = failure.message, failure.where
+        failure.message, failure.where, failure.output = _read_block(dedent(block))
+        known = self.known.setdefault((self.crate, failure.id), failure)
+        if known is not failure and not known.where:
+            known.message, known.where = failure.message or known.message, failure.where
 
 
 def _summed(totals: Sequence[str]) -> list[str]:
@@ -117,6 +143,7 @@ def _read_block(block: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     message: list[str] = []
     where: list[str] = []
     output: list[str] = []
+    frames: list[str] = []
     trace = panicked = False
     for line in block:
         old = OLD_PANIC.match(line)
@@ -135,12 +162,14 @@ def _read_block(block: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         elif trace and (
             re.match(r"^ +\d+: ", line) or frame_place(line) is not None or line.startswith("    ")
         ):
-            continue
-        elif line.strip():
+            place = (frame_place(line) or "").removeprefix("./")
+            if place and not is_library(place) and len(frames) < MOST_FRAMES:
+                frames.append(place)
+        elif line.strip() and not INNER.match(line):
             (message if panicked else output).append(line)
     if not message:
         message, output = output, []
-    return message, where, output
+    return message, [*(place for place in frames[::-1] if place not in where), *where], output
 
 
 def parse_cargo(lines: Sequence[str]) -> Run:

@@ -36,13 +36,18 @@ class _Reader:
             self.line(line)
         self.close_panic("")
         self.package_end("")
-        counts = [f"{self.counts['ok']} packages ok", f"{self.counts['FAIL']} failed"]
+        counts = [f"{self.counts['ok']} packages ok", f"{self.counts['FAIL']} packages failed"]
         if self.counts["?"]:
             counts.append(f"{self.counts['?']} without tests")
         parents = {part for one in self.run.failures for part in _parents(one.id)}
         self.run.failures = [one for one in self.run.failures if one.message or one.id not in parents]
-        failed = sum(1 for one in self.run.failures if "package " not in one.id)
-        tests = [f"{failed} tests failed"] + ([f"{self.run.passed} passed"] if self.run.passed else [])
+        failed = sum(
+            1 for one in self.run.failures if not one.id.startswith(("package ", "build ", "(package"))
+        )
+        unbuilt = not failed and self.counts["FAIL"]
+        tests = ([] if unbuilt else [f"{failed} tests failed"]) + (
+            [f"{self.run.passed} passed"] if self.run.passed else []
+        )
         self.run.totals.append(", ".join([*tests, *counts]))
         return self.run
 

@@ -17,11 +17,15 @@ TOTAL = re.compile(
 BULLET = re.compile(r"^ *● (.+)$")
 HEADING = re.compile(r"^ *(?:FAIL|❯ FAIL) +(\S.*? > .+?)(?: \[.*\])?$")
 SUITE = re.compile(r"^ *(PASS|FAIL) +(\S+\.\w+)(?: \(.*\))?(?: \[.*\])?$")
+UNLOADED = re.compile(r"^ *(?:FAIL|❯ FAIL) +(?:\|\S+\| )?(\S+\.\w+) \[ .* \]$")
+"""A file of vitest that did not load: its error follows."""
+
+SECTION = re.compile(r"^⎯+ (?:Failed (?:Suites|Tests|Typecheck)|Unhandled Errors) .*⎯+$|^⎯+\[\d+/\d+\]⎯+$")
 RESULT = re.compile(
     r"^ *(?:(✓|✗|✕|×|√|○|✎|»|↓)|\((pass|fail|skip|todo)\)) (.+?)(?: (?:\[([\d.]+m?s)\s*\]?|"
     r"\(([\d.]+ ?m?s)\)|\d+ ?ms))?$"
 )
-UNHANDLED = re.compile(r"^# Unhandled error between tests$|^⎯+ Unhandled (?:Errors?|Rejection) ⎯+$")
+UNHANDLED = re.compile(r"^# Unhandled error between tests$|^⎯+ Unhandled (?:Error|Rejection|Exception) ⎯+$")
 RULE = re.compile(r"^[⎯-]{5,}.*$")
 FILE = re.compile(r"^(\S+\.(?:test|spec|tests)\.\w+|\S*test\S*\.[jt]sx?):$")
 PROGRESS = re.compile(
@@ -66,6 +70,8 @@ class _Reader:
         if REPEATED.match(stripped):
             self.close()
             self.repeated = True
+        elif SECTION.match(stripped):
+            self.close()
         elif UNHANDLED.match(stripped):
             self.close()
             self.failure = Failure("(unhandled error between tests)", "ERROR")
@@ -81,6 +87,12 @@ class _Reader:
         start = line.lstrip()[:1]
         if start in "✓✗✕×√○(✎»↓" and start:
             return self.result(line)
+        unloaded = UNLOADED.match(line)
+        if unloaded:
+            self.close()
+            self.before = []
+            self.failure = Failure(unloaded.group(1), "FAILED to load")
+            return True
         found = SUITE.match(line)
         if found:
             self.close()
@@ -91,9 +103,12 @@ class _Reader:
             self.close()
             self.before = []
             self.failure = Failure(" ".join(found.group(1).split()))
+            suite = self.failure.id == "Test suite failed to run"
             if self.file and "●" in line:
                 self.failure.id = (
-                    f"{self.file} › {self.failure.id}" if " › " in self.failure.id else self.failure.id
+                    f"{self.file} › {self.failure.id}"
+                    if " › " in self.failure.id or suite
+                    else self.failure.id
                 )
             return True
         found = FILE.match(line)

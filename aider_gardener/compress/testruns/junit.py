@@ -24,6 +24,8 @@ GRADLE_ENDS = ("FAILED", "PASSED", "SKIPPED", "STARTED")
 DOTNET = re.compile(r"^ +(Failed|Passed|Skipped) (\S.*?) \[(?:< )?[\d.,]+ ?(?:m?s|min).*\]$")
 XUNIT_LIVE = re.compile(r"^\[xUnit\.net [\d:.]+\]")
 RERUN = re.compile(r"^ {2}(\S+\.\S+?:\d+)(?:->\S+)? (.*)$|^ {2}(\S+\.\S+) » (.*)$")
+HEADINGS = ("Error Message:", "Stack Trace:", "Standard Output Messages:")
+AGAIN = re.compile(r"^\s*\d+\) +at ")
 LISTED = 400
 """So many failures are looked through for the one that a line of the closing list repeats."""
 
@@ -67,7 +69,9 @@ class _Reader:
         elif XUNIT_LIVE.match(bare):
             return
         elif self.failure is not None:
-            if (not bare and self.maven) or (bare and not bare[0].isspace() and self.gradle_end(bare)):
+            if (self.maven and len(bare) < len(line.rstrip())) or (
+                bare and not bare[0].isspace() and self.gradle_end(bare)
+            ):
                 self.close()
             else:
                 self.block.append(bare)
@@ -94,8 +98,10 @@ class _Reader:
             self.failure = Failure(name)
         elif state == "PASSED":
             self.run.passed += 1
-        elif state == "SKIPPED":
+        elif state == "SKIPPED" and found:
             self.run.notes.append(f"skipped {name}")
+        elif state == "SKIPPED":
+            self.failure = Failure(name, "SKIPPED")
         return True
 
     def gradle_end(self, bare: str) -> bool:
@@ -129,8 +135,12 @@ class _Reader:
         if failure is None:
             return
         told = digest(_frames_first_own(line) for line in block)
+        if failure.outcome == "SKIPPED":
+            reason = [line.strip() for line in told.message if line.strip() not in HEADINGS]
+            self.run.notes.append(" ".join(["skipped", failure.id, *reason[:2]]))
+            return
         failure.message = [
-            line for line in told.message if line.strip() not in ("Error Message:", "Stack Trace:")
+            line for line in told.message if line.strip() not in HEADINGS and not AGAIN.match(line)
         ]
         failure.where = told.where[::-1][-3:]
         self.run.failures.append(failure)

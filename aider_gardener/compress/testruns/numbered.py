@@ -14,7 +14,23 @@ TOTAL = re.compile(
 )
 RERUN = re.compile(r"^(?:Failed examples:|rspec \./|bin/rails test )")
 MINITEST = re.compile(r"^(\S+#\S+) \[(\S+:\d+)\]:$")
-BETWEEN = re.compile(r"^--$|^There (?:was|were) \d+ ")
+MOST_RERUNS = 12
+"""So many commands that run one failed example again are told."""
+
+BETWEEN = re.compile(r"^--$")
+PENDING = re.compile(r"^Pending: \(Failures listed here")
+FAILED = re.compile(r"^Failures:$|^Failed examples:$")
+THERE = re.compile(
+    r"^There (?:was|were) \d+ (?:PHPUnit )?(?:test runner )?(error|failure|warning|deprecation|notice|risky|"
+    r"skipped|incomplete)|^\d+ tests? triggered \d+ (?:PHP |PHPUnit )?(error|warning|deprecation|notice)"
+)
+UNLOADED = re.compile(r"^An error occurred (while loading|in an? `?\w+\(?:?\w*\)?`? hook)(?: (\S+?)\.?)?$")
+SEED = re.compile(r"^Randomized with seed \d+$")
+SLOWEST = re.compile(r"^Top \d+ slowest example")
+OUTCOMES = {
+    "error": "ERROR", "warning": "WARNING", "deprecation": "DEPRECATION", "notice": "NOTICE",
+    "risky": "RISKY", "skipped": "SKIPPED", "incomplete": "INCOMPLETE",
+}  # fmt: skip
 PASSED = re.compile(r"^ +(?:✓|✔|√) ")
 ERROR_LINE = re.compile(r"^\s+(?:[\w.]*(?:Error|Exception)\b|Failure/Error:|expected|Error:)")
 
@@ -27,6 +43,9 @@ class _Reader:
         self.numbers: set[str] = set()
         self.totals: list[str] = []
         self.mocha = False
+        self.outcome = "FAILED"
+        self.pending = self.slowest = False
+        self.reruns = 0
 
     def read(self, lines: Sequence[str]) -> Run:
         self.mocha = any(re.match(r"^ *\d+ passing", line) for line in lines)
@@ -52,20 +71,44 @@ class _Reader:
         elif line.strip() and not NUMBER.match(line.lstrip()) and not line.startswith("  "):
             self.run.outside.append(line)
 
+    def section(self, line: str) -> bool:
+        """True for a line that says what the entries below it are."""
+        there, unloaded = THERE.match(line), UNLOADED.match(line)
+        pending, failed = PENDING.match(line), FAILED.match(line)
+        if not (there or unloaded or pending or failed or SLOWEST.match(line)):
+            return False
+        self.close()
+        self.numbers = set()
+        self.pending, self.slowest = bool(pending), bool(SLOWEST.match(line))
+        self.outcome = OUTCOMES.get(there[1] or there[2], "FAILED") if there else "FAILED"
+        if unloaded:
+            self.failure = Failure(f"{unloaded[1]} {unloaded[2] or ''}".strip(), "ERROR")
+        return True
+
     def line(self, line: str) -> None:
+        if self.section(line):
+            return
         found = NUMBER.match(line)
-        if found and (line[0].isdigit() or self.failure is None or found.group(1) not in self.numbers):
+        if SEED.match(line) or line.startswith("Run options:"):
+            self.close()
+            self.run.notes.append(line)
+        elif found and (line[0].isdigit() or self.failure is None or found.group(1) not in self.numbers):
             self.close()
             self.numbers.add(found.group(1))
             title = found.group(2).strip()
             kind = title.rstrip(":") in ("Failure", "Error")
-            self.failure = Failure("" if kind else title, "ERROR" if title == "Error:" else "FAILED")
+            self.failure = Failure("" if kind else title, "ERROR" if title == "Error:" else self.outcome)
         elif RERUN.match(line) or BETWEEN.match(line):
             self.close()
+            if line.startswith("rspec ") and self.reruns < MOST_RERUNS:
+                self.reruns += 1
+                self.run.notes.append(line.partition(" #")[0])
         elif self.failure is not None:
             self.block.append(line)
-        elif line.strip() and not re.match(
-            r"^[.FES*]+(?: +\d+ / \d+ \(.*\))?$|^Failures:$|^There (?:was|were)|^--$", line
+        elif (
+            not self.slowest
+            and line.strip()
+            and not re.match(r"^[.FES*]+(?: +\d+ / \d+ \(.*\))?$|^Failures:$|^There (?:was|were)|^--$", line)
         ):
             self.run.outside.append(line)
 
@@ -73,6 +116,15 @@ class _Reader:
         failure, block = self.failure, self.block
         self.failure, self.block = None, []
         if failure is None:
+            return
+        if self.pending:
+            reason = next((line.strip(" #") for line in block if line.strip()), "")
+            self.run.notes.append(f"pending: {failure.id} ({reason})")
+            return
+        if failure.outcome == "ERROR" and failure.id.startswith(("while loading", "in a")):
+            told = digest(block)
+            failure.message, failure.where = told.message, told.where[::-1]
+            self.run.failures.append(failure)
             return
         where: list[str] = []
         names = [failure.id] if failure.id else []
@@ -106,41 +158,3 @@ def _bare_places(block: Sequence[str]) -> list[str]:
 def parse_numbered(lines: Sequence[str]) -> Run:
     """Read mocha, rspec, minitest or phpunit."""
     return _Reader().read(lines)
-
-
-GTEST = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED|PASSED|----------|==========) +\] (.*)$")
-GTEST_RULE = re.compile(r"^\[[-=]+\] ")
-GTEST_FAILURE = re.compile(r"^(\S+?[:(]\d+\)?): (?:Failure|error: .*)$")
-CTEST = re.compile(r"^ *\d+/\d+ +Test +#\d+: (\S+) \.+\**(.*)$")
-CTEST_TOTAL = re.compile(r"^\d+% tests passed, .*$|^Total Test time .*$")
-
-
-def parse_gtest(lines: Sequence[str]) -> Run:
-    """Read googletest and ctest."""
-    run, block = Run(), list[str]()
-    for line in lines:
-        found = GTEST.match(line)
-        ctest = CTEST.match(line)
-        if CTEST_TOTAL.match(line):
-            run.totals.append(line)
-        elif ctest:
-            if "Passed" in ctest.group(2):
-                run.passed += 1
-            else:
-                run.failures.append(Failure(ctest.group(1), ctest.group(2).strip(" *") or "FAILED"))
-        elif found and found.group(1) == "RUN":
-            block = []
-        elif found and found.group(1) == "OK":
-            run.passed, block = run.passed + 1, []
-        elif found and found.group(1) == "FAILED" and "(" in found.group(2):
-            places = [match.group(1) for match in map(GTEST_FAILURE.match, block) if match]
-            message = [text for text in block if text.strip() and not GTEST_FAILURE.match(text)]
-            name = found.group(2).partition(" (")[0].partition(", where")[0]
-            run.failures.append(Failure(name, "FAILED", message, places))
-            block = []
-        elif found and found.group(1) in ("PASSED", "SKIPPED", "FAILED"):
-            if re.match(r"^\d+ tests?", found.group(2)):
-                run.totals.append(f"{found.group(1)} {found.group(2)}")
-        elif not found and not GTEST_RULE.match(line):
-            block.append(line)
-    return run

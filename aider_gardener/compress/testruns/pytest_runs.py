@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import islice
 
 from aider_gardener.compress.places import PY_FRAME, is_library
@@ -34,6 +35,8 @@ SUMMARY = re.compile(
     r"(?: - (?P<message>.*))?$"
 )
 DOTS = re.compile(r"^(?:\S+\.py )?[.FEsxXRu,-]+(?: *\[ *\d+%\])?$|^\s+\[ *\d+%\]$")
+COVERAGE_HEAD = re.compile(r"^-{5,} coverage: .* -{5,}$")
+UNSTARTED = "ImportError while loading conftest"
 STOPPED = re.compile(r"^!{3,} (.*) !{3,}$")
 
 HEAD = re.compile(r"^_+ (?=[_ ]*[^_ ])(.*?) _+$")
@@ -57,7 +60,16 @@ HEADER = re.compile(r"^[\w -]{3,40}: \S|seed", re.IGNORECASE)
 WARNING = re.compile(r"^\s*(\S.*?):(\d+): (\w*Warning)(?:: (.*))?$")
 DURATION = re.compile(r"^\d+\.\d+s (?:call|setup|teardown) +\S")
 SKIP = re.compile(r"^SKIPPED \[\d+\] ")
+REQUIRED = re.compile(r"^FAIL Required test coverage of ([\d.]+)%").match
+COVERED = re.compile(r"^(\S+) +\d+ +\d+ .*?(\d+)%")
+FILES_BELOW = 8
 DURATIONS_KEPT = 5
+MISSING_FIXTURE = re.compile(r"^E\s+fixture '(\w+)' not found")
+FIXTURES = re.compile(r"^>\s+available fixtures: (.*)$")
+ASKED_AT = re.compile(r"^file (.+), line (\d+)$")
+OF_CODE = re.compile(r"^(?:\s|>|E\b|Traceback|Hint: |file \S+, line|\[gw\d+\] |_ _)|^(?:self|cls) = ")
+FIXTURES_KEPT = 6
+MESSAGE_LINES = 12
 CANDIDATES = 400
 """So many reports are looked through for the one that belongs to a failure."""
 
@@ -95,6 +107,13 @@ class _Reader:
                 self.close()
                 self.section = (found.group(1) or found.group(2)).lower()
                 return
+        if first == "-" and COVERAGE_HEAD.match(line):
+            self.close()
+            self.section = "coverage"
+            return
+        if line.startswith(UNSTARTED):
+            self.close()
+            self.section = "unstarted"
         if first == "!" and STOPPED.match(line):
             self.run.notes.append(line.strip("! "))
             return
@@ -162,6 +181,11 @@ class _Reader:
         elif section in ("failures", "errors"):
             for failure in block_failures(body):
                 self.run.failures.append(failure)
+        elif section == "unstarted":
+            path = body[0].removeprefix(UNSTARTED).strip(" '.")
+            self.run.failures.append(block_failure(f"ERROR collecting {path}", body[1:]))
+            self.run.failures[-1].message.insert(0, body[0])
+            self.run.totals.append("did not start")
         elif section.startswith("short test summary"):
             self.run.notes.extend(skip_notes(body))
             for line in body:
@@ -292,7 +316,10 @@ def block_failure(title: str, block: Sequence[str]) -> Failure:
         chain = [group[0] for group in messages[:-1]]
         failure.message = [*messages[-1], *(f"(after: {line.strip()})" for line in chain)]
     elif not failure.message:
-        failure.message = _native_message(block)
+        failure.message = _native_message(block) or _said(block)
+    fixtures = next((found[1] for found in map(FIXTURES.match, block) if found), "")
+    if fixtures:
+        _missing_fixture(failure, block, fixtures)
     failure.output = [line for line in output if NOTABLE.search(line)]
     return failure
 
@@ -315,6 +342,9 @@ def _scan(block: Sequence[str], failure: Failure) -> tuple[list[list[str]], list
                 groups.append([])
             groups[-1].append(line[1:])
             in_message = True
+            found = PY_FRAME.match(line[1:])
+            if found and not is_library(found.group(1)):
+                failure.where.append(f"{found.group(1)}:{found.group(2)}")
             continue
         in_message = False
         if first == ">" and line.startswith(">  "):
@@ -340,6 +370,31 @@ def _place(line: str, first: str) -> str:
     if found and (found.group(3) == "" or re.match(r"in |\w[\w.]*$|\w[\w.]*: ", found.group(3))):
         return f"{found.group(1)}:{found.group(2)}"
     return ""
+
+
+def _said(block: Sequence[str]) -> list[str]:
+    """What a block says without any exception: an unfit signature, a crashed worker, a strict xpass."""
+    said: list[str] = []
+    for line in block:
+        if CAPTURED.match(line) or len(said) == MESSAGE_LINES:
+            break
+        if line.strip() and not (_place(line, line[:1]) or (OF_CODE.match(line) and not said)):
+            said.append(line)
+    return said
+
+
+def _missing_fixture(failure: Failure, block: Sequence[str], fixtures: str) -> None:
+    """Where the fixture was asked for, and of those that there are the ones with a similar name."""
+    wanted = next((found[1] for found in map(MISSING_FIXTURE.match, block) if found), "")
+    names = fixtures.split(", ")[:400]
+    like = [name for name in names if name and (name in wanted or wanted in name)]
+    like = list(dict.fromkeys([*like, *get_close_matches(wanted, names, FIXTURES_KEPT, 0.5)]))[:FIXTURES_KEPT]
+    shown = [*like, *(name for name in names if name not in like)][:FIXTURES_KEPT]
+    more = f", … {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    failure.message.append(f"available fixtures: {', '.join(shown)}{more}")
+    failure.source = ""
+    asked = next((f"{found[1]}:{found[2]}" for found in map(ASKED_AT.match, block) if found), "")
+    failure.where = [asked] if asked else failure.where
 
 
 def _native_message(block: Sequence[str]) -> list[str]:
@@ -402,5 +457,12 @@ def skip_notes(body: Sequence[str]) -> list[str]:
 
 
 def coverage_notes(body: Sequence[str]) -> list[str]:
-    """The coverage total and any failed threshold."""
-    return [line.strip() for line in body if line.startswith(("TOTAL", "FAIL", "Required test coverage"))]
+    """The files below the required coverage, those that are covered least first."""
+    required = next((found[1] for found in map(REQUIRED, body) if found), "")
+    if not required:
+        return []
+    files = [(int(found[2]), found[1]) for found in map(COVERED.match, body) if found]
+    below = sorted(file for file in files if file[0] < float(required) and file[1] != "TOTAL")
+    shown = ", ".join(f"{path} {share}%" for share, path in below[:FILES_BELOW])
+    more = f", {len(below) - FILES_BELOW} more" if len(below) > FILES_BELOW else ""
+    return [f"below {required}%: {shown}{more}"] if below else []

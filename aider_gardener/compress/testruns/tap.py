@@ -12,7 +12,10 @@ from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, Run, dige
 
 RESULT = re.compile(r"^( *)(not ok|ok) (\d+)(?: - | )?(.*?)(?: # (SKIP|TODO|skip|todo|time=)\b(.*))?$")
 SUBTEST = re.compile(r"^( *)# Subtest: (.*)$")
-TOTAL = re.compile(r"^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b ?([\d./]*)$")
+TOTAL = re.compile(r"^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b *([\d./]*)$")
+TOLD = re.compile(r"fail|error|warn|skip|looks like|planned|bail|seed", re.IGNORECASE)
+"""A comment that is no test's title."""
+
 FIELD = re.compile(
     r"^( *)(location|failureType|error|code|name|expected|actual|operator|stack|at|message|severity|found|"
     r"wanted|got|compare|line|file|column|source|diff|type|duration_ms): ?(.*)$"
@@ -34,6 +37,8 @@ class _Reader:
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.yaml = False
+        self.title = ""
+        self.diagnosed = False
         self.totals: list[str] = []
 
     def read(self, lines: Sequence[str]) -> Run:
@@ -48,6 +53,7 @@ class _Reader:
         stripped = line.lstrip()
         if self.yaml:
             self.yaml = stripped != "..."
+            self.diagnosed = not self.yaml
             if self.yaml and self.failure is not None:
                 self.block.append(line)
         elif stripped == "---":
@@ -78,10 +84,12 @@ class _Reader:
                 "",
             ):
                 self.totals.append(f"{total.group(1)} {total.group(2)}".strip())
-        elif self.failure is not None:
+        elif self.failure is not None and not self.diagnosed:
             self.block.append(re.sub(r"^\s*#  ? ?", "", line))
-        elif line.strip("# "):
+        elif TOLD.search(line):
             self.run.notes.append(line.strip())
+        elif line.strip("# "):
+            self.title = line.strip("# ")
 
     def result(self, line: str) -> None:
         self.close()
@@ -95,11 +103,12 @@ class _Reader:
         elif found.group(2) == "ok":
             self.run.passed += 1
         else:
-            self.failure = Failure(" > ".join([*parents, name or found.group(3)]))
+            titles = parents or ([self.title] if self.title else [])
+            self.failure = Failure(" > ".join([*titles, name or found.group(3)]))
 
     def close(self) -> None:
         failure, block = self.failure, self.block
-        self.failure, self.block, self.yaml = None, [], False
+        self.failure, self.block, self.yaml, self.diagnosed = None, [], False, False
         if failure is None:
             return
         fields = _fields(block)

@@ -52,13 +52,16 @@ def _finish(run: Run, failure: Failure | None, block: Sequence[str]) -> None:
         return
     told, errors, source = digest(block), list[str](), ""
     frames = False
+    chain: list[str] = []
     for line in block:
+        if line.startswith("Traceback (most recent") and errors:
+            chain.append(errors[0])
         if line.startswith("  File "):
             frames, errors = True, []
         elif frames and line.startswith("    "):
             source = line.strip() if not re.match(r"^[\s^~]+$", line) else source
         elif frames and line.strip():
             errors.append(line)
-    failure.message = errors or told.message
+    failure.message = [*(errors or told.message), *(f"(after: {line.strip()})" for line in chain)]
     failure.where, failure.source = told.where, source
     run.failures.append(failure)

@@ -16,6 +16,7 @@ from aider_gardener.compress.tools import (
     described,
     django,
     docker,
+    environments,
     formatting,
     helm,
     latex,
@@ -72,6 +73,9 @@ READERS: Mapping[str, Reader] = {
     "git-blame": worktrees.read_blame,
     "git-branch": worktrees.read_branches,
     "query-plan": plans.read,
+    # Test runs.
+    "nox": environments.read,
+    "tox": environments.read,
 }
 """The reader of each kind that `reading.tools` can tell."""
 
