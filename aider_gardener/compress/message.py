@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aider_gardener.compress.base import Context, is_shorter, omitted, unchanged
+from aider_gardener.compress.code.compressor import FOLDED
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import PROMPT_WHOLE_TOKENS
 from aider_gardener.compress.registry import compress_text
@@ -81,9 +82,10 @@ def shown_parts(
 
 
 def already_compressed(content: str, source: Source) -> bool:
-    """True when the message has a marker line of ours, or a wrapper in its short form."""
+    """True when the message has a marker line of ours, folded rows, or a wrapper in its short form."""
     wrapped = bool(source.detail) and content.startswith(SHORT_HEADS)
-    return wrapped or ("[…" in content and bool(_MARKER_LINE.search(content)))
+    marked = "…" in content and bool(_MARKER_LINE.search(content) or FOLDED.search(content))
+    return wrapped or marked
 
 
 def edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:

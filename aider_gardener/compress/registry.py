@@ -51,8 +51,6 @@ def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
         return dumps.compress
     if kind in tools.READERS:
         return tools.compress
-    if kind == "jsonl" and detect_test_run("\n".join(sample_lines(text))) == "go-test":
-        return testruns.compress
     if cls is not ContentClass.LOG:
         return BY_CLASS[cls]
     if kind in TEST_KINDS:

@@ -84,7 +84,8 @@ def json_kind(text: str, solid: list[str]) -> str:
             return "json" if isinstance(value, dict | list) else ""
     per_line = sum(1 for line in solid if line.startswith("{") and line.endswith("}") and '":' in line)
     if len(solid) >= 2 and per_line >= 0.9 * len(solid):
-        return "" if sum('"level"' in line or '"time' in line for line in solid) > len(solid) / 2 else "jsonl"
+        events = sum('"level"' in line or '"time' in line or '"Action":"' in line for line in solid)
+        return "" if events > len(solid) / 2 else "jsonl"
     like = sum(1 for line in solid if _JSON_LINE.match(line))
     return "json" if like >= 0.75 * len(solid) and (like >= 3 or len(solid) < 3) else ""
 

@@ -1,0 +1,86 @@
+"""Facts kept, falsehoods, tokens and the peer beside them, of the three kinds of folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aider_gardener.cli.compress import compress
+from aider_gardener.cli.evaluate import Output, class_of_folder, head_and_tail, measured, outputs_in, sums
+from aider_gardener.tokens import approximate
+
+LOG = "".join(f"2024-01-02 03:04:{i % 60:02},123 INFO app: request {i} served\n" for i in range(900))
+FAILED = (
+    LOG[: len(LOG) // 2] + "2024-01-02 03:05:00,000 ERROR app: ledger 17 is locked\n" + LOG[len(LOG) // 2 :]
+)
+
+
+def index(root: Path) -> Path:
+    (root / "app.txt").write_text(FAILED, encoding="utf-8")
+    entry = {"input": "app.txt", "command": "cat app.log", "class": ["log"],
+             "facts": ["ledger 17 is locked", ["request 0", "request 899"], "no such line"],
+             "must_not": ["0 errors"]}  # fmt: skip
+    (root / "index.json").write_text(json.dumps([entry]), encoding="utf-8")
+    return root
+
+
+def test_outputs_with_facts_are_counted(tmp_path: Path) -> None:
+    (output,) = outputs_in(index(tmp_path))
+    found = measured(output, approximate)
+    assert found.lost == ["no such line"] and not found.false and found.right
+    assert found.peer_lost == 2, "head and tail lose the error in the middle"
+    assert found.after < found.before / 10
+    figures = sums([found])
+    assert (figures["facts"], figures["kept"], figures["all kept"]) == (3, 2, 0)
+    assert figures["classes"] == {"log": {"outputs": 1, "share": figures["share above 2500"]}}
+
+
+def test_a_falsehood_is_told() -> None:
+    output = Output("x", "1 error\n", must_not=("1 error",))
+    assert measured(output, approximate).false == ["1 error"]
+
+
+def test_files_by_class_are_judged_by_their_content(tmp_path: Path) -> None:
+    for name, text in {"log_app": LOG, "json": '{"a": [1, 2]}', "traceback_py": LOG}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file.txt").write_text(text, encoding="utf-8")
+    found = [measured(output, approximate) for output in outputs_in(tmp_path)]
+    assert {one.output.name: one.right for one in found} == {
+        "json/file.txt": True, "log_app/file.txt": True, "traceback_py/file.txt": False,
+    }  # fmt: skip
+
+
+def test_a_recorded_session_asks_for_what_its_probes_know() -> None:
+    session = Path(__file__).resolve().parent.parent.parent / "recorded_sessions" / "ledger-api"
+    outputs = list(outputs_in(session))
+    assert outputs and any(output.facts for output in outputs)
+    assert all(not output.lost(output.text) for output in outputs)
+
+
+def test_the_command_prints_the_table_and_json(tmp_path: Path) -> None:
+    told = CliRunner().invoke(compress, ["--evaluate", str(index(tmp_path))])
+    assert told.exit_code == 0
+    assert "lost ['no such line']" in told.output and "2 of 3" in told.output
+    as_json = CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"])
+    assert json.loads(as_json.output)[str(tmp_path)]["kept"] == 2
+
+
+def test_a_folder_of_no_kind_is_refused_in_one_line(tmp_path: Path) -> None:
+    told = CliRunner().invoke(compress, ["--evaluate", str(tmp_path)])
+    assert told.exit_code == 2
+    assert "no index.json, no session.jsonl" in told.output and told.output.count("\n") == 1
+
+
+def test_head_and_tail_have_the_size_asked_for() -> None:
+    text = " ".join(f"word{i}" for i in range(1_000))
+    assert approximate(head_and_tail(text, 100, approximate)) == pytest.approx(100, rel=0.1)
+
+
+def test_folder_names_stand_for_classes() -> None:
+    named = {"test_jvm": "log", "ci_build": "log", "npm_pip": "log", "lint_tsc": "log", "traceback_other": "error",
+             "json_github_api": "structured", "yaml": "structured", "diff": "diff", "grep_ls": "listing",
+             "git_log": "listing", "source_md": "prose", "source_tsx": "code"}  # fmt: skip
+    assert {name: getattr(class_of_folder(name), "value", None) for name in named} == named
