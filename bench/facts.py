@@ -17,7 +17,8 @@ from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.cli.evaluate import Output, evaluated, sums
 from bench.provenance import made_on
 
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "facts"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER, SESSIONS = ROOT / "tests" / "data" / "facts", ROOT / "recorded_sessions"
 RESULTS = Path(__file__).resolve().parent / "results" / "facts.json"
 
 
@@ -28,22 +29,23 @@ def half(output: Output) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folders", nargs="*", type=Path, default=sorted(FOLDER.iterdir()))
+    parser.add_argument("folders", nargs="*", type=Path, default=[*sorted(FOLDER.iterdir()), SESSIONS])
     parser.add_argument("--each", action="store_true", help="a line for each output")
     parser.add_argument("--bare", action="store_true", help="without the command, as a paste")
     parser.add_argument("--json", type=Path, metavar="FILE", help=f"write the figures here ({RESULTS.name})")
     options = parser.parse_args()
     count = default_counter()
-    made: dict[str, Any] = {"command": "python -m bench.facts", "made_on": made_on()}
+    sets: dict[str, Any] = {}
     for folder in options.folders:
         found = evaluated(folder, count, bare=options.bare)
         if options.each:
             print("\n".join(one.line() for one in found))
         halves = {name: sums([one for one in found if half(one.output) == name]) for name in "ab"}
-        made[folder.name] = {**sums(found), **{f"half {name}": figures for name, figures in halves.items()}}
+        sets[folder.name] = {**sums(found), **{f"half {name}": figures for name, figures in halves.items()}}
         print(folder.name, json.dumps(sums(found)))
     if options.json:
-        options.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        value = {"kind": "facts", "format": 1, "provenance": made_on(), "sets": sets}
+        options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

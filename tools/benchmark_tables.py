@@ -104,6 +104,24 @@ def peers(value: Value) -> Iterator[str]:
     yield f"median of {rounds} rounds."
 
 
+def facts(value: Value) -> Iterator[str]:
+    """A row a set of outputs: facts kept, by halves, beside head and tail; falsehoods; tokens left."""
+    rows = []
+    for name, found in value["sets"].items():
+        asked, halves = found["facts"], (found["half a"], found["half b"])
+        rows.append([
+            name, f"{found['outputs']}", f"{found['kept']:,} of {asked:,}",
+            *(f"{one['kept']:,} of {one['facts']:,}" for one in halves),
+            f"{found['kept by head and tail']:,}", f"{found['outputs with falsehoods']}",
+            f"{100 * found['share above 2500']:.1f} %", f"{100 * found['share below 2500']:.1f} %",
+        ])  # fmt: skip
+    head = ["outputs", "number", "facts kept", "half a", "half b", "head and tail", "with falsehoods",
+            "left above 2,500", "left below"]  # fmt: skip
+    yield from table(head, rows)
+    yield ""
+    yield made_on(value, SECTIONS["facts"].command)
+
+
 def by_command(show: Callable[[Value], Iterator[str]], command: str) -> Callable[[Value], Iterator[str]]:
     """The same tables with the line that says how they were made."""
 
@@ -151,6 +169,7 @@ SECTIONS: dict[str, Section] = {
     "peers": Section("peers.json", "make bench-peers", peers),
     "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
     "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
+    "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": Section("micro.json", "make bench-micro", micro),
 }
 
