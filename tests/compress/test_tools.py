@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from aider_gardener.compress import Context, compress_text
-from aider_gardener.compress.tools import READERS
+from aider_gardener.compress.tools import READERS, tables
 from aider_gardener.messages import ContentClass
 from aider_gardener.reading.tools import CLASSES, detect_tool
 
@@ -41,3 +43,14 @@ def test_words_are_no_output_of_a_tool(words: str) -> None:
 def test_a_run_of_tests_behind_a_check_is_a_run_of_tests() -> None:
     shown = compress_text(DJANGO_RUN, ContentClass.LOG, Context("django")).text
     assert "test_7" in shown and "7 != 2" in shown and "30" in shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["word word word", "a  b  c d", "| a |", "| a", "\ta\tb", "7 a", "a|b|c", "HEAD OF", "- - -", "x\n"],
+)
+def test_tables_are_looked_for_in_time_that_grows_with_the_lines(line: str) -> None:
+    ragged = [line if row % 7 else "words between" for row in range(30_000)]
+    began = time.process_time()
+    tables.read(ragged, Context())
+    assert time.process_time() - began < 20, "a line at which no table begins is looked at once"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural, touches
@@ -65,8 +67,52 @@ class Table:
     """False where it is not certain which cell stands in which column."""
 
 
+class Rows(list[str]):
+    """The lines of an output with sums over them: so a table is looked for at each of them in little time."""
+
+    @cached_property
+    def block_ends(self) -> list[int]:
+        """For each line the next blank one."""
+        return self._ends(lambda line: bool(line.strip()))
+
+    @cached_property
+    def drawn_ends(self) -> list[int]:
+        """For each line the next that begins with no drawing character."""
+        return self._ends(lambda line: line.lstrip()[:1] in DRAWN)
+
+    @cached_property
+    def gapped(self) -> list[int]:
+        """How many lines before each have columns that stand apart."""
+        return self._sums(lambda line: len(GAP.findall(line[:2_000])) >= 2)
+
+    @cached_property
+    def counted(self) -> list[int]:
+        """How many lines before each begin with a number."""
+        return self._sums(lambda line: COUNTED.match(line[:200]) is not None)
+
+    @cached_property
+    def drawn(self) -> list[int]:
+        """How many lines before each are no drawn rule."""
+        return self._sums(lambda line: not DRAWN_RULE.match(line))
+
+    @cached_property
+    def closed(self) -> list[int]:
+        """How many lines before each are no drawn rule and end with a drawing character."""
+        return self._sums(lambda line: not DRAWN_RULE.match(line) and line.rstrip()[-1:] in DRAWN)
+
+    def _ends(self, goes_on: Callable[[str], bool]) -> list[int]:
+        ends = [len(self)] * (len(self) + 1)
+        for at in range(len(self) - 1, -1, -1):
+            ends[at] = ends[at + 1] if goes_on(self[at]) else at
+        return ends
+
+    def _sums(self, counts: Callable[[str], bool]) -> list[int]:
+        return [0, *accumulate(int(counts(line)) for line in self)]
+
+
 def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Every table of an output and the lines between; an output without any by its lines."""
+    lines = Rows(lines)
     reading = Reading(gaps=True, room=0.9)
     rows = tables = 0
     between: list[int] = []
@@ -162,7 +208,7 @@ def _squeezed(line: str, cells: Sequence[str]) -> str:
     return line if "" in cells else BLANKS.sub("  ", line.strip())
 
 
-def table_at(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
+def table_at(lines: Rows, at: int) -> tuple[Table, int] | None:
     """The table that begins at a line and the line behind it; None where none begins."""
     line = lines[at]
     bare = line.lstrip()
@@ -184,14 +230,12 @@ def table_at(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
     return _aligned(lines, at)
 
 
-def _drawn(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
-    end = at
-    while end < len(lines) and lines[end].lstrip()[:1] in DRAWN:
-        end += 1
-    region = [(number, line) for number, line in enumerate(lines[at:end], at) if not DRAWN_RULE.match(line)]
-    closed = sum(1 for _, line in region if line.rstrip()[-1:] in DRAWN)
-    if not region or end - at < 3 or closed < 0.5 * len(region):
+def _drawn(lines: Rows, at: int) -> tuple[Table, int] | None:
+    end = lines.drawn_ends[at]
+    within, closed = lines.drawn[end] - lines.drawn[at], lines.closed[end] - lines.closed[at]
+    if not within or end - at < 3 or closed < 0.5 * within:
         return None
+    region = [(number, line) for number, line in enumerate(lines[at:end], at) if not DRAWN_RULE.match(line)]
     ruled = any(DRAWN_RULE.match(line) for line in lines[at + 1 : at + 4])
     head = region[:1] if ruled else []
     body = region[1:] if ruled else region
@@ -259,11 +303,13 @@ def _placed(line: str, starts: Sequence[int]) -> list[str]:
 
 def _cut(lines: Sequence[str], at: int, mark: str) -> tuple[Table, int] | None:
     """Lines with equally many marks. The first is the head if it holds no number where others do."""
+    if mark == "\t" and lines[at].startswith("\t"):
+        return None
     width = lines[at].count(mark)
     end = at
     while end < len(lines) and lines[end].count(mark) == width:
         end += 1
-    if end - at < 3 or (mark == "\t" and lines[at].startswith("\t")):
+    if end - at < 3:
         return None
     rows = [[cell.strip() for cell in line.split(mark)] for line in lines[at:end]]
     headed = not any(NUMERIC.match(cell) for cell in rows[0]) and any(
@@ -275,12 +321,12 @@ def _cut(lines: Sequence[str], at: int, mark: str) -> tuple[Table, int] | None:
     return Table(head, names, list(lines[start:end]), list(range(start, end)), rows[headed:]), end
 
 
-def _aligned(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
+def _aligned(lines: Rows, at: int) -> tuple[Table, int] | None:
     """A head in capitals with rows below it, or at least four lines whose columns stand apart by gaps."""
     line = lines[at]
     capitals = bool(CAPITALS.match(line)) and len(line.split()) >= 2 and len(line) < 1_000
-    end = at + 1
-    while end < len(lines) and lines[end].strip() and not (capitals and _heads(lines, end)):
+    end = at + 1 if capitals else max(at + 1, lines.block_ends[at])
+    while capitals and end < len(lines) and lines[end].strip() and not _heads(lines, end):
         end += 1
     if capitals and end - at >= 2:
         names, cells, sure = _split(line, lines[at + 1 : end])
@@ -291,7 +337,7 @@ def _aligned(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
     found = _counted(lines, at, end)
     if found:
         return found
-    gaps = sum(1 for row in lines[at:end] if len(GAP.findall(row[:2_000])) >= 2)
+    gaps = lines.gapped[end] - lines.gapped[at]
     if gaps < 0.75 * (end - at) or len(GAP.findall(line[:2_000])) < 2:
         return None
     words = line.split()
@@ -307,11 +353,11 @@ def _aligned(lines: Sequence[str], at: int) -> tuple[Table, int] | None:
     return Table(head, names, [lines[number] for number in body], body, cells, tail, sure), end
 
 
-def _counted(lines: Sequence[str], at: int, end: int) -> tuple[Table, int] | None:
+def _counted(lines: Rows, at: int, end: int) -> tuple[Table, int] | None:
     """Lines that begin with a number, as sizes, counts of `uniq -c` and of `wc` do."""
-    body = list(range(at, end))
-    if sum(1 for row in body if COUNTED.match(lines[row][:200])) < 0.9 * len(body):
+    if lines.counted[end] - lines.counted[at] < 0.9 * (end - at):
         return None
+    body = list(range(at, end))
     tail: list[tuple[int, str]] = []
     while len(body) > 2 and TOTAL_NUMBER.match(lines[body[-1]]):
         tail.insert(0, (body[-1], lines[body.pop()]))
@@ -383,6 +429,7 @@ def _records(lines: Sequence[str], at: int) -> tuple[Table, int]:
 
 def tables_in(lines: Sequence[str]) -> Iterator[Table]:
     """The tables of an output, in order."""
+    lines = Rows(lines)
     at = 0
     while at < len(lines):
         found = table_at(lines, at) if lines[at].strip() else None
