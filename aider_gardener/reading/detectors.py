@@ -134,10 +134,7 @@ BUILD_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         (
             "gcc",
             2,
-            r"undefined reference to|\bld(?:\.lld)?: cannot find -l|ld\.lld: error: |"
-            r"^Undefined symbols for arch|"
-            r" : (?:fatal )?error LNK\d+:|\(\.text\+0x[0-9a-f]+\): |^collect2: |"
-            r"ld returned \d exit status|^make(?:\[\d+\])?: (?:\*\*\*|Entering)",
+            r"^Undefined symbols for arch|^collect2: |^make(?:\[\d+\])?: (?:\*\*\*|Entering)",
         ),
         (
             "npm",
@@ -169,6 +166,24 @@ BUILD_SIGNS: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+COUNTED_CHARS = 40_000
+"""Signs of a build are counted in so much of the sample."""
+BUILD_WORDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    (
+        "gcc",
+        2,
+        (
+            "undefined reference to",
+            "ld: cannot find -l",
+            "ld.lld: error: ",
+            "fatal error LNK",
+            ": error LNK",
+            "(.text+0x",
+            "ld returned 1 exit status",
+        ),
+    ),
+)
+"""Signs that stand anywhere in a line: counted as they are, for a search of that kind is slow."""
 PRECEDENCE = (
     "dotnet",
     "tsc",
@@ -301,7 +316,11 @@ def detect_build(text: str) -> str:
     seen = sample(text)
     scores: dict[str, int] = {}
     for kind, weight, sign in BUILD_SIGNS:
-        found = len(sign.findall(seen, 0, 40_000))
+        found = len(sign.findall(seen, 0, COUNTED_CHARS))
+        if found:
+            scores[kind] = scores.get(kind, 0) + weight + min(found, 10)
+    for kind, weight, words in BUILD_WORDS:
+        found = sum(seen.count(word, 0, COUNTED_CHARS) for word in words)
         if found:
             scores[kind] = scores.get(kind, 0) + weight + min(found, 10)
     if not scores:

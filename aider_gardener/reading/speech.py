@@ -265,8 +265,7 @@ RESOLVES = re.compile(
     r"|verworfen)\b"
     r"|\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"
     r"|\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b"
-    r"|(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)",
-    re.IGNORECASE,
+    r"|(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
 )
 SETTLING = frozenset(
     "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected ruled"
@@ -288,14 +287,12 @@ ASKS = re.compile(r"[?？][\"')\s]*$")
 IF = re.compile(
     r"^\W*(?:if|when|should|shall|whether|maybe|perhaps|could|would|do you|ob|wenn|si|如果|もし)\b"
     r"|\b(?:not (?:yet )?decided|undecided|to be decided|have to decide|need to decide|decisions? (?:you|we"
-    r"|i) (?:need|have))\b",
-    re.IGNORECASE,
+    r"|i) (?:need|have))\b"
 )
 """What only might be settled is not."""
 PREFERS = re.compile(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to|but not|and not)\b|\bnot (?:a|the) \S+ but\b"
-    r"|(?:而不是|ではなく)|\b(?:statt|au lieu de|en lugar de|en vez de)\b",
-    re.IGNORECASE,
+    r"|(?:而不是|ではなく)|\b(?:statt|au lieu de|en lugar de|en vez de)\b"
 )
 
 
@@ -308,8 +305,9 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     """Whether a sentence settles or rejects something; of the model's only what it says it will do or
     has agreed to, for "instead of" explains in most of its sentences. Questions and conditions settle
     nothing."""
-    if ASKS.search(sentence) or IF.search(sentence):
+    said = sentence.lower()  # reason: a search that ignores case takes several times as long
+    if ASKS.search(said) or IF.search(said):
         return False
-    said = masked(sentence)
-    may = not said.isascii() or not SETTLING.isdisjoint(_LETTERS.findall(said.lower()))
+    said = masked(said)
+    may = not said.isascii() or not SETTLING.isdisjoint(_LETTERS.findall(said))
     return bool((may and RESOLVES.search(said)) or (is_users and PREFERS.search(said)))

@@ -159,9 +159,14 @@ def test_minified_code_is_cut_in_its_middle() -> None:
     assert len(folded) < 600 and "characters" in folded
 
 
-@pytest.mark.parametrize(("language", "unit"), [("markdown", "- "), ("agda", "'"), ("perl", "`${")])
-def test_a_grammar_that_overruns_its_buffer_is_not_asked(language: str, unit: str) -> None:
-    text = "\n".join([f"sub a{i} {{ return {i}; }}" for i in range(200)] + [unit * 1_100])
+@pytest.mark.parametrize(
+    ("language", "unit"),
+    [("markdown", "- "), ("agda", "'"), ("perl", "`${"), ("bash", "|#\n| aa|" + "a|" * 45 + "4]\n")],
+)
+def test_what_ends_or_holds_a_parser_for_ever_is_not_parsed(language: str, unit: str) -> None:
+    text = "\n".join(
+        [f"sub a{i} {{ return {i}; }}" for i in range(200)] + [unit * (1_100 if len(unit) < 9 else 1)]
+    )
     program = (
         "import sys; from aider_gardener.compress import Context, compress_text;"
         "from aider_gardener.messages import ContentClass;"
