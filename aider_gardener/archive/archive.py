@@ -72,6 +72,10 @@ class Background(Protocol):
         """The name under which vectors are stored, "" as long as no model was loaded."""
         ...
 
+    def similarity(self, cosine: float) -> float:
+        """A cosine of two of its vectors on the scale that all embedders share."""
+        ...
+
     @property
     def question_seconds(self) -> float:
         """How long a turn waits for the vector of its question."""

@@ -181,3 +181,12 @@ def why_stored(store: Store, stored_id: str) -> Why:
         whole=f"gardener restore {stored_id} prints it.",
         changes=changes,
     )
+
+
+def full_session(store: Store, project: str, given: str) -> str:
+    """The id of the project's session that begins so. Raises UsageError for none or several."""
+    found = [info.id for info in store.sessions(project) if info.id.startswith(given)]
+    if len(found) != 1:
+        few = f"{len(found)} sessions begin with" if found else "no session of this project begins with"
+        raise UsageError(f"{few} {given}; gardener recall --json names the sessions of what it finds")
+    return found[0]

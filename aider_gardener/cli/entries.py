@@ -10,20 +10,17 @@ from typing import Any
 
 import click
 
-from aider_gardener.archive.store.base import Store
-from aider_gardener.cli.root import directory_option, json_option, open_archive, put, repository_root
+from aider_gardener.cli.root import (
+    directory_option,
+    json_option,
+    open_archive,
+    project_of,
+    put,
+    session_named,
+)
 from aider_gardener.errors import StoreError, UsageError
 
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
-LAST = "last"
-
-
-def project_of(store: Store) -> str:
-    """The project whose chats are meant: that of the working directory, or that the archive lies in."""
-    here = str((repository_root(Path.cwd()) or Path.cwd()).resolve())
-    path = store.stats().path
-    around = str(Path(path).resolve().parent.parent) if path else here
-    return around if not store.sessions(here) and store.sessions(around) else here
 
 
 @click.command()
@@ -141,20 +138,6 @@ def forget(
     click.echo(f"Forgot {count:,} entries. {HISTORY_COPY}")
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
-
-
-def session_named(store: Store, given: str) -> str:
-    """The id of the project's session that begins so. Raises UsageError for none or several."""
-    from aider_gardener.gardener.stored_chat import last_session
-
-    project = project_of(store)
-    if given == LAST:
-        return last_session(store, project).id
-    found = [info.id for info in store.sessions(project) if info.id.startswith(given)]
-    if len(found) != 1:
-        few = f"{len(found)} sessions begin with" if found else "no session of this project begins with"
-        raise UsageError(f"{few} {given}; gardener recall --json names the sessions of what it finds")
-    return found[0]
 
 
 def confirm(question: str, yes: bool) -> None:

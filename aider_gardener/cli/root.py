@@ -123,6 +123,25 @@ json_option = click.option(
 )
 
 
+def project_of(store: Store) -> str:
+    """The project whose chats are meant: that of the working directory, or that the archive lies in."""
+    here = str((repository_root(Path.cwd()) or Path.cwd()).resolve())
+    path = store.stats().path
+    around = str(Path(path).resolve().parent.parent) if path else here
+    return around if not store.sessions(here) and store.sessions(around) else here
+
+
+def session_named(store: Store, given: str) -> str:
+    """The id of the project's session that begins so, or of the last. Raises UsageError."""
+    from aider_gardener.archive.entries import full_session
+    from aider_gardener.gardener.stored_chat import last_session
+
+    project = project_of(store)
+    if given == "last":
+        return last_session(store, project).id
+    return full_session(store, project, given)
+
+
 def put(value: Any, as_json: bool, table: Any) -> None:
     """Print a value as JSON, or its table."""
     if as_json:
@@ -136,20 +155,51 @@ def put(value: Any, as_json: bool, table: Any) -> None:
 @main.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most so much text.")
+@click.option(
+    "--passages",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most so many passages  [default: what fits]",
+)
+@click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
+@click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")
+@click.option(
+    "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
+)
 @click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
 @directory_option
 @json_option
-def recall(query: tuple[str, ...], limit: int, full: bool, directory: Path | None, as_json: bool) -> None:
+def recall(
+    query: tuple[str, ...],
+    limit: int,
+    passages: int | None,
+    classes: tuple[str, ...],
+    since: str,
+    session: str,
+    full: bool,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
     """Find what was said in any session of this project."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
     from aider_gardener.plan.chat import Chat
+    from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.candidates import Request
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.tables import recalled_table
 
-    request = Request(" ".join(query), token_limit=limit, full=full)
-    archive = Archive.reading(open_archive(directory))
+    store = open_archive(directory)
+    request = Request(
+        " ".join(query),
+        token_limit=limit,
+        full=full,
+        classes=frozenset(map(content_class, classes)),
+        session=session_named(store, session) if session else "",
+        since=moment(since) if since else 0.0,
+        passages=passages or 0,
+    )
+    archive = Archive.reading(store)
     found = recalled(archive, Chat(), request, count=default_counter())
     rows = [
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -14,7 +14,7 @@ from aider_gardener.gardener import asks, care, compactions
 from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.gardener.report import pressure_report, status_record
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Message, Plan, Source, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Message, Plan, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import past, renewed, room_for
 from aider_gardener.notes.decisions import Decision, decided
 from aider_gardener.notes.last_chat import LastTime, last_time
@@ -165,13 +165,38 @@ class Gardener:
 
     # What comes back, and what is settled
 
-    def recall(self, query: str, *, token_limit: int = 1_000, full: bool = False) -> list[Recalled]:
+    def recall(
+        self,
+        query: str,
+        *,
+        token_limit: int = 1_000,
+        limit: int = 0,
+        classes: Iterable[ContentClass] = (),
+        session: str = "",
+        since: float = 0.0,
+        full: bool = False,
+    ) -> list[Recalled]:
         """Passages of originals that fit the question best, within a token budget, best first.
 
         It reaches what was cleared and older sessions of the project too. A hit counts as an access.
-        `full` gives whole originals where they fit.
+        At most `limit` passages come (0: as many as fit), of messages of these `classes` (none: all), of
+        one `session` (its whole id) and not older than `since` (seconds since the epoch). `full` gives whole
+        originals where they fit.
         """
-        request = Request(query, token_limit=token_limit, full=full)
+        return self.recall_for(
+            Request(
+                query,
+                token_limit=token_limit,
+                full=full,
+                classes=frozenset(classes),
+                session=session,
+                since=since,
+                passages=limit,
+            )
+        )
+
+    def recall_for(self, request: Request) -> list[Recalled]:
+        """What answers a request; see `recall`."""
         return self.state.recollection.find(self.state.chat, request, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:

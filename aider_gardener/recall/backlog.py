@@ -78,6 +78,10 @@ class Backlog:
         """The name under which vectors are stored, "" as long as no model was loaded."""
         return self._embedder.name if self._embedder else ""
 
+    def similarity(self, cosine: float) -> float:
+        """A cosine of two vectors of this embedder, on the scale that all embedders share."""
+        return self._embedder.scale.similarity(cosine) if self._embedder else cosine
+
     def take_notice(self) -> str:
         """Why vectors are off, in one line, the first time it is asked for after that; else ""."""
         notice, self._notice = self._notice, ""

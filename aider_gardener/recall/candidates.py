@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from operator import attrgetter
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import VectorHit
-from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import open_exchange
 from aider_gardener.plan.view import members
@@ -59,7 +59,11 @@ class Request:
     `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least
     relevance of the best passage. `unasked`: it is the gardener who asks, so only this
     chat is searched (with `older` those sessions of the project too that may come back unasked), what
-    stands is left out, and small talk finds nothing."""
+    stands is left out, and small talk finds nothing.
+
+    `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
+    (seconds since the epoch) those that came at that time or later; at most so many `passages`
+    come (0: as many as fit)."""
 
     query: str
     token_limit: int = 1_000
@@ -69,14 +73,25 @@ class Request:
     standing: str = ""
     unasked: bool = False
     older: bool = False
+    classes: frozenset[ContentClass] = frozenset()
+    session: str = ""
+    since: float = 0.0
+    passages: int = 0
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
+        class and time that are asked for."""
+        if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
+            return False
+        return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
 
 
 def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Passage], float]:
     """What full text and vectors find, without what the host took out and the open question; and how
     similar what was not found is taken to be. What stands in the prompt is among it, to be compared with."""
     store = archive.store
-    session = archive.session if request.unasked else None
-    floor = request.floor if session else None
+    session = archive.session if request.unasked else request.session or None
+    floor = request.floor if request.unasked else None
     near, spans = found_in(archive, request, session, floor)
     # What is not among the nearest is at most as near as the last of them.
     far = UNLISTED_SHARE * min(near.values(), default=0.0)
@@ -94,19 +109,14 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
             continue
         seq, text = own.get(entry_id), stored[entry_id].content
         entry = stored[entry_id] if seq is None else chat.entries[seq]
-        if not speaks(entry):
+        if not request.wants(entry):
             continue
-        if session and entry.session != session and not archive.past.allows(entry, archive.provider):
+        if request.unasked and entry.session != session and not archive.past.allows(entry, archive.provider):
             continue
         context = context_of(chat, entry) if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)
         found.append(Passage(entry, start, end, text[start:end], context, similarity))
     return found, far
-
-
-def speaks(entry: Entry) -> bool:
-    """Whether somebody or something said it: no note of ours, no notice of the host."""
-    return entry.source.kind not in (SourceKind.STUB, SourceKind.NOTICE)
 
 
 def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
@@ -133,7 +143,7 @@ def reachable(chat: Chat, request: Request) -> Callable[[int], list[Entry]]:
     def of_turn(turn: int) -> list[Entry]:
         first = bisect_left(entries, turn, key=attrgetter("turn"))
         said = takewhile(lambda entry: entry.turn == turn, islice(entries, first, None))
-        return [e for e in said if e.id not in closed and e.seq >= request.floor and speaks(e)]
+        return [e for e in said if e.id not in closed and e.seq >= request.floor and request.wants(e)]
 
     return of_turn
 
@@ -146,7 +156,13 @@ def found_in(
     excluded = [archive.session] if request.unasked and session is None else []
     limits = (OLDER_CANDIDATES, OLDER_CANDIDATES) if excluded else (VECTOR_CANDIDATES, TEXT_CANDIDATES)
     nearest = near_in_meaning(
-        archive, request.query, limit=limits[0], session=session, min_seq=floor, exclude_sessions=excluded
+        archive,
+        request.query,
+        limit=limits[0],
+        session=session,
+        min_seq=floor,
+        exclude_sessions=excluded,
+        classes=request.classes or None,
     )
     worded = archive.store.search_text(
         request.query,
@@ -154,6 +170,7 @@ def found_in(
         session=session,
         min_seq=floor,
         exclude_sessions=excluded,
+        classes=request.classes or None,
         project=archive.within,
     )
     return (
@@ -170,23 +187,27 @@ def near_in_meaning(
     session: str | None,
     min_seq: int | None,
     exclude_sessions: Collection[str] = (),
+    classes: Collection[ContentClass] | None = None,
 ) -> list[VectorHit]:
-    """The passages nearest in meaning, nearest first; [] as long as no embedder is ready."""
+    """The passages nearest in meaning, nearest first, their similarity on MiniLM's scale; [] as long as no
+    embedder is ready."""
     backlog = archive.backlog
     if backlog is None:
         return []
     vector = backlog.query_vector(question, backlog.question_seconds if backlog.background else None)
     if vector is None:
         return []
-    return archive.store.search_vectors(
+    hits = archive.store.search_vectors(
         vector,
         embedder=backlog.embedder_name,
         limit=limit,
         session=session,
         exclude_sessions=exclude_sessions,
+        classes=classes,
         min_seq=min_seq,
         project=archive.within,
     )
+    return [replace(hit, similarity=backlog.similarity(hit.similarity)) for hit in hits]
 
 
 def weight(passage: Passage, archive: Archive, request: Request) -> float:

@@ -1,9 +1,9 @@
 """Embeddings: texts as vectors whose scalar product says how close they are in meaning.
 
-The model is all-MiniLM-L6-v2 with int8 weights or, by choice, another one of fastembed's registry, from
-files on this machine; nothing is ever downloaded. Vectors of different embedders never compare: each has a
-name of its own in the archive. Importing this module loads nothing heavy: a model and its libraries come
-with `load`.
+Here are all-MiniLM-L6-v2 with int8 weights and, by choice, the other models of fastembed's registry, from
+files on this machine; nothing is ever downloaded (`embedders` has what the setting names). Vectors of
+different embedders never compare: each has a name of its own in the archive. Importing this module loads
+nothing heavy: a model and its libraries come with `load`.
 
 The libraries that run it are kept silent, leave the memory when unloaded, and are safe at exit.
 """
@@ -22,9 +22,8 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from aider_gardener.errors import GardenerError
 
@@ -61,7 +60,6 @@ ABSENT = (
     "the model {name} is not on this machine; fetch it once with"
     " `python -c \"from fastembed import TextEmbedding; TextEmbedding('{name}')\"`"
 )
-NOT_CALLED = "models of a provider ({name}) are not called from here"
 
 
 class ProcessEnding(GardenerError):
@@ -127,6 +125,24 @@ class EmbedderError(GardenerError):
     """The model cannot be loaded; the message says why in one line."""
 
 
+class Scale(NamedTuple):
+    """Where the cosines of an embedder lie: at `start` and below two texts have nothing in common, at
+    `start + span` and above they are about the same."""
+
+    start: float
+    span: float
+
+    def similarity(self, cosine: float) -> float:
+        """A cosine as MiniLM's would be, by which scores and thresholds are chosen."""
+        if self == MINILM_SCALE:
+            return cosine
+        return MINILM_SCALE.start + MINILM_SCALE.span * (cosine - self.start) / self.span
+
+
+MINILM_SCALE = Scale(0.1, 0.6)
+"""A cosine of 0.1 and less counts nothing, one of 0.7 and more counts fully."""
+
+
 class Embedder(Protocol):
     """Makes vectors of texts. Any method may be called from any thread."""
 
@@ -138,6 +154,11 @@ class Embedder(Protocol):
     @property
     def dim(self) -> int:
         """The length of each vector."""
+        ...
+
+    @property
+    def scale(self) -> Scale:
+        """Where the cosines of its vectors lie; MiniLM's where nothing is known of them."""
         ...
 
     @property
@@ -169,6 +190,7 @@ class LocalModel(ABC):
     """A model on the CPU, from files on this machine, loaded when first asked; `dim` may be 0 till then."""
 
     dim: int
+    scale: Scale = MINILM_SCALE
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -409,16 +431,6 @@ def load_embedder(*, threads: int = 1) -> tuple[Embedder | None, str]:
     """
     embedder, reason = find_embedder(threads=threads)
     return (None, reason) if embedder is None else loaded(lambda: embedder)
-
-
-def loading(choice: str) -> Load | None:
-    """What loads the embedder that the setting names; None where nothing is to be embedded."""
-    kind, _, name = choice.partition(":")
-    if kind == "none":
-        return None
-    if kind == "litellm":  # reason: only a host knows how to call its provider
-        return lambda: (None, NOT_CALLED.format(name=name))
-    return partial(loaded, partial(RegisteredModel, name)) if kind == "fastembed" else load_embedder
 
 
 def loaded(make: Callable[[], Embedder]) -> tuple[Embedder | None, str]:

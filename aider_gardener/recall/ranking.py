@@ -3,7 +3,8 @@
 Words are weighted by their rarity among the candidates (the Robertson/Spärck Jones idf). A passage's
 lexical score is the share of the question's information that it holds; words that stand only beside it,
 elsewhere in its message, or in what the message answers count for less. Meaning is the cosine of the
-embeddings, on a fixed scale, so that a score means the same in every archive. The weight of meaning was
+embeddings, on a fixed scale (each embedder's own, see `embed.Scale`), so that a score means the same in
+every archive. The weight of meaning was
 chosen on one half of the recorded sessions' probes and checked on the other (docs/decisions/0004).
 
 Then where the answer stands: first the turn, then the passage in it. What answers a question often shares no
@@ -12,10 +13,16 @@ fit, or in the one after it: the prompt asks, the reply says why, and the code o
 So passages are put in order by their own score and, for less, by the best score in their turn, in the turn
 before, and beside them. The scores themselves, which say whether anything is relevant at all, stay as they
 are. Weights: docs/decisions/0005.
+
+Last where the rest of the answer stands. What comes first by words alone or by meaning alone is put a little
+forward: where one of the two sees nothing, the best of the other would be lost among what fits by half.
+And each further passage of one entry counts a little less than the one before, so that an answer of several
+pieces is not crowded out by the neighbours of its first. docs/decisions/0008.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import Counter
@@ -28,6 +35,7 @@ from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
 from aider_gardener.messages import Entry
 from aider_gardener.plan.folded import remembered
+from aider_gardener.recall.embed import MINILM_SCALE
 
 STEM_WEIGHT = 0.75
 """What a match of the stem alone counts beside one of the word."""
@@ -38,9 +46,10 @@ NEAR_WEIGHT, NEXT_WEIGHT, ENTRY_WEIGHT, CONTEXT_WEIGHT = 0.4, 0.2, 0.15, 0.4
 entry, or only in the command or question that the entry answers."""
 LEAST_INFORMATION = 0.2
 """Added to every word's idf, so that a word that all candidates hold still counts a little."""
+UNHEARD_WEIGHT = 0.25
+"""What a word counts that no candidate holds, beside the rarest of the others: where most of the question is
+in other words, the few that are found by chance do not make a passage fit."""
 MEANING_WEIGHT = 0.35
-MEANING_FROM, MEANING_SPAN = 0.1, 0.6
-"""A cosine of 0.1 and less counts nothing, one of 0.7 and more counts fully."""
 
 LINE_END = re.compile(r"\n|(?<=[.!?;])\s+|(?<=[。！？；])")
 Found = Mapping[str, float]
@@ -48,6 +57,11 @@ Found = Mapping[str, float]
 TURN_WEIGHT, BEFORE_WEIGHT, BESIDE_WEIGHT = 0.6, 0.3, 0.12
 AGE_WEIGHT = 0.06
 """What the latest turn has ahead of the first, as a share of the best score."""
+FIRST_WEIGHT, FIRST_PASSAGES = 0.15, 10
+"""What the best passage by words alone, and the best by meaning alone, gets beside its score; the second half
+of it, the third a third, and so on for so many."""
+AGAIN_SHARE = 0.97
+"""What each further passage of an entry counts beside the one before it."""
 BEST_TURNS = 5
 """All passages of so many turns are looked at, beside those that a search found."""
 COMPANY_PASSAGES = 240
@@ -71,7 +85,8 @@ class Terms:
 @dataclass(frozen=True)
 class Passage:
     """A candidate, ready to be ranked. `place` orders the passages of one entry; `context` is the text
-    of the command or question that the entry answers; `similarity` is 0 where no vector is known."""
+    of the command or question that the entry answers; `similarity` is on MiniLM's scale, 0
+    where no vector is known."""
 
     entry: Entry
     start: int
@@ -111,20 +126,23 @@ def information(words: Sequence[Word], held: Sequence[Found]) -> dict[str, float
     """The weight of each word of the question that any candidate holds: its rarity among them."""
     total = len(held)
     counts: Counter[str] = Counter(word for found in held for word in found)
-    return {
-        word.text: math.log(1 + (total - counts[word.text] + 0.5) / (counts[word.text] + 0.5))
-        + LEAST_INFORMATION
-        for word in words
-        if counts[word.text]
-    }
+    return {word.text: rarity(counts[word.text], total) for word in words if counts[word.text]}
 
 
-def rank(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
-    """The score of each passage for the question's words, 0 to about 1; 0 means nothing in common."""
+def rarity(holding: int, total: int) -> float:
+    """What a word counts that so many of all candidates hold."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) + LEAST_INFORMATION
+
+
+def by_words(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
+    """The share of the question's information that each passage holds, 0 to 1."""
     held = [shared(words, terms(p.text).words, terms(p.text).stems) for p in passages]
     weights = information(words, held)
-    total = sum(weights.values())
+    unheard = len(words) - len(weights)
+    total = sum(weights.values()) + UNHEARD_WEIGHT * unheard * rarity(0, len(passages))
     scores = [0.0] * len(passages)
+    if not weights:
+        return scores
     by_entry: dict[int, list[int]] = {}
     for at, passage in enumerate(passages):
         by_entry.setdefault(id(passage.entry), []).append(at)
@@ -134,14 +152,11 @@ def rank(words: Sequence[Word], passages: Sequence[Passage]) -> list[float]:
         # only where the passage lacks them, so that a repeated word is no evidence twice.
         anywhere = in_entry(places, held, weights)
         for order, at in enumerate(places):
-            lexical = 0.0
-            if total:
-                own = weigh(held[at], weights)
-                around = surroundings(order, places, passages, held, words, weights, anywhere)
-                line = best_line(passages[at], [word for word in words if word.text in held[at]], weights)
-                gained = sum(points for word, points in around.items() if word not in own)
-                lexical = ((1 - LINE_WEIGHT) * sum(own.values()) + LINE_WEIGHT * line + gained) / total
-            scores[at] = fuse(lexical, passages[at].similarity)
+            own = weigh(held[at], weights)
+            around = surroundings(order, places, passages, held, words, weights, anywhere)
+            line = best_line(passages[at], [word for word in words if word.text in held[at]], weights)
+            gained = sum(points for word, points in around.items() if word not in own)
+            scores[at] = ((1 - LINE_WEIGHT) * sum(own.values()) + LINE_WEIGHT * line + gained) / total
     return scores
 
 
@@ -151,7 +166,7 @@ def fuse(lexical: float, similarity: float) -> float:
         return lexical
     # A fixed scale, not one stretched over the candidates: unasked, the score decides whether anything is
     # relevant at all, and the best of a poor lot must stay poor.
-    meaning = min(1.0, max(0.0, (similarity - MEANING_FROM) / MEANING_SPAN))
+    meaning = min(1.0, max(0.0, (similarity - MINILM_SCALE.start) / MINILM_SCALE.span))
     return (1 - MEANING_WEIGHT) * lexical + MEANING_WEIGHT * meaning
 
 
@@ -251,7 +266,8 @@ def cuts(entry: Entry) -> tuple[tuple[int, int], ...]:
 
 
 def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[tuple[int, float]]:
-    """The index of each passage and how likely it is to hold the answer, the likeliest first.
+    """The index of each passage and how likely it holds the answer, the likeliest first, but that further
+    passages of one message make room for those of others.
 
     The figures have no unit; they compare the passages of one question.
     """
@@ -267,11 +283,31 @@ def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[tuple
         + AGE_WEIGHT * top * passage.entry.turn / last
         for passage, score, near in zip(passages, scores, beside, strict=True)
     ]
+    again: Counter[str] = Counter()
+    place = list(likely)
+    for at in sorted(range(len(passages)), key=lambda at: (-likely[at], passages[at].start)):
+        entry = passages[at].entry.id
+        place[at] *= AGAIN_SHARE ** again[entry]
+        again[entry] += 1
     order = sorted(
         range(len(passages)),
-        key=lambda at: (-likely[at], -passages[at].entry.turn, passages[at].entry.seq, passages[at].start),
+        key=lambda at: (-place[at], -passages[at].entry.turn, passages[at].entry.seq, passages[at].start),
     )
     return [(at, likely[at]) for at in order]
+
+
+def put_forward(
+    passages: Sequence[Passage], lexical: Sequence[float], scores: Sequence[float]
+) -> list[float]:
+    """The scores, with what the first by words alone and the first by meaning alone get beside them."""
+    found = list(scores)
+    similarity = [passage.similarity for passage in passages]
+    for each in (lexical, similarity):
+        best = heapq.nlargest(FIRST_PASSAGES, range(len(passages)), key=each.__getitem__)
+        for place, at in enumerate(best, 1):
+            if each[at] > 0:
+                found[at] += FIRST_WEIGHT / place
+    return found
 
 
 def neighbours(passages: Sequence[Passage], scores: Sequence[float]) -> list[float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import mul
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.words import Word, query_words
@@ -20,19 +21,29 @@ from aider_gardener.plan.view import LABELS, UNDONE_LABEL
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
-from aider_gardener.recall.ranking import Passage, company, in_order, rank, shared, terms
+from aider_gardener.recall.ranking import (
+    Passage,
+    by_words,
+    company,
+    fuse,
+    in_order,
+    put_forward,
+    shared,
+    terms,
+)
 
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
 or be close in meaning; else the question does not ask for the past."""
 CLOSE_SIMILARITY = 0.5
-ASKED_SHARE = 0.45
+"""On MiniLM's scale, as all similarities are by here."""
+ASKED_SHARE = 0.25
 """When the user asks, what is worth less than this share of the best passage is left out."""
 STANDING_SHARE = 0.5
 """Unasked, what is worth less than this share of the best passage that stands in the prompt is left out."""
 Ranked = tuple[float, float, Passage]
 """A passage with its points (see `ranking.in_order`) and its score."""
-WORTH_FIRST, WORTH_LAST = 0.4, 0.7
+WORTH_FIRST, WORTH_LAST = 0.42, 0.76
 """Unasked, the points of `ranking.in_order` that a passage needs: the first, and one that fills the limit."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
@@ -83,7 +94,7 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     if not words or request.token_limit <= 0:
         return []
     passages, far = candidates(archive, chat, request)
-    scores = score(words, passages, archive, request)
+    scores, lexical = score(words, passages, archive, request)
     here = standing_ids(chat, request)
     standing = standing_text(chat, request)
 
@@ -96,9 +107,11 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     ):
         return []
     more = company(passages, scores, archive.session, reachable(chat, request), far)
-    passages += more
-    scores = score(words, passages, archive, request) if more else scores
-    placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, scores)]
+    if more:
+        passages += more
+        scores, lexical = score(words, passages, archive, request)
+    likely = put_forward(passages, lexical, scores)
+    placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, likely)]
     missing = [row for row in placed if not stands(row[2])]
     least = least_points(placed, missing, request)
     return take([row for row in missing if row[0] >= least], request, archive, chat, count)
@@ -115,10 +128,12 @@ def least_points(placed: Sequence[Ranked], missing: Sequence[Ranked], request: R
 
 def score(
     words: Sequence[Word], passages: Sequence[Passage], archive: Archive, request: Request
-) -> list[float]:
-    """The relevance of each passage; one of an older session counts for less."""
-    ranked = zip(rank(words, passages), passages, strict=True)
-    return [points * weight(passage, archive, request) for points, passage in ranked]
+) -> tuple[list[float], list[float]]:
+    """The relevance of each passage, and that by words alone; one of an older session counts for less."""
+    weights = [weight(passage, archive, request) for passage in passages]
+    lexical = by_words(words, passages)
+    fused = [fuse(points, passage.similarity) for points, passage in zip(lexical, passages, strict=True)]
+    return list(map(mul, fused, weights)), list(map(mul, lexical, weights))
 
 
 def telling(passage: Passage, words: Sequence[Word]) -> bool:
@@ -149,7 +164,7 @@ def take(
     left = request.token_limit
     for points, relevance, passage in ranked:
         if request.unasked and points < worth_taking(1 - left / request.token_limit):
-            break
+            continue
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if request.full:
             whole = archive.store.original(entry.id) or ""
@@ -166,7 +181,7 @@ def take(
         seen.add(key)
         left -= cost
         taken.append(quote(entry, text, start, end, relevance, undone=was_undone(archive, chat, entry)))
-        if left < ITEM_TOKENS * 2:
+        if left < ITEM_TOKENS * 2 or len(taken) == request.passages:
             break
     return taken
 

@@ -33,6 +33,18 @@ def test_recall_finds_what_was_said(archive: Path) -> None:
     assert json.loads(run("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []
 
 
+def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
+    def found(*options: str) -> list[dict[str, object]]:
+        return json.loads(run("recall", "quokka", "--store", str(archive), "--json", *options).stdout)
+
+    every = found()
+    assert every and found("--class", "prose", "--session", "s", "--since", "1999-12-31") == every
+    assert found("--class", "diff") == [] and found("--since", "2999-01-01") == []
+    assert len(found("--passages", "1")) == 1
+    wrong = run("recall", "quokka", "--store", str(archive), "--class", "poem")
+    assert wrong.exit_code == 2 and "no class is called poem" in wrong.stderr
+
+
 def test_status_counts_what_the_archive_holds(archive: Path) -> None:
     value = json.loads(run("status", "--store", str(archive), "--json").stdout)
     assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.errors import UsageError
 from aider_gardener.recall import embed
 from aider_gardener.recall.embed import (
     Embedder,
@@ -25,9 +24,7 @@ from aider_gardener.recall.embed import (
     find_embedder,
     load_embedder,
     loaded,
-    loading,
 )
-from aider_gardener.settings import Settings
 
 MISSING = [name for name in (embed.LIBRARY, embed.MODEL_PACKAGE) if importlib.util.find_spec(name) is None]
 NEEDS_MODEL = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
@@ -196,24 +193,6 @@ def test_loading_writes_no_file_and_forked_children_print_nothing(tmp_path: Path
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
     assert list(tmp_path.rglob("*")) == [] and sorted(embed.TOKENIZER_DIRECTORY.iterdir()) == before
-
-
-@pytest.mark.parametrize("choice", ["", "litellm:", "fastembed:", "litellm", "other:model", "MiniLM"])
-def test_the_setting_refuses_the_rest(choice: str) -> None:
-    with pytest.raises(UsageError, match="embedder must be one of"):
-        Settings(embedder=choice)
-
-
-@pytest.mark.parametrize("choice", ["minilm", "none", "fastembed:some/model"])
-def test_nothing_is_loaded_where_nothing_is_to_be_embedded(choice: str) -> None:
-    assert (loading(choice) is None) == (choice == "none")
-
-
-def test_a_providers_model_is_the_hosts_to_call() -> None:
-    load = loading("litellm:openai/fake")
-    assert load is not None
-    found, reason = load()
-    assert found is None and "openai/fake" in reason
 
 
 @NEEDS_MODEL

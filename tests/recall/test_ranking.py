@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import Entry
-from aider_gardener.recall.ranking import COMPANY_PASSAGES, Passage, company, in_order
+from aider_gardener.recall.ranking import (
+    COMPANY_PASSAGES,
+    Passage,
+    by_words,
+    company,
+    fuse,
+    in_order,
+    put_forward,
+)
 from tests.made_entries import entry
 
 
@@ -40,6 +49,36 @@ def test_a_turn_of_another_session_lends_nothing() -> None:
     elsewhere = replace(entry(3, "user", "other figures", turn=3), session="older")
     passages = [passage(elsewhere), passage(here), passage(fits)]
     assert [at for at, _likely in in_order(passages, [0.0, 0.0, 0.6])] == [2, 1, 0]
+
+
+def test_the_best_by_meaning_alone_is_not_lost_among_those_that_fit_by_half() -> None:
+    texts = [
+        "def backoff(attempt): return min(60, 2 ** attempt)",
+        *(f"wait for reader {n}" for n in range(8)),
+    ]
+    near = [0.19, *([0.1] * 8)]
+    passages = [
+        replace(passage(entry(n, "user", text, turn=n)), text=text, similarity=similarity)
+        for n, (text, similarity) in enumerate(zip(texts, near, strict=True), 1)
+    ]
+    lexical = by_words(query_words("how long do we wait until it is tried once more"), passages)
+    scores = [fuse(points, one.similarity) for points, one in zip(lexical, passages, strict=True)]
+    assert scores[0] < min(scores[1:])
+    forward = put_forward(passages, lexical, scores)
+    assert sum(points > forward[0] for points in forward) <= 2
+    assert all(after >= before for before, after in zip(scores, forward, strict=True))
+
+
+def test_a_word_that_stands_nowhere_makes_the_others_count_less() -> None:
+    passages = [replace(passage(entry(1, "user", "wait here")), text="wait here")]
+    alone, among = (by_words(query_words(asked), passages)[0] for asked in ("wait", "wait zebra giraffe"))
+    assert 0 < among < alone <= 1
+
+
+def test_the_second_piece_comes_before_the_neighbours_of_the_first() -> None:
+    long, other = entry(1, "user", "x" * 90, turn=1), entry(2, "user", "the other one", turn=1)
+    passages = [passage(long, 0), passage(long, 20), passage(long, 40), passage(other)]
+    assert [at for at, _likely in in_order(passages, [0.60, 0.59, 0.58, 0.62])] == [0, 1, 3, 2]
 
 
 def test_company_is_what_no_search_found_of_the_best_turns() -> None:

@@ -171,18 +171,22 @@ def take_back(commands: HostCommands, gardener: Gardener, *, every: bool) -> Non
 
 def cmd_recall(self: HostCommands, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
+    from aider_gardener.archive.entries import full_session
     from aider_gardener.plan.view import FILLER
+    from aider_gardener.recall.asked import typed
     from aider_gardener.recall.recall import recall_note
     from aider_gardener.tables import recalled_table
 
-    query = (args or "").strip()
-    if not query:
-        self.io.tool_error("Usage: /recall QUESTION OR WORDS")
-        return
     gardener = gardener_for(self)
     if gardener is None:
         return
-    found = gardener.recall(query)
+    store, project = gardener.state.archive.store, gardener.state.archive.project
+    try:
+        request = typed(args or "", lambda given: full_session(store, project, given))
+    except GardenerError as error:
+        self.io.tool_error(str(error))
+        return
+    found = gardener.recall_for(request)
     if not found:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return

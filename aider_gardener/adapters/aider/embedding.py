@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.recall import embed
-from aider_gardener.recall.embed import EmbedderError, Load, loaded, readable, unit_rows
+from aider_gardener.recall import embedders
+from aider_gardener.recall.embed import (
+    MINILM_SCALE,
+    EmbedderError,
+    Load,
+    loaded,
+    readable,
+    unit_rows,
+)
 
 if TYPE_CHECKING:
     from aider_gardener.recall.embed import Vectors
@@ -22,7 +29,7 @@ PROBE = "dimension"
 def loading(choice: str) -> Load | None:
     """What loads the embedder that the setting names; None where nothing is to be embedded."""
     kind, _, name = choice.partition(":")
-    return partial(loaded, partial(ApiEmbedder, name)) if kind == "litellm" else embed.loading(choice)
+    return partial(loaded, partial(ApiEmbedder, name)) if kind == "litellm" else embedders.loading(choice)
 
 
 class ApiEmbedder:
@@ -31,6 +38,7 @@ class ApiEmbedder:
     Secrets are taken out of every text before it leaves, questions included.
     """
 
+    scale = MINILM_SCALE
     question_seconds = 2.0
     texts_at_once = API_TEXTS
 

@@ -31,7 +31,7 @@ STEERING = (
 """Variables that decide where what a setting names leads: setting, how its value begins, names."""
 
 LED = "{value} with {names}"
-HARMLESS = {"embedder": {"minilm", "none"}, "retention": {"off"}, "refine": FALSE_WORDS}
+HARMLESS = {"embedder": {"minilm", "use", "none"}, "retention": {"off"}, "refine": FALSE_WORDS}
 CONFIG_BYTES = 1_000_000
 
 QUESTION = "Let this repository's files set this for the gardener?"

@@ -136,6 +136,19 @@ def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, g
     assert any("48213" in message["content"] for message in driver.history)
 
 
+def test_recall_takes_options_before_the_question(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember")
+    driver.type("/clear")
+    driver.type("/recall --class diff staging box port")
+    assert "Nothing in the archive fits" in driver.last_said
+    driver.type("/recall --since soon staging box port")
+    assert "soon is no time" in driver.last_said
+    driver.type("/recall --since 1d --passages 1 staging box port")
+    assert any("48213" in message["content"] for message in driver.history)
+
+
 def test_recall_without_a_hit_says_so(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
