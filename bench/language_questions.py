@@ -1,4 +1,4 @@
-"""Twenty passages as they stand in chats (logs, code, tool output), each with a question in five languages.
+"""Twenty passages as they stand in chats (logs, code, tool output), each with a question in twelve languages.
 
 Hand-made: no question repeats a name, path or number of its passage, unless people would type it in any
 language.
@@ -6,213 +6,348 @@ language.
 
 from __future__ import annotations
 
-LANGUAGES = ("English", "German", "Spanish", "Chinese", "Japanese")
+from typing import NamedTuple
 
-PASSAGES: tuple[tuple[str, tuple[str, str, str, str, str]], ...] = (
-    (
+
+class Asked(NamedTuple):
+    """A passage and the question that it answers, in each language by its code (ISO 639-1)."""
+
+    passage: str
+    en: str
+    de: str
+    es: str
+    zh: str
+    ja: str
+    fr: str
+    tr: str
+    ru: str
+    ko: str
+    pt: str
+    hi: str
+    ar: str
+
+
+LANGUAGES = {
+    "en": "English",
+    "de": "German",
+    "es": "Spanish",
+    "zh": "Chinese",
+    "ja": "Japanese",
+    "fr": "French",
+    "tr": "Turkish",
+    "ru": "Russian",
+    "ko": "Korean",
+    "pt": "Portuguese",
+    "hi": "Hindi",
+    "ar": "Arabic",
+}
+"""By the fields of `Asked`."""
+
+PASSAGES = (
+    Asked(
         "2024-03-02 11:04:18 ERROR pool exhausted: 20 of 20 connections in use, waited 30000 ms\n"
         "2024-03-02 11:04:18 WARN  request aborted",
-        (
-            "Why could no database connection be obtained?",
-            "Warum gab es keine freie Datenbankverbindung mehr?",
-            "¿Por qué no quedaban conexiones libres a la base de datos?",
-            "为什么拿不到数据库连接？",
-            "なぜデータベース接続を取得できなかったのですか？",
-        ),
+        en="Why could no database connection be obtained?",
+        de="Warum gab es keine freie Datenbankverbindung mehr?",
+        es="¿Por qué no quedaban conexiones libres a la base de datos?",
+        zh="为什么拿不到数据库连接？",
+        ja="なぜデータベース接続を取得できなかったのですか？",
+        fr="Pourquoi n'a-t-on pas pu obtenir de connexion à la base de données ?",
+        tr="Neden veritabanı bağlantısı alınamadı?",
+        ru="Почему не удалось получить соединение с базой данных?",
+        ko="왜 데이터베이스 연결을 얻지 못했나요?",
+        pt="Por que não foi possível obter uma conexão com o banco de dados?",
+        hi="डेटाबेस से कनेक्शन क्यों नहीं मिल पाया?",
+        ar="لماذا تعذّر الحصول على اتصال بقاعدة البيانات؟",
     ),
-    (
+    Asked(
         "def backoff(attempt: int) -> float:\n    return min(60.0, 0.5 * 2 ** attempt) + random.random()",
-        (
-            "How long do we wait before trying again?",
-            "Wie lange warten wir, bevor wir es noch einmal versuchen?",
-            "¿Cuánto tiempo esperamos antes de volver a intentarlo?",
-            "重试之前要等多久？",
-            "再試行までどのくらい待ちますか？",
-        ),
+        en="How long do we wait before trying again?",
+        de="Wie lange warten wir, bevor wir es noch einmal versuchen?",
+        es="¿Cuánto tiempo esperamos antes de volver a intentarlo?",
+        zh="重试之前要等多久？",
+        ja="再試行までどのくらい待ちますか？",
+        fr="Combien de temps attend-on avant de réessayer ?",
+        tr="Yeniden denemeden önce ne kadar bekliyoruz?",
+        ru="Сколько мы ждём перед повторной попыткой?",
+        ko="다시 시도하기 전에 얼마나 기다리나요?",
+        pt="Quanto tempo esperamos antes de tentar de novo?",
+        hi="दोबारा कोशिश करने से पहले हम कितनी देर रुकते हैं?",
+        ar="كم ننتظر قبل أن نحاول مرة أخرى؟",
     ),
-    (
+    Asked(
         "E   AssertionError: assert Decimal('19.99') == Decimal('20.00')\n"
         "tests/test_invoice.py:88: AssertionError",
-        (
-            "Which test fails because a price is rounded wrongly?",
-            "Welcher Test scheitert, weil ein Preis falsch gerundet wird?",
-            "¿Qué prueba falla porque un precio se redondea mal?",
-            "哪个测试因为价格四舍五入错误而失败？",
-            "価格の丸めが間違っていて失敗するテストはどれですか？",
-        ),
+        en="Which test fails because a price is rounded wrongly?",
+        de="Welcher Test scheitert, weil ein Preis falsch gerundet wird?",
+        es="¿Qué prueba falla porque un precio se redondea mal?",
+        zh="哪个测试因为价格四舍五入错误而失败？",
+        ja="価格の丸めが間違っていて失敗するテストはどれですか？",
+        fr="Quel test échoue parce qu'un prix est mal arrondi ?",
+        tr="Bir fiyat yanlış yuvarlandığı için hangi test başarısız oluyor?",
+        ru="Какой тест падает из-за неверного округления цены?",
+        ko="가격이 잘못 반올림되어 실패하는 테스트는 무엇인가요?",
+        pt="Qual teste falha porque um preço é arredondado errado?",
+        hi="कीमत गलत राउंड होने की वजह से कौन सा टेस्ट फेल हो रहा है?",
+        ar="أي اختبار يفشل لأن السعر يُقرَّب بشكل خاطئ؟",
     ),
-    (
+    Asked(
         "kernel: Out of memory: Killed process 4121 (worker) total-vm:8123412kB, anon-rss:7712340kB",
-        (
-            "What ended the worker process?",
-            "Wodurch wurde der Arbeitsprozess beendet?",
-            "¿Qué terminó el proceso de trabajo?",
-            "工作进程是被什么终止的？",
-            "ワーカープロセスは何によって終了しましたか？",
-        ),
+        en="What ended the worker process?",
+        de="Wodurch wurde der Arbeitsprozess beendet?",
+        es="¿Qué terminó el proceso de trabajo?",
+        zh="工作进程是被什么终止的？",
+        ja="ワーカープロセスは何によって終了しましたか？",
+        fr="Qu'est-ce qui a mis fin au processus de travail ?",
+        tr="Çalışan işlemi ne sonlandırdı?",
+        ru="Из-за чего завершился рабочий процесс?",
+        ko="작업 프로세스는 무엇 때문에 종료되었나요?",
+        pt="O que encerrou o processo de trabalho?",
+        hi="काम करने वाली प्रोसेस किस वजह से बंद हो गई?",
+        ar="ما الذي أنهى عملية العمل؟",
     ),
-    (
+    Asked(
         "server {\n  listen 443 ssl;\n  ssl_certificate /etc/ssl/site.pem;\n  client_max_body_size 10m;\n}",
-        (
-            "How large may an upload be?",
-            "Wie groß darf eine hochgeladene Datei sein?",
-            "¿Qué tamaño máximo puede tener un archivo subido?",
-            "上传的文件最大可以多大？",
-            "アップロードできるファイルの最大サイズは？",
-        ),
+        en="How large may an upload be?",
+        de="Wie groß darf eine hochgeladene Datei sein?",
+        es="¿Qué tamaño máximo puede tener un archivo subido?",
+        zh="上传的文件最大可以多大？",
+        ja="アップロードできるファイルの最大サイズは？",
+        fr="Quelle taille maximale un fichier envoyé peut-il avoir ?",
+        tr="Yüklenen bir dosya en fazla ne kadar büyük olabilir?",
+        ru="Какого размера может быть загружаемый файл?",
+        ko="업로드하는 파일은 최대 얼마나 클 수 있나요?",
+        pt="Qual é o tamanho máximo de um arquivo enviado?",
+        hi="अपलोड की जाने वाली फ़ाइल ज़्यादा से ज़्यादा कितनी बड़ी हो सकती है?",
+        ar="ما أقصى حجم مسموح به لملف مرفوع؟",
     ),
-    (
+    Asked(
         "ssl.SSLCertVerificationError: certificate verify failed: certificate has expired (_ssl.c:1007)",
-        (
-            "Why is the encrypted connection refused?",
-            "Warum wird die verschlüsselte Verbindung abgelehnt?",
-            "¿Por qué se rechaza la conexión cifrada?",
-            "为什么加密连接被拒绝？",
-            "暗号化された接続が拒否されるのはなぜですか？",
-        ),
+        en="Why is the encrypted connection refused?",
+        de="Warum wird die verschlüsselte Verbindung abgelehnt?",
+        es="¿Por qué se rechaza la conexión cifrada?",
+        zh="为什么加密连接被拒绝？",
+        ja="暗号化された接続が拒否されるのはなぜですか？",
+        fr="Pourquoi la connexion chiffrée est-elle refusée ?",
+        tr="Şifreli bağlantı neden reddediliyor?",
+        ru="Почему отклоняется зашифрованное соединение?",
+        ko="암호화된 연결이 왜 거부되나요?",
+        pt="Por que a conexão criptografada é recusada?",
+        hi="एन्क्रिप्टेड कनेक्शन क्यों ठुकराया जा रहा है?",
+        ar="لماذا يُرفض الاتصال المشفَّر؟",
     ),
-    (
+    Asked(
         "CREATE INDEX CONCURRENTLY idx_orders_customer ON orders (customer_id, created_at DESC);",
-        (
-            "How did we make looking up a customer's purchases faster?",
-            "Wie haben wir die Suche nach den Bestellungen eines Kunden beschleunigt?",
-            "¿Cómo aceleramos la búsqueda de los pedidos de un cliente?",
-            "我们怎样加快查询客户订单的速度？",
-            "顧客の注文の検索をどうやって速くしましたか？",
-        ),
+        en="How did we make looking up a customer's purchases faster?",
+        de="Wie haben wir die Suche nach den Bestellungen eines Kunden beschleunigt?",
+        es="¿Cómo aceleramos la búsqueda de los pedidos de un cliente?",
+        zh="我们怎样加快查询客户订单的速度？",
+        ja="顧客の注文の検索をどうやって速くしましたか？",
+        fr="Comment avons-nous accéléré la recherche des commandes d'un client ?",
+        tr="Bir müşterinin siparişlerini aramayı nasıl hızlandırdık?",
+        ru="Как мы ускорили поиск заказов клиента?",
+        ko="고객의 주문을 찾는 속도를 어떻게 높였나요?",
+        pt="Como aceleramos a busca pelos pedidos de um cliente?",
+        hi="ग्राहक के ऑर्डर खोजना हमने कैसे तेज़ किया?",
+        ar="كيف سرّعنا البحث عن طلبات العميل؟",
     ),
-    (
+    Asked(
         "class SessionCache:\n"
         "    def evict(self) -> None:\n        oldest = min(self._items, key=self._used.get)\n"
         "        del self._items[oldest]",
-        (
-            "Which entry is thrown out when the cache is full?",
-            "Welcher Eintrag fliegt raus, wenn der Zwischenspeicher voll ist?",
-            "¿Qué entrada se elimina cuando la caché está llena?",
-            "缓存满了会删除哪一项？",
-            "キャッシュがいっぱいになるとどの項目が捨てられますか？",
-        ),
+        en="Which entry is thrown out when the cache is full?",
+        de="Welcher Eintrag fliegt raus, wenn der Zwischenspeicher voll ist?",
+        es="¿Qué entrada se elimina cuando la caché está llena?",
+        zh="缓存满了会删除哪一项？",
+        ja="キャッシュがいっぱいになるとどの項目が捨てられますか？",
+        fr="Quelle entrée est supprimée quand le cache est plein ?",
+        tr="Önbellek dolduğunda hangi kayıt atılıyor?",
+        ru="Какая запись удаляется, когда кэш заполнен?",
+        ko="캐시가 가득 차면 어떤 항목이 버려지나요?",
+        pt="Qual item é removido quando o cache está cheio?",
+        hi="कैश भर जाने पर कौन सी एंट्री हटाई जाती है?",
+        ar="أي عنصر يُحذف عندما تمتلئ الذاكرة المخبئية؟",
     ),
-    (
+    Asked(
         'npm ERR! peer react@"^17.0.0" from react-table@7.8.0\nnpm ERR! Could not resolve dependency',
-        (
-            "Why can the packages not be installed?",
-            "Warum lassen sich die Pakete nicht installieren?",
-            "¿Por qué no se pueden instalar los paquetes?",
-            "为什么无法安装依赖包？",
-            "パッケージをインストールできないのはなぜですか？",
-        ),
+        en="Why can the packages not be installed?",
+        de="Warum lassen sich die Pakete nicht installieren?",
+        es="¿Por qué no se pueden instalar los paquetes?",
+        zh="为什么无法安装依赖包？",
+        ja="パッケージをインストールできないのはなぜですか？",
+        fr="Pourquoi les paquets ne peuvent-ils pas être installés ?",
+        tr="Paketler neden kurulamıyor?",
+        ru="Почему не устанавливаются пакеты?",
+        ko="왜 패키지를 설치할 수 없나요?",
+        pt="Por que os pacotes não podem ser instalados?",
+        hi="पैकेज इंस्टॉल क्यों नहीं हो रहे हैं?",
+        ar="لماذا لا يمكن تثبيت الحزم؟",
     ),
-    (
+    Asked(
         "INFO  migration 0042_drop_legacy_users applied in 3.2 s\nINFO  1,204,331 rows moved to users_v2",
-        (
-            "How many user records were moved?",
-            "Wie viele Benutzerdatensätze wurden verschoben?",
-            "¿Cuántos registros de usuarios se movieron?",
-            "迁移了多少条用户记录？",
-            "何件のユーザーレコードが移動されましたか？",
-        ),
+        en="How many user records were moved?",
+        de="Wie viele Benutzerdatensätze wurden verschoben?",
+        es="¿Cuántos registros de usuarios se movieron?",
+        zh="迁移了多少条用户记录？",
+        ja="何件のユーザーレコードが移動されましたか？",
+        fr="Combien de fiches d'utilisateurs ont été déplacées ?",
+        tr="Kaç kullanıcı kaydı taşındı?",
+        ru="Сколько записей пользователей было перенесено?",
+        ko="사용자 레코드가 몇 건 옮겨졌나요?",
+        pt="Quantos registros de usuários foram movidos?",
+        hi="उपयोगकर्ताओं के कितने रिकॉर्ड स्थानांतरित किए गए?",
+        ar="كم عدد سجلات المستخدمين التي نُقلت؟",
     ),
-    (
+    Asked(
         "def hash_password(plain: str) -> str:\n"
         "    return bcrypt.hashpw(plain.encode(), bcrypt.gensalt(rounds=12)).decode()",
-        (
-            "How are passwords kept safe?",
-            "Wie werden Passwörter sicher gespeichert?",
-            "¿Cómo se guardan las contraseñas de forma segura?",
-            "密码是怎样安全保存的？",
-            "パスワードはどのように安全に保存されていますか？",
-        ),
+        en="How are passwords kept safe?",
+        de="Wie werden Passwörter sicher gespeichert?",
+        es="¿Cómo se guardan las contraseñas de forma segura?",
+        zh="密码是怎样安全保存的？",
+        ja="パスワードはどのように安全に保存されていますか？",
+        fr="Comment les mots de passe sont-ils protégés ?",
+        tr="Parolalar nasıl güvenli saklanıyor?",
+        ru="Как обеспечивается безопасное хранение паролей?",
+        ko="비밀번호는 어떻게 안전하게 보관되나요?",
+        pt="Como as senhas são guardadas com segurança?",
+        hi="पासवर्ड सुरक्षित कैसे रखे जाते हैं?",
+        ar="كيف تُحفظ كلمات المرور بأمان؟",
     ),
-    (
+    Asked(
         "fatal: refusing to merge unrelated histories",
-        (
-            "What did version control say when we joined the two repositories?",
-            "Was meldete die Versionsverwaltung, als wir die zwei Repositories zusammenführten?",
-            "¿Qué dijo el control de versiones al unir los dos repositorios?",
-            "合并两个仓库时版本控制报了什么？",
-            "二つのリポジトリを統合したとき、バージョン管理は何と言いましたか？",
-        ),
+        en="What did version control say when we joined the two repositories?",
+        de="Was meldete die Versionsverwaltung, als wir die zwei Repositories zusammenführten?",
+        es="¿Qué dijo el control de versiones al unir los dos repositorios?",
+        zh="合并两个仓库时版本控制报了什么？",
+        ja="二つのリポジトリを統合したとき、バージョン管理は何と言いましたか？",
+        fr="Qu'a dit le gestionnaire de versions quand nous avons réuni les deux dépôts ?",
+        tr="İki depoyu birleştirdiğimizde sürüm kontrolü ne dedi?",
+        ru="Что сообщила система контроля версий, когда мы объединяли два репозитория?",
+        ko="두 저장소를 합칠 때 버전 관리 도구가 뭐라고 했나요?",
+        pt="O que o controle de versão disse quando juntamos os dois repositórios?",
+        hi="जब हमने दोनों रिपॉज़िटरी को जोड़ा तो वर्ज़न कंट्रोल ने क्या कहा?",
+        ar="ماذا قال نظام إدارة الإصدارات عندما جمعنا المستودعين؟",
     ),
-    (
+    Asked(
         "@app.get('/health')\n"
         "def health():\n    return {'status': 'ok', 'queue': len(queue), 'uptime': time.time() - START}",
-        (
-            "Where can one see whether the service is alive?",
-            "Wo sieht man, ob der Dienst noch läuft?",
-            "¿Dónde se ve si el servicio sigue funcionando?",
-            "在哪里可以看到服务是否正常运行？",
-            "サービスが動いているかどこで確認できますか？",
-        ),
+        en="Where can one see whether the service is alive?",
+        de="Wo sieht man, ob der Dienst noch läuft?",
+        es="¿Dónde se ve si el servicio sigue funcionando?",
+        zh="在哪里可以看到服务是否正常运行？",
+        ja="サービスが動いているかどこで確認できますか？",
+        fr="Où peut-on voir si le service fonctionne encore ?",
+        tr="Servisin ayakta olup olmadığı nereden görülüyor?",
+        ru="Где посмотреть, работает ли сервис?",
+        ko="서비스가 살아 있는지 어디에서 확인할 수 있나요?",
+        pt="Onde se vê se o serviço ainda está no ar?",
+        hi="सर्विस चल रही है या नहीं, यह कहाँ देख सकते हैं?",
+        ar="أين يمكن معرفة ما إذا كانت الخدمة تعمل؟",
     ),
-    (
+    Asked(
         "WARNING: disk usage on /var at 97% (free: 1.1G), log rotation failed: permission denied",
-        (
-            "Why are we running out of storage space?",
-            "Warum geht uns der Speicherplatz aus?",
-            "¿Por qué nos quedamos sin espacio de almacenamiento?",
-            "为什么存储空间快用完了？",
-            "なぜ保存容量が足りなくなっているのですか？",
-        ),
+        en="Why are we running out of storage space?",
+        de="Warum geht uns der Speicherplatz aus?",
+        es="¿Por qué nos quedamos sin espacio de almacenamiento?",
+        zh="为什么存储空间快用完了？",
+        ja="なぜ保存容量が足りなくなっているのですか？",
+        fr="Pourquoi manquons-nous d'espace de stockage ?",
+        tr="Depolama alanımız neden tükeniyor?",
+        ru="Почему у нас заканчивается место для хранения?",
+        ko="저장 공간이 왜 부족해지고 있나요?",
+        pt="Por que estamos ficando sem espaço de armazenamento?",
+        hi="हमारी स्टोरेज की जगह क्यों ख़त्म हो रही है?",
+        ar="لماذا تنفد مساحة التخزين لدينا؟",
     ),
-    (
+    Asked(
         "const debounced = useMemo(() => debounce(search, 300), [search]);",
-        (
-            "How do we keep typing from sending too many requests?",
-            "Wie verhindern wir zu viele Anfragen beim Tippen?",
-            "¿Cómo evitamos demasiadas peticiones al escribir?",
-            "怎样避免输入时发送太多请求？",
-            "入力中にリクエストを送りすぎないようにするには？",
-        ),
+        en="How do we keep typing from sending too many requests?",
+        de="Wie verhindern wir zu viele Anfragen beim Tippen?",
+        es="¿Cómo evitamos demasiadas peticiones al escribir?",
+        zh="怎样避免输入时发送太多请求？",
+        ja="入力中にリクエストを送りすぎないようにするには？",
+        fr="Comment éviter d'envoyer trop de requêtes pendant la saisie ?",
+        tr="Yazarken çok fazla istek gönderilmesini nasıl engelliyoruz?",
+        ru="Как мы избегаем лишних запросов при наборе текста?",
+        ko="입력하는 동안 요청이 너무 많이 나가지 않게 하려면 어떻게 하나요?",
+        pt="Como evitamos requisições demais enquanto se digita?",
+        hi="टाइप करते समय बहुत ज़्यादा अनुरोध भेजने से हम कैसे बचते हैं?",
+        ar="كيف نتجنب إرسال طلبات كثيرة أثناء الكتابة؟",
     ),
-    (
+    Asked(
         "TimeoutError: deadline of 5.0s exceeded calling payments.charge(order=8812)",
-        (
-            "Which call took too long?",
-            "Welcher Aufruf hat zu lange gedauert?",
-            "¿Qué llamada tardó demasiado?",
-            "哪个调用耗时太久？",
-            "どの呼び出しに時間がかかりすぎましたか？",
-        ),
+        en="Which call took too long?",
+        de="Welcher Aufruf hat zu lange gedauert?",
+        es="¿Qué llamada tardó demasiado?",
+        zh="哪个调用耗时太久？",
+        ja="どの呼び出しに時間がかかりすぎましたか？",
+        fr="Quel appel a pris trop de temps ?",
+        tr="Hangi çağrı çok uzun sürdü?",
+        ru="Какой вызов занял слишком много времени?",
+        ko="어떤 호출이 너무 오래 걸렸나요?",
+        pt="Qual chamada demorou demais?",
+        hi="किस कॉल में बहुत ज़्यादा समय लगा?",
+        ar="أي استدعاء استغرق وقتًا أطول من اللازم؟",
     ),
-    (
+    Asked(
         "schedule:\n  - cron: '30 2 * * 0'\njobs:\n  backup:\n    run: pg_dump app | gzip > backup.sql.gz",
-        (
-            "When is the database backed up?",
-            "Wann wird die Datenbank gesichert?",
-            "¿Cuándo se hace la copia de seguridad de la base de datos?",
-            "数据库什么时候备份？",
-            "データベースのバックアップはいつ行われますか？",
-        ),
+        en="When is the database backed up?",
+        de="Wann wird die Datenbank gesichert?",
+        es="¿Cuándo se hace la copia de seguridad de la base de datos?",
+        zh="数据库什么时候备份？",
+        ja="データベースのバックアップはいつ行われますか？",
+        fr="Quand la base de données est-elle sauvegardée ?",
+        tr="Veritabanının yedeği ne zaman alınıyor?",
+        ru="Когда делается резервная копия базы данных?",
+        ko="데이터베이스는 언제 백업되나요?",
+        pt="Quando é feita a cópia de segurança do banco de dados?",
+        hi="डेटाबेस का बैकअप कब लिया जाता है?",
+        ar="متى تُؤخذ نسخة احتياطية من قاعدة البيانات؟",
     ),
-    (
+    Asked(
         "panic: runtime error: index out of range [3] with length 3\ngoroutine 18: main.parseRow(csv.go:57)",
-        (
-            "Where does reading the table crash?",
-            "Wo stürzt das Einlesen der Tabelle ab?",
-            "¿Dónde falla la lectura de la tabla?",
-            "读取表格时在哪里崩溃？",
-            "表の読み込みはどこでクラッシュしますか？",
-        ),
+        en="Where does reading the table crash?",
+        de="Wo stürzt das Einlesen der Tabelle ab?",
+        es="¿Dónde falla la lectura de la tabla?",
+        zh="读取表格时在哪里崩溃？",
+        ja="表の読み込みはどこでクラッシュしますか？",
+        fr="Où la lecture du tableau plante-t-elle ?",
+        tr="Tablo okunurken nerede çöküyor?",
+        ru="Где падает чтение таблицы?",
+        ko="표를 읽다가 어디에서 죽나요?",
+        pt="Onde a leitura da tabela quebra?",
+        hi="तालिका पढ़ते समय प्रोग्राम कहाँ क्रैश होता है?",
+        ar="أين تنهار قراءة الجدول؟",
     ),
-    (
+    Asked(
         "if user.role not in ('admin', 'editor'):\n    raise Forbidden('only staff may publish articles')",
-        (
-            "Who is allowed to publish?",
-            "Wer darf veröffentlichen?",
-            "¿Quién puede publicar?",
-            "谁有权发布文章？",
-            "誰が公開を許可されていますか？",
-        ),
+        en="Who is allowed to publish?",
+        de="Wer darf veröffentlichen?",
+        es="¿Quién puede publicar?",
+        zh="谁有权发布文章？",
+        ja="誰が公開を許可されていますか？",
+        fr="Qui a le droit de publier ?",
+        tr="Kim yayımlayabilir?",
+        ru="Кому разрешено публиковать?",
+        ko="누가 게시할 수 있나요?",
+        pt="Quem pode publicar?",
+        hi="प्रकाशित करने की अनुमति किसे है?",
+        ar="من يُسمح له بالنشر؟",
     ),
-    (
+    Asked(
         "FROM python:3.12-slim\nRUN apt-get update && apt-get install -y libpq5\nUSER nobody",
-        (
-            "Under which account does the container run?",
-            "Unter welchem Konto läuft der Container?",
-            "¿Con qué cuenta se ejecuta el contenedor?",
-            "容器以哪个账户运行？",
-            "コンテナはどのアカウントで動きますか？",
-        ),
+        en="Under which account does the container run?",
+        de="Unter welchem Konto läuft der Container?",
+        es="¿Con qué cuenta se ejecuta el contenedor?",
+        zh="容器以哪个账户运行？",
+        ja="コンテナはどのアカウントで動きますか？",
+        fr="Sous quel compte le conteneur tourne-t-il ?",
+        tr="Konteyner hangi hesapla çalışıyor?",
+        ru="Под какой учётной записью работает контейнер?",
+        ko="컨테이너는 어떤 계정으로 실행되나요?",
+        pt="Com qual conta o contêiner é executado?",
+        hi="कंटेनर किस खाते के तहत चलता है?",
+        ar="تحت أي حساب تعمل الحاوية؟",
     ),
 )

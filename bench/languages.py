@@ -1,7 +1,9 @@
 """How well questions in several languages find English logs and code, by words, by meaning and by both.
 
-`python bench/languages.py [--embedder NAME]` prints a Markdown table and writes bench/results/languages.json.
-Each of twenty passages is to be found by its question among passages of this project's own sources.
+    python -m bench.languages [--embedder NAME ...] [--json FILE]
+
+Each of twenty passages is to be found by its question among passages of the recorded sessions' files. The
+results have a place for each embedder that was measured; a run replaces those it names and keeps the others.
 """
 
 from __future__ import annotations
@@ -9,31 +11,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from aider_gardener.adapters.aider.embedding import loading
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.errors import GardenerError
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+from aider_gardener.plan.chat import Chat
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.candidates import Request, near_in_meaning
+from aider_gardener.recall.embed import EmbedderError
+from aider_gardener.recall.recall import recall
+from aider_gardener.tokens import approximate
+from bench.language_questions import LANGUAGES, PASSAGES
+from bench.provenance import made_on
 
-from aider_gardener.adapters.aider.embedding import loading  # noqa: E402  # reason: the path is set above
-from aider_gardener.archive.archive import Archive  # noqa: E402  # reason: the path is set above
-from aider_gardener.archive.store import Chunk, Store, open_store  # noqa: E402  # reason: the path is set above
-from aider_gardener.messages import (  # noqa: E402  # reason: the path is set above
-    ContentClass,
-    Entry,
-    Source,
-    SourceKind,
-    entry_id,
-)
-from aider_gardener.plan.chat import Chat  # noqa: E402  # reason: the path is set above
-from aider_gardener.recall.backlog import Backlog  # noqa: E402  # reason: the path is set above
-from aider_gardener.recall.candidates import Request, near_in_meaning  # noqa: E402  # reason: the path is set above
-from aider_gardener.recall.recall import recall  # noqa: E402  # reason: the path is set above
-from aider_gardener.tokens import approximate  # noqa: E402  # reason: the path is set above
-from bench.language_questions import LANGUAGES, PASSAGES  # noqa: E402  # reason: the path is set above
-
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).with_name("results") / "languages.json"
+FORMAT = 2
+EMBEDDERS = ("minilm", "use")
 OTHERS, OTHER_CHARS = 300, 500
-"""So many passages of the project's own sources stand beside the twenty, of so many characters."""
+"""So many passages of the sessions' files stand beside the twenty, of so many characters."""
 
 
 @dataclass(frozen=True)
@@ -49,50 +51,89 @@ class Row:
     both_five: float
 
 
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--embedder", nargs="+", default=EMBEDDERS, help="as the setting embedder")
+    parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
+    options = parser.parse_args(argv)
+    try:
+        measured = {embedder: measure(embedder) for embedder in options.embedder}
+    except GardenerError as problem:
+        print(f"bench.languages: {problem}", file=sys.stderr)
+        return 1
+    known = kept(options.json)
+    for embedder, rows in measured.items():
+        known[embedder] = {"provenance": made_on(), "rows": [asdict(row) for row in rows]}
+        print(f"\n{embedder}\n\n{table(rows)}")
+    value = {
+        "format": FORMAT,
+        "kind": "languages",
+        "passages": len(PASSAGES) + OTHERS,
+        "embedders": known,
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def kept(file: Path) -> dict[str, Any]:
+    """What an earlier run found, by embedder; nothing of another format."""
+    value = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return dict(value["embedders"]) if value.get("format") == FORMAT else {}
+
+
+def measure(embedder: str) -> list[Row]:
+    """One row for each language. Raises EmbedderError."""
+    store = open_store(None)
+    wanted = [add(store, asked.passage, seq) for seq, asked in enumerate(PASSAGES)]
+    for seq, text in enumerate(other_texts(), len(PASSAGES)):
+        add(store, text, seq)
+    backlog = Backlog(store, load=loading(embedder), background=False)
+    backlog.drain()
+    if backlog.off:
+        raise EmbedderError(backlog.take_notice())
+    archive = Archive.reading(store)
+    archive.backlog = backlog
+    rows = []
+    for field, language in LANGUAGES.items():
+        ways = found(archive, [getattr(asked, field) for asked in PASSAGES])
+        rows.append(Row(language, *(share(ranks, wanted, depth) for ranks in ways for depth in (1, 5))))
+    store.close()
+    return rows
+
+
+def found(archive: Archive, questions: Sequence[str]) -> tuple[list[list[str]], ...]:
+    """The entries that each question finds, best first: by words, by meaning, and by recall."""
+    by_words = [[hit.entry_id for hit in archive.store.search_text(q, limit=5)] for q in questions]
+    near = [near_in_meaning(archive, q, limit=5, session=None, min_seq=None) for q in questions]
+    by_meaning = [[hit.entry_id for hit in hits] for hits in near]
+    asked = [Request(question, token_limit=100_000) for question in questions]
+    both = [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]
+    return by_words, by_meaning, both
+
+
 def add(store: Store, text: str, seq: int) -> str:
+    """The text as an entry of one passage; returns its id."""
     source, tokens = Source(SourceKind.COMMAND), len(text) // 4
     entry = Entry(entry_id("user", text), "s", 1, seq, "user", text, source, ContentClass.LOG, (), tokens)
     return store.add(entry, chunks=[Chunk(entry.id, 0, len(text))]).id
 
 
 def other_texts() -> list[str]:
-    """Passages spread evenly over the package's sources and docs."""
-    files = [*sorted((ROOT / "aider_gardener").rglob("*.py")), *sorted((ROOT / "docs").rglob("*.md"))]
-    whole = "".join(path.read_text("utf-8") for path in files)
+    """Passages spread evenly over the files that the recorded sessions begin with: they never change."""
+    folder = ROOT / "recorded_sessions"
+    files = sorted(path for path in folder.glob("*/repo0/**/*") if path.is_file())
+    whole = "".join(path.read_bytes().decode("utf-8", "ignore") for path in files)
     step = len(whole) // OTHERS
     return [whole[at : at + OTHER_CHARS] for at in range(0, step * OTHERS, step)]
 
 
-def share(ranks: list[list[str]], wanted: list[str], depth: int) -> float:
-    return sum(target in found[:depth] for found, target in zip(ranks, wanted, strict=True)) / len(wanted)
+def share(ranks: Sequence[Sequence[str]], wanted: Sequence[str], depth: int) -> float:
+    """How many of the targets are among the first so many, of 1."""
+    return sum(target in ids[:depth] for ids, target in zip(ranks, wanted, strict=True)) / len(wanted)
 
 
-def measure(embedder: str) -> list[Row]:
-    """One row for each language."""
-    store = open_store(None)
-    wanted = [add(store, text, seq) for seq, (text, _) in enumerate(PASSAGES)]
-    for seq, text in enumerate(other_texts(), len(PASSAGES)):
-        add(store, text, seq)
-    backlog = Backlog(store, load=loading(embedder), background=False)
-    backlog.drain()
-    if backlog.off:
-        sys.exit(backlog.take_notice())
-    archive = Archive.reading(store)
-    rows = []
-    for at, language in enumerate(LANGUAGES):
-        questions = [versions[at] for _, versions in PASSAGES]
-        by_words = [[hit.entry_id for hit in store.search_text(q, limit=5)] for q in questions]
-        archive.backlog = backlog
-        near = [near_in_meaning(archive, q, limit=5, session=None, min_seq=None) for q in questions]
-        by_meaning = [[hit.entry_id for hit in found] for found in near]
-        asked = [Request(question, token_limit=100_000) for question in questions]
-        both = [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]
-        figures = [share(found, wanted, depth) for found in (by_words, by_meaning, both) for depth in (1, 5)]
-        rows.append(Row(language, *figures))
-    return rows
-
-
-def table(rows: list[Row]) -> str:
+def table(rows: Sequence[Row]) -> str:
     """The rows as Markdown: first / among the first five, in per cent."""
     lines = ["| question in | by words | by meaning | recall (both) |", "|---|---|---|---|"]
     for row in rows:
@@ -108,16 +149,5 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--embedder", default="minilm", help="as the setting embedder")
-    embedder = parser.parse_args().embedder
-    rows = measure(embedder)
-    result = {"embedder": embedder, "passages": len(PASSAGES) + OTHERS, "rows": [asdict(row) for row in rows]}
-    place = ROOT / "bench" / "results" / "languages.json"
-    place.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(table(rows))
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

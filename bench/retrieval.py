@@ -1,6 +1,6 @@
 """What recall alone finds of the probes' answers, by the tokens that it may spend.
 
-    python -m bench.retrieval [--json FILE]
+    python -m bench.retrieval [--embedder NAME] [--json FILE]
 
 Each recorded session is put into an archive, message by message. When a probe is due, nothing of the chat
 stands in the prompt: what is recalled for the question is all there is, and it is scored as in a replay.
@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,19 +55,21 @@ Way = Callable[[Archive, Chat, Request], list[Recalled]]
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--embedder", default="minilm", help="as the setting embedder")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
     options = parser.parse_args(argv)
     folders = sorted(path.parent for path in (ROOT / "recorded_sessions").glob("*/session.jsonl"))
     VECTORS.parent.mkdir(parents=True, exist_ok=True)
     try:
-        sessions = {folder.name: measured(load_session(folder), VECTORS) for folder in folders}
+        refuse_without(options.embedder)
+        sessions = {f.name: measured(load_session(f), VECTORS, options.embedder) for f in folders}
     except GardenerError as problem:
         print(f"bench.retrieval: {problem}", file=sys.stderr)
         return 1
     value = {
         "format": FORMAT,
         "kind": "retrieval",
-        "provenance": {**made_on(), "tokenizer": "cl100k_base"},
+        "provenance": {**made_on(), "tokenizer": "cl100k_base", "embedder": options.embedder},
         "limits": list(LIMITS),
         "sessions": sessions,
     }
@@ -75,6 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     print(f"written to {options.json.name}")
     return 0
+
+
+def refuse_without(embedder: str) -> None:
+    """Raise GardenerError where the embedder cannot be had: words alone would pass for it."""
+    load = keeping(VECTORS, embedder)
+    embeds, reason = load() if load else (None, "")
+    if embeds is None and reason:
+        raise GardenerError(reason)
 
 
 def measured(session: Session, vectors: Path, embedder: str = "minilm") -> dict[str, Any]:
@@ -93,7 +103,17 @@ def measured(session: Session, vectors: Path, embedder: str = "minilm") -> dict[
 
 
 def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Probe, Gardener]]:
-    """Each probe with a gardener whose archive holds what was said before, and whose view is empty."""
+    """Each probe with a gardener of the turn at which it is asked (see `listening`)."""
+    turns = {probe.ask_at_turn for probe in session.probes}
+    for turn, gardener in listening(session, turns, vectors, embedder):
+        yield from ((probe, gardener) for probe in session.probes if probe.ask_at_turn == turn)
+
+
+def listening(
+    session: Session, turns: Collection[int], vectors: Path, embedder: str
+) -> Iterator[tuple[int, Gardener]]:
+    """Each of the turns, in order, with a gardener whose archive holds what was said before it and whose
+    view is empty. `vectors` is a file that keeps the vectors of passages."""
     store = open_store(None)
     backlog = Backlog(store, load=keeping(vectors, embedder), background=False)
     archive = Archive(
@@ -101,13 +121,11 @@ def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Prob
     )
     gardener = Gardener(Settings(history_tokens=NEVER_SWAPPED), archive)
     said: list[Message] = []
-    last = max([event.turn for event in session.events] + [probe.ask_at_turn for probe in session.probes])
-    for turn in range(1, last + 1):
-        due = [probe for probe in session.probes if probe.ask_at_turn == turn]
-        if due:
+    for turn in range(1, max(turns, default=0) + 1):
+        if turn in turns:
             gardener.idle()
             standing, gardener.state.chat.cur = gardener.state.chat.cur, []
-            yield from ((probe, gardener) for probe in due)
+            yield turn, gardener
             gardener.state.chat.cur = standing
         gardener.enter_turn()
         gardener.leave_turn()

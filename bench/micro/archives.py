@@ -20,7 +20,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import Focus, Message, entry_id
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import MODEL_DIM
+from aider_gardener.recall.embed import MINILM_SCALE, MODEL_DIM
 from aider_gardener.tokens import approximate
 
 RECIPE = 2
@@ -39,6 +39,7 @@ class WordVectors:
 
     name = "bench-words"
     dim = MODEL_DIM
+    scale = MINILM_SCALE
     loaded = True
 
     def __init__(self) -> None:

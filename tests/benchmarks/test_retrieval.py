@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
-from bench.retrieval import LIMITS, WAYS, measured, messages_of, sums
+from bench.retrieval import LIMITS, WAYS, main, measured, messages_of, sums
 
 
 def filler(turn: int) -> str:
@@ -48,6 +48,12 @@ def test_a_fact_is_found_by_its_words_and_not_by_being_new(tmp_path: Path) -> No
     assert found["ways"]["words alone"] == [[1, 1]] * len(LIMITS)
     assert found["ways"]["newest"][0] == [0, 0], "300 tokens of the newest are filler"
     assert found["ways"]["meaning alone"] == [[0, 0]] * len(LIMITS), "there is no embedder"
+
+
+def test_an_embedder_that_is_not_there_is_an_error_and_not_measured_as_words(tmp_path: Path) -> None:
+    file = tmp_path / "retrieval.json"
+    assert main(["--embedder", "fastembed:nobody/knows-it", "--json", str(file)]) == 1
+    assert not file.exists()
 
 
 def test_the_host_s_commands_are_no_messages() -> None:

@@ -1,0 +1,54 @@
+"""Questions in many languages: each is there, none gives its passage away, and each embedder has its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from made_vectors import LetterCounts
+
+from bench import languages
+from bench.language_questions import LANGUAGES, PASSAGES, Asked
+
+
+def test_each_passage_is_asked_for_once_in_each_language() -> None:
+    assert tuple(LANGUAGES) == Asked._fields[1:] and len(LANGUAGES) == 12
+    for field in LANGUAGES:
+        questions = [getattr(asked, field) for asked in PASSAGES]
+        assert all(questions) and len(set(questions)) == len(PASSAGES) == 20
+
+
+def test_no_question_repeats_a_number_or_a_path_of_its_passage() -> None:
+    for asked in PASSAGES:
+        told = set(re.findall(r"\d+|\S*[/_]\S*", asked.passage))
+        for question in asked[1:]:
+            assert not told & set(re.findall(r"\d+|\S*[/_]\S*", question)), question
+
+
+def test_words_find_what_has_them_and_a_run_keeps_the_other_embedders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "languages.json"
+    rows = {"provenance": {}, "rows": []}
+    file.write_text(json.dumps({"format": languages.FORMAT, "embedders": {"other": rows}}), "utf-8")
+    monkeypatch.setattr(languages, "loading", lambda _choice: lambda: (LetterCounts(), ""))
+    assert languages.main(["--embedder", "letters", "--json", str(file)]) == 0
+    found = json.loads(file.read_text("utf-8"))["embedders"]
+    assert found["other"] == rows and set(found) == {"other", "letters"}
+    assert [row["language"] for row in found["letters"]["rows"]] == list(LANGUAGES.values())
+    assert "| Korean | " in capsys.readouterr().out
+
+
+def test_an_embedder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    assert (
+        languages.main(["--embedder", "fastembed:nobody/knows-it", "--json", str(tmp_path / "x.json")]) == 1
+    )
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_the_share_counts_the_first_so_many() -> None:
+    ranks = [["a", "b"], ["b", "a"], []]
+    assert languages.share(ranks, ["a", "a", "a"], 1) == pytest.approx(1 / 3)
+    assert languages.share(ranks, ["a", "a", "a"], 5) == pytest.approx(2 / 3)
