@@ -17,7 +17,7 @@ from dominance_table import dominance
 from family_table import family
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
-from session_tables import handled, retrieval
+from session_tables import handled, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -169,6 +169,9 @@ SECTIONS: dict[str, Section] = {
     "peers": Section("peers.json", "make bench-peers", peers),
     "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
     "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
+    "several": Section(
+        "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
+    ),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": Section("micro.json", "make bench-micro", micro),
 }

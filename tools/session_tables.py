@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pages import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from bench import several as pieces_found
+from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.handled import totals
 from bench.retrieval import sums
 
@@ -74,6 +76,30 @@ def retrieval(value: Value) -> Iterator[str]:
     yield ""
     yield from table(["session", "probes", *head[1:]], rows)
     yield ""
+
+
+def several(value: Value) -> Iterator[str]:
+    """The sums over all questions and over each half of the sessions, by way; then by kind."""
+    groups = {"All sessions": value["rows"]}
+    for title, name in (("First half", CHOSEN_ON), ("Second half", HELD_OUT)):
+        groups[title] = [row for row in value["rows"] if row["half"] == name]
+    for title, rows in groups.items():
+        probes, pieces, decoys = pieces_found.tally(rows).asked
+        yield f"{title}: {probes} questions, {pieces} pieces, {decoys} decoys."
+        yield ""
+        yield from counted("recalled by", pieces_found.tally(rows).supported)
+        yield ""
+    yield "By kind, words and meaning:"
+    yield ""
+    yield from counted("kind (questions; pieces; decoys)", dict(pieces_found.by("kind", value["rows"])))
+    yield ""
+
+
+def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> Iterator[str]:
+    limits = (f"{tokens:,} tokens" for tokens in pieces_found.LIMITS)
+    yield from table(
+        [head, *limits], [[name, *map(pieces_found.cell, found)] for name, found in rows.items()]
+    )
 
 
 def share(part: float, whole: float) -> str:
