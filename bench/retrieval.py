@@ -55,7 +55,7 @@ Way = Callable[[Archive, Chat, Request], list[Recalled]]
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--embedder", default="minilm", help="as the setting embedder")
+    parser.add_argument("--embedder", default="use", help="as the setting embedder")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
     options = parser.parse_args(argv)
     folders = sorted(path.parent for path in (ROOT / "recorded_sessions").glob("*/session.jsonl"))
@@ -87,7 +87,7 @@ def refuse_without(embedder: str) -> None:
         raise GardenerError(reason)
 
 
-def measured(session: Session, vectors: Path, embedder: str = "minilm") -> dict[str, Any]:
+def measured(session: Session, vectors: Path, embedder: str = "use") -> dict[str, Any]:
     """The session's probes, and by way how many were present and supported within each limit."""
     found: dict[str, list[list[int]]] = {way: [[0, 0] for _ in LIMITS] for way in WAYS}
     for probe, gardener in asked(session, vectors, embedder):

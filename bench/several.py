@@ -172,7 +172,7 @@ def faults(probe: SeveralProbe, session: Session) -> Iterator[str]:
 
 
 def measured(
-    session: Session, probes: Sequence[SeveralProbe], vectors: Path, embedder: str = "minilm"
+    session: Session, probes: Sequence[SeveralProbe], vectors: Path, embedder: str = "use"
 ) -> list[Row]:
     """A row a probe: by way and limit, which of its pieces and decoys are supported (1) and which not (0)."""
     turns = {probe.ask_at_turn for probe in probes}

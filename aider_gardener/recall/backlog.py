@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store.base import PendingPassage, Store
 from aider_gardener.errors import StoreError
-from aider_gardener.recall.embed import Embedder, Load, load_embedder
+from aider_gardener.recall.embed import Embedder, Load
+from aider_gardener.recall.use import load_use
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
@@ -49,7 +50,7 @@ class Backlog:
         store: Store,
         *,
         session: str | None = None,
-        load: Load | None = load_embedder,
+        load: Load | None = load_use,
         background: bool = True,
         idle_seconds: float = IDLE_SECONDS,
         upkeep: Callable[[], str] | None = None,

@@ -1,9 +1,9 @@
 """Embeddings: texts as vectors whose scalar product says how close they are in meaning.
 
-Here are all-MiniLM-L6-v2 with int8 weights and, by choice, the other models of fastembed's registry, from
-files on this machine; nothing is ever downloaded (`embedders` has what the setting names). Vectors of
-different embedders never compare: each has a name of its own in the archive. Importing this module loads
-nothing heavy: a model and its libraries come with `load`.
+Here are all-MiniLM-L6-v2 with int8 weights and the other models of fastembed's registry, both by choice and
+from files on this machine: nothing is ever downloaded. `use` has the default, `embedders` what the setting
+names. Vectors of different embedders never compare: each has a name of its own in the archive. Importing this
+module loads nothing heavy: a model and its libraries come with `load`.
 
 The libraries that run it are kept silent, leave the memory when unloaded, and are safe at exit.
 """
@@ -56,6 +56,7 @@ MAX_CHARS = 2_000
 """The model reads 256 tokens; what stands behind this many characters could not be among them."""
 REMEMBERED_TEXTS = 2_048
 """So many vectors are kept in memory (3 MB): questions and common passages come again."""
+NOT_INSTALLED = 'the package {} is not installed; pip install "aider-gardener[minilm]" brings it'
 ABSENT = (
     "the model {name} is not on this machine; fetch it once with"
     " `python -c \"from fastembed import TextEmbedding; TextEmbedding('{name}')\"`"
@@ -386,7 +387,7 @@ def import_or_refuse(library: str) -> None:
     try:
         importlib.import_module(library)
     except ImportError as error:
-        raise EmbedderError(f"the package {library} is not installed") from error
+        raise EmbedderError(NOT_INSTALLED.format(library)) from error
 
 
 def unit_rows(rows: Any) -> Vectors:
@@ -414,10 +415,10 @@ def find_embedder(*, threads: int = 1) -> tuple[Embedder | None, str]:
     Looks only whether the packages are installed: takes a millisecond or so.
     """
     if importlib.util.find_spec(LIBRARY) is None:
-        return None, f"the package {LIBRARY} is not installed"
+        return None, NOT_INSTALLED.format(LIBRARY)
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     if spec is None or spec.origin is None:
-        return None, f"the package {MODEL_PACKAGE.replace('_', '-')} is not installed"
+        return None, NOT_INSTALLED.format(MODEL_PACKAGE.replace("_", "-"))
     with _shared_lock:
         if threads not in _shared:
             _shared[threads] = MiniLM(Path(spec.origin).parent / "model.onnx", threads=threads)

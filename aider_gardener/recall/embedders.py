@@ -19,4 +19,4 @@ def loading(choice: str) -> Load | None:
         return lambda: (None, NOT_CALLED.format(name=name))
     if kind == "fastembed":
         return partial(loaded, partial(RegisteredModel, name))
-    return load_use if kind == "use" else load_embedder
+    return load_embedder if kind == "minilm" else load_use

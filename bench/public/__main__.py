@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--conversations", type=at_least_one, metavar="N", help="only so many, evenly from the whole file"
     )
-    parser.add_argument("--embedder", default="minilm", help="as the setting of this name; none: words alone")
+    parser.add_argument("--embedder", default="use", help="as the setting of this name; none: words alone")
     options = parser.parse_args(argv)
     results = options.json or FOLDER / f"public-{options.benchmark}.json"
     try:

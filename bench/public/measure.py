@@ -119,7 +119,7 @@ class Archived:
     ways: Mapping[str, Way]
 
 
-def measured(given: Iterable[Conversation], vectors: Path, embedder: str = "minilm") -> Measured:
+def measured(given: Iterable[Conversation], vectors: Path, embedder: str = "use") -> Measured:
     """Every conversation taken in, and each of its questions asked in every way. `vectors` is a file that
     keeps the passages' vectors for the next run."""
     counted = Measured()

@@ -10,6 +10,7 @@ import pytest
 from grep_ast.tsl import get_parser
 
 from aider_gardener.compress import Context, compress_text
+from aider_gardener.compress.code.tree import endless
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
 BODY = "\n".join(f"        step_{i} = compute(step_{i - 1}, factor={i})" for i in range(1, 9))
@@ -176,3 +177,8 @@ def test_what_ends_or_holds_a_parser_for_ever_is_not_parsed(language: str, unit:
         [sys.executable, "-c", program, language], input=text, capture_output=True, text=True, timeout=60
     )
     assert made.returncode == 0 and int(made.stdout) > 0
+
+
+def test_brackets_that_nothing_closes_are_not_parsed_by_the_thousand() -> None:
+    assert endless("%w(" * 1_001, "csharp")
+    assert not endless("f(" * 900 + ")" * 900 + "[]{}" * 5_000, "csharp")

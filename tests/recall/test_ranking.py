@@ -43,6 +43,14 @@ def test_of_two_alike_the_newer_comes_first() -> None:
     assert [at for at, _likely in in_order(passages, [0.5, 0.5])] == [1, 0]
 
 
+def test_of_two_alike_what_the_user_typed_comes_first_and_counts_no_more() -> None:
+    said = entry(1, "assistant", "the limit is twenty", turn=2)
+    typed = entry(2, "user", "the limit is twenty", turn=1)
+    (first, points), (second, behind) = in_order([passage(said), passage(typed)], [0.5, 0.5])
+    assert (first, second) == (1, 0)
+    assert behind >= points
+
+
 def test_a_turn_of_another_session_lends_nothing() -> None:
     fits = entry(1, "user", "the benchmark of today", turn=3)
     here = entry(2, "user", "its figures", turn=3)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from aider_gardener.reading.output import legible
@@ -95,6 +96,9 @@ nested lists, perl's and agda's at deep quotes. Nothing catches that, so other g
 
 TWO_PIPES = re.compile(r"\|[\s\\]+\|")
 SHELL_COMMENT = re.compile(r"#[^\n]*")
+BRACKET = re.compile(r"[][(){}]")
+DEEPEST = 1_000
+"""A text whose brackets stand deeper in one another is not parsed."""
 
 COMMENTS = frozenset({"comment", "line_comment", "block_comment", "doc_comment"})
 NAMED_CALLS = frozenset({"call_expression", "call", "invocation_expression", "method_invocation"})
@@ -157,10 +161,12 @@ def endless(text: str, language: str) -> bool:
 
     Behind two pipes in a row, with nothing but blanks, line ends or comments between, the shell's grammar
     tries to recover in exponentially many ways (a chain of 22 takes 0.06 s, one of 45 hours) in one step.
+    Others take seconds for a step within thousands of brackets that nothing closes, which is no code.
     """
-    if language != "bash":
-        return False
-    return any(TWO_PIPES.search(each) for each in (text, SHELL_COMMENT.sub("", text)))
+    if language == "bash" and any(TWO_PIPES.search(each) for each in (text, SHELL_COMMENT.sub("", text))):
+        return True
+    depths = accumulate(1 if bracket in "([{" else -1 for bracket in BRACKET.findall(text))
+    return max(depths, default=0) > DEEPEST
 
 
 @dataclass(frozen=True)

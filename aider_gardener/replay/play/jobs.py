@@ -46,7 +46,7 @@ LONG_BYTES = 1_000_000
 
 BY_WORDS = (
     "{names}: a history of {megabytes:.1f} MB, so recall went by words alone; "
-    "--variant none,stock,gardener+embedder=minilm takes minutes and recalls by meaning too."
+    "--variant none,stock,gardener+embedder=use takes minutes and recalls by meaning too."
 )
 
 

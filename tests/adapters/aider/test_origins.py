@@ -149,7 +149,7 @@ def test_where_a_remote_embedder_is_may_not_be_changed(
     assert started(answer=False)[0].embedder == "litellm:mine"
     (project / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9")
     found, said = started(answer=False)
-    assert found.embedder == "minilm"
+    assert found.embedder == "use"
     assert said.questions == ["embedder='litellm:mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
 
 

@@ -11,7 +11,7 @@ from aider_gardener.replay.play import jobs as history_jobs
 from aider_gardener.replay.play.jobs import Job, Watcher, jobs_for, lightened, long_notes, read_sources
 
 HISTORY = Path(__file__).resolve().parents[2] / "data" / "histories" / "current.md"
-VARIANTS = ("none", "gardener", "gardener-no-recall", "gardener+embedder=minilm")
+VARIANTS = ("none", "gardener", "gardener-no-recall", "gardener+embedder=use")
 
 
 class Silent(Watcher):
@@ -30,7 +30,7 @@ def test_a_long_history_goes_without_an_embedder_unless_one_is_asked_for(
     jobs = lightened(jobs_for(sources, VARIANTS))
     words = {"embedder": "none"}
     assert settings(list(jobs)) == {
-        "none": None, "gardener": words, "gardener-no-recall": words, "gardener+embedder=minilm": None,
+        "none": None, "gardener": words, "gardener-no-recall": words, "gardener+embedder=use": None,
     }  # fmt: skip
     (note,) = long_notes(jobs)
     assert sources[0].name in note and "by words alone" in note
