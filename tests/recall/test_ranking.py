@@ -44,7 +44,7 @@ def test_of_two_alike_the_newer_comes_first() -> None:
 
 
 def test_of_two_alike_what_the_user_typed_comes_first_and_counts_no_more() -> None:
-    said = entry(1, "assistant", "the limit is twenty", turn=2)
+    said = entry(1, "assistant", "the limit is twenty", turn=9)
     typed = entry(2, "user", "the limit is twenty", turn=1)
     (first, points), (second, behind) = in_order([passage(said), passage(typed)], [0.5, 0.5])
     assert (first, second) == (1, 0)
