@@ -19,7 +19,7 @@ from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.plan.view import FILLER
-from aider_gardener.recall.recall import Recalled, quote, recall_note, was_undone
+from aider_gardener.recall.recall import Recalled, fate, quote, recall_note
 
 PINNED_SHARE = 0.5
 """Pinned entries may take this share of the history budget: what is left is for the chat to go on."""
@@ -204,8 +204,7 @@ def append(state: ChatState, entry: Entry) -> Restored:
 def whole_note(state: ChatState, entry: Entry, head: str) -> str:
     """A note that quotes one entry whole."""
     text = state.archive.store.original(entry.id) or entry.content
-    undone = was_undone(state.archive, state.chat, entry)
-    found: Recalled = quote(entry, text, 0, len(text), 1.0, undone=undone)
+    found: Recalled = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
     return recall_note([found], session=state.archive.session, head=head)
 
 

@@ -147,6 +147,25 @@ def held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
     return held
 
 
+def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entry, str] | None:
+    """The first entry behind `entry` in which the user replaced or lifted a rule that stands in this part of
+    its text, and the sentence that does; None where all of it holds."""
+    whole = rules_in(typed_words(entry))
+    rules = [rule for rule in rules_in(text) if rule in whole]
+    if not rules:
+        return None
+    for later in entries:
+        words = typed_words(later) if later.seq > entry.seq else ""
+        said = [sentence for sentence in rules_in(words) if sentence not in rules]
+        for sentence in said:
+            if any(replaces(sentence, rule) for rule in rules):
+                return later, sentence
+        for sentence in lifted_in(words):
+            if sentence not in said and any(covers(subject(sentence), subject(rule)) for rule in rules):
+                return later, sentence
+    return None
+
+
 def _held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
     words = typed_words(entry)
     if not words:

@@ -89,7 +89,7 @@ class Terms:
 class Passage:
     """A candidate, ready to be ranked. `place` orders the passages of one entry; `context` is the text
     of the command or question that the entry answers; `similarity` is on MiniLM's scale, 0
-    where no vector is known."""
+    where no vector is known; `until` is the turn in which a rule in it was replaced, 0 for none."""
 
     entry: Entry
     start: int
@@ -97,6 +97,7 @@ class Passage:
     text: str
     context: str = ""
     similarity: float = 0.0
+    until: int = 0
 
 
 @lru_cache(maxsize=TERMS_KEPT)
@@ -167,10 +168,14 @@ def fuse(lexical: float, similarity: float) -> float:
     """One score of the two; the lexical score alone where no similarity is known."""
     if not similarity:
         return lexical
+    return (1 - MEANING_WEIGHT) * lexical + MEANING_WEIGHT * meaning_share(similarity)
+
+
+def meaning_share(similarity: float) -> float:
+    """How close two texts are in meaning, 0 to 1."""
     # A fixed scale, not one stretched over the candidates: unasked, the score decides whether anything is
     # relevant at all, and the best of a poor lot must stay poor.
-    meaning = min(1.0, max(0.0, (similarity - MINILM_SCALE.start) / MINILM_SCALE.span))
-    return (1 - MEANING_WEIGHT) * lexical + MEANING_WEIGHT * meaning
+    return min(1.0, max(0.0, (similarity - MINILM_SCALE.start) / MINILM_SCALE.span))
 
 
 def weigh(found: Found, weights: Mapping[str, float], factor: float = 1.0) -> dict[str, float]:

@@ -1,15 +1,17 @@
 """Recall: the passages of stored originals that fit a question, within a token budget.
 
 Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
-best that fit are taken, no text twice and nothing that stands in the prompt anyway.
+best that fit are taken, no text twice and nothing that stands in the prompt anyway. What no longer holds is
+no evidence: code of an edit that was undone or never applied does not come unasked, and a rule that the user
+replaced comes behind the one in its place, with the turn until which it held.
 
 One chat uses it when the user asks, and unasked before a prompt is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from operator import mul
 
 from aider_gardener.archive.archive import Archive
@@ -17,25 +19,29 @@ from aider_gardener.archive.store.words import Word, query_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import LABELS, UNDONE_LABEL
+from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
+from aider_gardener.recall.match import Match, matched
 from aider_gardener.recall.ranking import (
     Passage,
+    best_by_turn,
     by_words,
     company,
+    cuts,
     fuse,
     in_order,
     put_forward,
     shared,
     terms,
+    turn_of,
 )
 
 LEAST_WORDS = 2
 """Unasked, some passage must hold so many different words of the question, or one that is no plain word,
 or be close in meaning; else the question does not ask for the past."""
-CLOSE_SIMILARITY = 0.5
+CLOSE_SIMILARITY = 0.42
 """On MiniLM's scale, as all similarities are by here."""
 ASKED_SHARE = 0.25
 """When the user asks, what is worth less than this share of the best passage is left out."""
@@ -43,8 +49,12 @@ STANDING_SHARE = 0.5
 """Unasked, what is worth less than this share of the best passage that stands in the prompt is left out."""
 Ranked = tuple[float, float, Passage]
 """A passage with its points (see `ranking.in_order`) and its score."""
-WORTH_FIRST, WORTH_LAST = 0.42, 0.76
-"""Unasked, the points of `ranking.in_order` that a passage needs: the first, and one that fills the limit."""
+WORTH_FIRST, WORTH_LAST = 1 / 3, 8 / 15
+"""Unasked, the points of `ranking.in_order` that a passage needs, as a share of those of the best: the first,
+and one that fills the limit."""
+POOR, RICH = 0.85, 1.8
+"""The best counts as at least, and at most, so many points: where nothing fits well more of it comes, but not
+everything, and what fits well is not left out for what fits better still."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
@@ -56,7 +66,11 @@ NOTE_HEAD = (
     "(Quoted from earlier in this chat by aider-gardener, in case it helps with the next message."
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
+Replaced = Callable[[Chat, Entry, str], "tuple[Entry, str] | None"]
+"""Given a text of an entry, the later entry that replaced a rule in it, and the sentence that does; None
+where all of it holds."""
 OLD_CODE = ", code as it was then; the files have what holds now"
+UNTIL = ", until turn {}"
 EARLIER_CHAT = ", in an earlier chat"
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
@@ -71,7 +85,8 @@ MARGIN_TOKENS = 16
 class Recalled:
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
-    `is_code`: it is code or an edit, which later edits may have replaced.
+    `is_code`: it is code or an edit, which later edits may have replaced. `until`: the turn in which the user
+    replaced a rule in it, 0 for none. `match` says what made it come.
     """
 
     entry_id: str
@@ -84,9 +99,17 @@ class Recalled:
     score: float
     session: str = ""
     is_code: bool = False
+    until: int = 0
+    match: Match = field(default_factory=Match)
 
 
-def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
+def all_holds(_chat: Chat, _entry: Entry, _text: str) -> None:
+    """Where nobody reads rules none is replaced."""
+
+
+def recall(
+    archive: Archive, chat: Chat, request: Request, *, count: TokenCounter, replaced: Replaced = all_holds
+) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     words = query_words(request.query)
     if request.unasked:
@@ -114,7 +137,44 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
     placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, likely)]
     missing = [row for row in placed if not stands(row[2])]
     least = least_points(placed, missing, request)
-    return take([row for row in missing if row[0] >= least], request, archive, chat, count)
+    worthy = (row for row in missing if row[0] >= least)
+    taken = take(in_force(worthy, chat, replaced, stands), request, archive, chat, count)
+    known = {(passage.entry.id, passage.start): at for at, passage in enumerate(passages)}
+    best = best_by_turn(passages, scores)
+    return [
+        replace(item, match=why(item, words, passages[at], best[turn_of(passages[at])], far))
+        for item in taken
+        for at in [known[item.entry_id, item.start]]
+    ]
+
+
+def why(item: Recalled, words: Sequence[Word], passage: Passage, best: float, far: float) -> Match:
+    """What made a passage come, given the best score in its turn and the similarity of what is not near."""
+    near = passage.similarity if passage.similarity > far else 0.0
+    return matched(item.text, words, near, beside=best > item.score)
+
+
+def in_force(
+    ranked: Iterable[Ranked], chat: Chat, replaced: Replaced, stands: Callable[[Passage], bool]
+) -> Iterator[Ranked]:
+    """The passages, and before each with a rule that was replaced the one that replaced it, unless it stands
+    in the prompt anyway."""
+    for points, relevance, passage in ranked:
+        found = replaced(chat, passage.entry, passage.text)
+        if found is None:
+            yield points, relevance, passage
+            continue
+        later = holding(*found)
+        if not stands(later):
+            yield points, relevance, later
+        yield points, relevance, replace(passage, until=later.entry.turn)
+
+
+def holding(entry: Entry, sentence: str) -> Passage:
+    """The passage of an entry that holds a sentence, or most of its words."""
+    wanted = set(sentence.split())
+    start, end = max(cuts(entry), key=lambda span: len(wanted & set(entry.content[slice(*span)].split())))
+    return Passage(entry, start, end, entry.content[start:end])
 
 
 def least_points(placed: Sequence[Ranked], missing: Sequence[Ranked], request: Request) -> float:
@@ -155,15 +215,17 @@ def standing_text(chat: Chat, request: Request) -> str:
 
 
 def take(
-    ranked: Sequence[Ranked], request: Request, archive: Archive, chat: Chat, count: TokenCounter
+    ranked: Iterable[Ranked], request: Request, archive: Archive, chat: Chat, count: TokenCounter
 ) -> list[Recalled]:
     """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
-    only those that are worth their tokens."""
+    only those that are worth their tokens, and no code of an edit that does not stand."""
     taken: list[Recalled] = []
     seen: set[str] = set()
     left = request.token_limit
+    best = 0.0
     for points, relevance, passage in ranked:
-        if request.unasked and points < worth_taking(1 - left / request.token_limit):
+        best = best or points
+        if request.unasked and points < worth_taking(1 - left / request.token_limit, best):
             continue
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if request.full:
@@ -178,33 +240,41 @@ def take(
             or any(t.entry_id == entry.id and t.start <= start and end <= t.end for t in taken)
         ):
             continue
+        label = fate(archive, chat, entry)
+        if request.unasked and label and stands_in_code(entry, start):
+            continue
         seen.add(key)
         left -= cost
-        taken.append(quote(entry, text, start, end, relevance, undone=was_undone(archive, chat, entry)))
+        taken.append(replace(quote(entry, text, start, end, relevance, label=label), until=passage.until))
         if left < ITEM_TOKENS * 2 or len(taken) == request.passages:
             break
     return taken
 
 
-def worth_taking(spent_share: float) -> float:
-    """The least points of a passage that is still worth its tokens, once this share of the limit is spent:
-    what is recalled is paid in full on each call, so the more there is the better the next must be."""
-    return WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share
+def worth_taking(spent_share: float, best: float) -> float:
+    """The least points of a passage that is still worth its tokens, given the best one's, once this share of
+    the limit is spent: what is recalled is paid in full on each call, so the more there is the better the
+    next must be."""
+    return (WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share) * min(max(best, POOR), RICH)
 
 
-def was_undone(archive: Archive, chat: Chat, entry: Entry) -> bool:
-    """Whether the user undid the edit of this reply, in this chat or in the older one that it is from."""
+def fate(archive: Archive, chat: Chat, entry: Entry) -> str:
+    """What to call a reply whose edit does not stand: the user undid it, in this chat or in the older one
+    that it is from, or the host could not apply it; "" for all others."""
     if not has_edit(entry):
-        return False
-    if chat.entries.get(entry.seq) is entry:
-        return entry.seq in chat.undone
-    events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
-    return bool(events)
+        return ""
+    if chat.entries.get(entry.seq) is not entry:
+        events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
+        return UNDONE_LABEL if events else ""
+    if entry.seq in chat.undone:
+        return UNDONE_LABEL
+    after = chat.entries.get(entry.seq + 1)
+    return FAILED_LABEL if after and failed_edits([entry, after]) else ""
 
 
-def quote(entry: Entry, text: str, start: int, end: int, points: float, *, undone: bool = False) -> Recalled:
-    """A passage as it is handed out. `undone`: it is of a reply whose edit was undone."""
-    label = UNDONE_LABEL if undone else LABELS.get(entry.source.kind, entry.role)
+def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:
+    """A passage as it is handed out. `label` says what it is, where that is not its kind."""
+    label = label or LABELS.get(entry.source.kind, entry.role)
     is_code = stands_in_code(entry, start)
     return Recalled(
         entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session, is_code
@@ -226,15 +296,16 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
     if not found:
         return ""
     lines = [head]
-    last: tuple[str, int, bool] | None = None
+    last: tuple[str, int, bool, int] | None = None
     for item in sorted(found, key=lambda one: (one.session, one.turn, one.entry_id, one.start)):
-        if last != (item.entry_id, item.turn, item.is_code):
+        if last != (item.entry_id, item.turn, item.is_code, item.until):
             age = EARLIER_CHAT if session and item.session != session else ""
             age += OLD_CODE if item.is_code else ""
+            age += UNTIL.format(item.until) if item.until else ""
             lines.append(f"[{item.turn}] {item.label} ({item.entry_id}){age}:")
         elif last:
             lines.append("> …")
-        last = (item.entry_id, item.turn, item.is_code)
+        last = (item.entry_id, item.turn, item.is_code, item.until)
         lines += [f"> {line}" for line in item.text.splitlines()]
     return "\n".join([*lines, NOTE_END])
 
@@ -242,13 +313,14 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, replaced: Replaced = all_holds) -> None:
         self.archive = archive
+        self.replaced = replaced
         self._open: tuple[object, str] | None = None
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
-        found = recall(self.archive, chat, request, count=count)
+        found = recall(self.archive, chat, request, count=count, replaced=self.replaced)
         self.archive.touch(item.entry_id for item in found)
         return found
 
