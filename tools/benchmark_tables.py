@@ -158,6 +158,29 @@ def micro(value: Value) -> Iterator[str]:
     yield f"The machine's load over the last 15 minutes was {value['load']:.1f}, its own work included."
 
 
+def at_size(value: Value) -> Iterator[str]:
+    """A row a way to search and what is asked for, then the memory of each way and what it finds."""
+    rows, beside = [], []
+    for way, figures in value["ways"].items():
+        for kind, times in figures["times"].items():
+            shown = [milliseconds(each) for each in (times["first"], times["median"], times["p95"])]
+            rows.append([way, kind, *shown, milliseconds(times["clock"]["p95"])])
+        beside.append(
+            [
+                way,
+                f"{figures['megabytes_before']} → {figures['megabytes']}",
+                f"{figures['reading_seconds']:.1f}",
+                f"{figures['recall_at_10']:.0%}",
+                f"{figures['nearness']:.0%}",
+            ]
+        )
+    yield from table(["search", "by", "first ms", "median ms", "p95 ms", "p95 ms, clock"], rows)
+    yield ""
+    yield from table(["search", "MB", "s to read", "of the ten nearest", "as near"], beside)
+    yield ""
+    yield made_on(value, SECTIONS["at-size"].command)
+
+
 def milliseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
@@ -174,6 +197,7 @@ SECTIONS: dict[str, Section] = {
     ),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": Section("micro.json", "make bench-micro", micro),
+    "at-size": Section("search-at-size.json", "python -m bench.search_at_size", at_size),
 }
 
 

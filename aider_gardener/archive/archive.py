@@ -90,11 +90,11 @@ class Background(Protocol):
         ...
 
     def pause(self) -> None:
-        """A turn begins."""
+        """The processor is wanted: by a turn, or by a command of the user's."""
         ...
 
     def resume(self) -> None:
-        """A turn is over."""
+        """That is over."""
         ...
 
     def drain(self, limit: int | None = None) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
+import sys
 import threading
 import time
 import weakref
@@ -26,6 +28,10 @@ WRITE = 16
 IDLE_SECONDS = 600.0
 """The model's memory is given back after so long without work or a question."""
 STOP_SECONDS = 1.0
+NICENESS = 10
+"""The thread's priority, where a thread may have its own: it takes a tenth of what others could use."""
+CORE_SHARE = 0.5
+"""Elsewhere it rests after each passage, so that it takes at most this share of one core."""
 QUESTION_SECONDS = 0.1
 """So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
 INDEX_AT_ONCE = 100
@@ -39,8 +45,10 @@ log = logging.getLogger("aider_gardener")
 class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
-    It begins paused. `session` is embedded first. Trouble of any kind ends embedding with one `notice`:
-    the archive is searched by full text alone then. `load` None embeds nothing, by the user's choice.
+    It begins paused. The thread has a low priority, or rests in between where there is none for threads;
+    questions are answered outside it. `session` is embedded first. Trouble of any kind ends embedding with
+    one `notice`: the archive is searched by full text alone then. `load` None embeds nothing, by the
+    user's choice.
     `upkeep` runs once, at the first rest; what it returns is a notice. With `background` false there is
     no thread and only `drain` works passages off: two runs over the same store do the same.
     """
@@ -71,6 +79,7 @@ class Backlog:
         self._work = True
         self._used_at = time.monotonic()
         self._store_failures = 0
+        self._yields = False
         self._notice = ""
         self._thread: threading.Thread | None = None
 
@@ -89,12 +98,14 @@ class Backlog:
         return notice
 
     def pause(self) -> None:
-        """A turn begins: stop after the passage that is being embedded. Returns at once."""
+        """The processor is wanted, by a turn or by a command of the user's: stop after the passage that is
+        being embedded. Returns at once."""
         with self._wake:
             self._pauses += 1
+            self._wake.notify_all()
 
     def resume(self) -> None:
-        """A turn is over (each `pause` has its `resume`): go on, with what has been stored since."""
+        """That is over (each `pause` has its `resume`): go on, with what has been stored since."""
         with self._wake:
             self._pauses = max(0, self._pauses - 1)
             self._work = True
@@ -208,6 +219,8 @@ class Backlog:
                 self._work = False  # what comes from here on is announced by the next `resume`
         if embedder is None:
             return
+        # Only now: the threads that libraries make as they are loaded, which others use too, keep theirs.
+        self._yields = self._yields or lower_priority()
         try:
             self.store.warm_vectors(embedder.name)
             while self._may_go_on():
@@ -237,12 +250,21 @@ class Backlog:
             if not self._may_go_on():
                 break
             some = passages[at : at + step]
+            began = time.thread_time()
             made += zip(some, embedder.embed([passage.text for passage in some]), strict=True)
+            self._rest(time.thread_time() - began)
             self._used_at = time.monotonic()
             if len(made) >= WRITE:
                 self.store.put_vectors(made, embedder.name)
                 made = []
         self.store.put_vectors(made, embedder.name)
+
+    def _rest(self, worked_seconds: float) -> None:
+        """After work where priority bounds nothing: as long as keeps to the share of a core; a pause or
+        the end cuts it short."""
+        if not self._yields:
+            with self._wake:
+                self._wake.wait_for(lambda: not self._may_go_on(), worked_seconds * (1 / CORE_SHARE - 1))
 
     def _may_go_on(self) -> bool:
         return not (self._stopped or self.off or self._pauses)
@@ -272,6 +294,17 @@ class Backlog:
         if not self.off and not self._stopped:
             self._notice = f"recall works by full text alone, not by meaning: {reason}"
         self.off = True
+
+
+def lower_priority() -> bool:
+    """Have the calling thread, and no other, yield to whatever else runs; False where that cannot be."""
+    if not sys.platform.startswith("linux"):  # elsewhere priorities are of processes
+        return False
+    try:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+    except OSError:
+        return False
+    return True
 
 
 def stop_at_exit(backlog: Backlog) -> None:

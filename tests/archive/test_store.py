@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -244,6 +245,42 @@ def test_search_filters(store: Store) -> None:
     assert found_ids(store, "alpha", classes=[]) == []
     put(store, "alpha three", session="s1", seq=7)
     assert three.id in found_ids(store, "alpha", session="s1", min_seq=7)
+
+
+def test_a_filter_that_lets_little_through_starves_nothing(store: Store) -> None:
+    for n in range(30):
+        put(store, f"alpha alpha {n}", seq=n)
+    logs = [
+        put(store, f"alpha beside many other words, log {n}", seq=30 + n, cls=ContentClass.LOG)
+        for n in range(3)
+    ]
+    found = found_ids(store, "alpha", limit=2, classes=[ContentClass.LOG])
+    assert len(found) == 2 and set(found) < {log.id for log in logs}
+    assert set(found_ids(store, "alpha", limit=9, classes=[ContentClass.LOG])) == {log.id for log in logs}
+    everything = found_ids(store, "alpha", limit=100)
+    assert found == [each for each in everything if each in found]
+
+
+def test_a_search_of_a_project_costs_no_step_for_each_of_its_sessions(store: Store) -> None:
+    assert isinstance(store, SqliteStore)
+    for n in range(60):
+        store.open_session(f"of many {n}", project="p", started_at=1.0)
+        put(store, f"alpha {n}", session=f"of many {n}")
+    steps = 0
+
+    def step() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    taken = []
+    store._db.live.set_progress_handler(step, 20)
+    for project in (None, "p"):
+        steps = 0
+        assert len(store.search_text("alpha", project=project)) == 50
+        taken.append(steps)
+    store._db.live.set_progress_handler(None)
+    assert taken[1] < 2 * taken[0]
 
 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:

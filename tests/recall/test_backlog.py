@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from made_vectors import LetterCounts
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
-from aider_gardener.recall.backlog import FETCH, STORE_FAILURES, WRITE, Backlog
-from aider_gardener.recall.embed import Embedder
+from aider_gardener.recall import backlog as background
+from aider_gardener.recall.backlog import FETCH, NICENESS, STORE_FAILURES, WRITE, Backlog
+from aider_gardener.recall.embed import Embedder, load_embedder
+from aider_gardener.recall.use import load_use
 
 
 def put(store: Store, content: str, *, seq: int, session: str = "s1") -> Entry:
@@ -107,6 +110,90 @@ def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
     put(store, "another", seq=1)
     time.sleep(0.05)
     assert store.stats().vectors == 1
+
+
+class Watched(LetterCounts):
+    """Keeps the priority at which it was loaded and at which each text was embedded; a text takes `seconds`."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.at_load: list[int] = []
+        self.priorities: dict[str, int] = {}
+        self.ended: list[float] = []
+
+    def load(self) -> None:
+        if not self.loaded:
+            self.at_load.append(own_priority())
+        super().load()
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.priorities |= dict.fromkeys(texts, own_priority())
+        until_worked = time.thread_time() + self.seconds
+        while time.thread_time() < until_worked:
+            continue
+        self.ended.append(time.monotonic())
+        return super().embed(texts)
+
+
+def own_priority() -> int:
+    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) if hasattr(os, "getpriority") else 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="priorities of threads are Linux's")
+def test_its_thread_yields_to_others_and_a_question_does_not(store: Store) -> None:
+    watched = Watched()
+    backlog = Backlog(store, load=loading(watched))
+    usual = own_priority()
+    put(store, "a passage", seq=0)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 1)
+    assert backlog.query_vector("a question", 10) is not None
+    assert watched.at_load == [usual], "threads that a library makes as it is loaded keep theirs"
+    assert watched.priorities == {"a passage": NICENESS, "a question": usual}
+    assert own_priority() == usual
+    backlog.stop()
+
+
+def test_where_threads_have_no_priority_it_rests_as_long_as_it_works(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "lower_priority", lambda: False)
+    watched = Watched(seconds=0.02)
+    backlog = Backlog(store, load=loading(watched))
+    for n in range(6):
+        put(store, f"text {n}", seq=n)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 6)
+    assert watched.ended[-1] - watched.ended[0] >= 5 * 2 * 0.02
+    backlog.stop()
+
+
+def test_a_rest_is_cut_short_by_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "lower_priority", lambda: False)
+    monkeypatch.setattr(background, "CORE_SHARE", 0.0001)
+    watched = Watched(seconds=0.02)
+    backlog = Backlog(store, load=loading(watched))
+    for n in range(3):
+        put(store, f"text {n}", seq=n)
+    backlog.resume()
+    until(lambda: len(watched.ended) == 1)
+    began = time.monotonic()
+    backlog.stop()
+    assert time.monotonic() - began < 0.5
+    until(lambda: backlog._thread is not None and not backlog._thread.is_alive())
+
+
+@pytest.mark.parametrize("load", [load_embedder, load_use])
+def test_a_model_works_in_the_calling_thread_alone(load: Callable[[], tuple[Embedder | None, str]]) -> None:
+    embedder, reason = load()
+    if embedder is None:
+        pytest.skip(reason)
+    embedder.embed(["a first text"])
+    time.sleep(0.2)  # what other tests have set to spin has come to rest
+    everywhere, here = time.process_time(), time.thread_time()
+    embedder.embed([f"text {n} on the cache of the queue " * 8 for n in range(20)])
+    assert time.process_time() - everywhere < 1.2 * (time.thread_time() - here) + 0.02
 
 
 def test_every_turn_is_caught_up_with(backlog: Backlog, store: Store) -> None:

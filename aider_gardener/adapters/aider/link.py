@@ -93,6 +93,14 @@ class State:
             self.backlogs[key].session = session
             return self.backlogs[key]
 
+    def pause(self) -> list[Backlog]:
+        """Let all embedding of this process rest; each of what is returned has its `resume` due."""
+        with self.lock:
+            paused = list(self.backlogs.values())
+        for backlog in paused:
+            backlog.pause()
+        return paused
+
     def close_at_exit(self) -> None:
         """Close what is still open as the process ends: a session's end makes the archive's copy."""
         with Guard(None):

@@ -25,6 +25,7 @@ from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.recall.backlog import Backlog
 
 Command = Callable[[HostCommands, str], None]
 
@@ -182,6 +183,24 @@ def then_sync(original: Original) -> Original:
                 link.sync(self)
 
     return then_sync
+
+
+def while_resting(original: Original) -> Original:
+    """Around what runs programs of the user's: the processor is theirs meanwhile."""
+
+    @wraps(original)
+    def while_resting(self: object, *args: Any, **kwargs: Any) -> Any:
+        paused: list[Backlog] = []
+        with Guard(None):
+            paused = link.state.pause()
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            with Guard(None):
+                for backlog in paused:
+                    backlog.resume()
+
+    return while_resting
 
 
 def begin_turn(coder: HostCoder, typed: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ NEWEST_CHUNKS = 20_000
 rarer ones find little."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
+RANKED_FIRST = 2
+"""So many times the wanted hits are looked up first; only if a filter leaves too few of them, all are."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 GLOSS_KNOWN_CHARS = 100_000
@@ -64,18 +67,55 @@ def _matching(
     db: apsw.Connection, match: str, limit: int, wanted: Filter, *, among_newest: int = 0
 ) -> list[TextHit]:
     """The best chunks for an FTS5 expression, of all or among the newest ones only."""
-    conditions, values = filter_sql(wanted)
+    values: list[object] = [match]
+    newest = ""
     if among_newest:
-        conditions = ["word_index.rowid > (SELECT max(number) FROM chunks) - ?", *conditions]
-        values = [among_newest, *values]
+        newest = "AND word_index.rowid > (SELECT max(number) FROM chunks) - ?"
+        values.append(among_newest)
+    ranked = f"""SELECT -word_index.rank AS score, word_index.rowid AS number FROM word_index
+                 WHERE word_index MATCH ? {newest}"""
+    # The index alone ranks: only the best are looked up and filtered, where most pass the filter.
+    if wanted.session is None:
+        portion = RANKED_FIRST * limit
+        best: list[Any] = db.execute(
+            f"{ranked} ORDER BY score DESC, number DESC LIMIT ?", (*values, portion)
+        ).fetchall()
+        found = passing(db, best, limit, wanted)
+        if len(found) == limit or len(best) < portion:
+            return [TextHit(*each) for each in found]
+    conditions, more = filter_sql(wanted)
     sql = f"""
-        SELECT o.id, c.start, c."end", -word_index.rank
-        FROM word_index CROSS JOIN chunks c ON c.number = word_index.rowid
+        SELECT o.id, c.start, c."end", r.score
+        FROM ({ranked}) r CROSS JOIN chunks c ON c.number = r.number
         CROSS JOIN originals o ON o.number = c.original
-        WHERE word_index MATCH ? {"".join(f" AND {condition}" for condition in conditions)}
-        ORDER BY word_index.rank, word_index.rowid DESC LIMIT ?"""
-    rows: list[Any] = db.execute(sql, (match, *values, limit)).fetchall()
+        WHERE {" AND ".join(conditions) or "1"} ORDER BY r.score DESC, r.number DESC LIMIT ?"""
+    rows: list[Any] = db.execute(sql, (*values, *more, limit)).fetchall()
     return [TextHit(*row) for row in rows]
+
+
+def passing(
+    db: apsw.Connection, scored: Sequence[tuple[float, int]], limit: int, wanted: Filter
+) -> list[tuple[str, int, int, float]]:
+    """The first `limit` of these chunks, given with a score each, whose entries pass the filter: id, start,
+    end and score."""
+    found: list[tuple[str, int, int, float]] = []
+    for at in range(0, len(scored), limit):
+        some = scored[at : at + limit]
+        place = places(db, [number for _score, number in some], wanted)
+        found += [(*place[number], score) for score, number in some if number in place]
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def places(db: apsw.Connection, numbers: Collection[int], wanted: Filter) -> dict[int, tuple[str, int, int]]:
+    """Id, start and end of those of the chunks whose entries pass the filter, by the chunk's number."""
+    conditions, values = filter_sql(wanted)
+    sql = f"""SELECT c.number, o.id, c.start, c."end" FROM json_each(?) j
+              CROSS JOIN chunks c ON c.number = j.value CROSS JOIN originals o ON o.number = c.original
+              {"".join(f" AND {condition}" for condition in conditions)}"""
+    rows: list[Any] = db.execute(sql, (json.dumps(list(numbers)), *values)).fetchall()
+    return {number: (entry, start, end) for number, entry, start, end in rows}
 
 
 def _merged(one: list[TextHit], other: list[TextHit]) -> list[TextHit]:
@@ -147,6 +187,7 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
     if not (is_placed or wanted.exclude_sessions or wanted.project is not None):
         return conditions, values
     inner = "EXISTS (SELECT 1 FROM occurrences n WHERE n.original = o.number"
+    # `+`: an original has few occurrences, which are read; with the index each of many sessions would be.
     if wanted.session is not None:
         inner += " AND n.session = (SELECT number FROM sessions WHERE id = ?)"
         values.append(wanted.session)
@@ -155,10 +196,10 @@ def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
         values.append(wanted.min_seq)
     if wanted.exclude_sessions:
         excluded = f"SELECT number FROM sessions WHERE id IN ({_marks(wanted.exclude_sessions)})"
-        inner += f" AND n.session NOT IN ({excluded})"
+        inner += f" AND +n.session NOT IN ({excluded})"
         values.extend(wanted.exclude_sessions)
     if wanted.project is not None:
-        inner += " AND n.session IN (SELECT number FROM sessions WHERE project = ?)"
+        inner += " AND +n.session IN (SELECT number FROM sessions WHERE project = ?)"
         values.append(wanted.project)
     return [*conditions, inner + ")"], values
 

@@ -38,17 +38,16 @@ def register(db: apsw.Connection) -> None:
 
 def row_sum(*values: object) -> bytes:
     """The sum of the values of a row, in order; their types and lengths count."""
-    digest = hashlib.blake2b(digest_size=SUM_BYTES)
+    told = b""
     for value in values:
         if isinstance(value, bytes):
-            coded = value
+            told += b"b%d:%b" % (len(value), value)
         elif isinstance(value, float):
-            coded = struct.pack(">d", value)
+            told += b"f8:" + struct.pack(">d", value)
         else:
             coded = str(value).encode("utf-8", "surrogatepass")
-        digest.update(b"%c%d:" % (type(value).__name__.encode()[:1], len(coded)))
-        digest.update(coded)
-    return digest.digest()
+            told += b"%b%d:%b" % (type(value).__name__.encode()[:1], len(coded), coded)
+    return hashlib.blake2b(told, digest_size=SUM_BYTES).digest()
 
 
 def of_row(table: str, alias: str = "") -> str:

@@ -28,6 +28,8 @@ GONE = -1
 FILL_ROWS = 2_000
 BLOCK_ROWS = 4_096
 """So many codes at once stay in the processor's cache."""
+BLAS_NUMBERS, BLAS_ROWS = 9_000, 4
+"""OpenBLAS takes one thread for so many numbers, and so many rows at a time."""
 WASTE, WASTED_ROWS = 0.3, 1_000
 """Where more than this share, and more than so many rows, are gone, the vectors are read anew."""
 
@@ -67,14 +69,15 @@ class Held(ABC):
     def decoded(self, blobs: bytes, rows: int) -> NDArray[Any]:
         """The blobs of so many rows as an array."""
 
-    def with_rows(self, found: list[Any]) -> Held:
-        """The same with new rows behind the others."""
+    def with_rows(self, found: list[Any], *, highest: int = 0) -> Held:
+        """The same with new rows behind the others. `highest`: the last vector's number, by which room is
+        made at once for all that is still to come; what is not filled takes no memory."""
         import numpy as np
 
         end = self.count + len(found)
         arrays = [self.rows, self.numbers, self.chunks, self.originals]
         if end > len(self.rows):
-            room = max(end, int(len(self.rows) * GROWTH))
+            room = max(end, end + highest - found[-1][0], int(len(self.rows) * GROWTH))
             for at, old in enumerate(arrays):
                 arrays[at] = np.empty((room, *old.shape[1:]), dtype=old.dtype)
                 arrays[at][: self.count] = old[: self.count]
@@ -114,8 +117,7 @@ class Matrix(Held):
 
     def similarity(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The scalar product of every row with a vector."""
-        found: NDArray[np.float32] = self.rows[: self.count] @ vector.astype("f4")
-        return found
+        return products(self.rows[: self.count], vector)
 
     def as_codes(self) -> Codes:
         """The same vectors, one bit of each number."""
@@ -180,6 +182,22 @@ def fill_codes(db: apsw.Connection) -> None:
             [(number, own, code(np.frombuffer(blob, dtype="<f2"))) for number, own, blob in rows],
         )
         last = rows[-1][0]
+
+
+def products(rows: Floats, vector: Floats) -> Floats:
+    """The scalar product of each row with a vector, in this thread alone.
+
+    Handed more at once, numpy's BLAS takes a thread for each core, and these spin for some fifty
+    milliseconds of processor time afterwards, on cores that the user's own work may need.
+    """
+    import numpy as np
+
+    wanted = vector.astype("f4")
+    found = np.empty(len(rows), dtype=np.float32)
+    step = max(BLAS_ROWS, BLAS_NUMBERS // max(1, len(wanted)) // BLAS_ROWS * BLAS_ROWS)
+    for start in range(0, len(rows), step):
+        np.dot(rows[start : start + step], wanted, out=found[start : start + step])
+    return found
 
 
 @lru_cache(maxsize=1)

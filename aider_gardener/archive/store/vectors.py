@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,15 @@ import apsw
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage, VectorHit
 from aider_gardener.archive.store.search import Filter
-from aider_gardener.archive.store.vector_memory import Codes, Held, Matrix, code, distances, restarted
+from aider_gardener.archive.store.vector_memory import (
+    Codes,
+    Held,
+    Matrix,
+    code,
+    distances,
+    products,
+    restarted,
+)
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
@@ -38,7 +47,7 @@ UNREAD_ROWS = 20_000
 """A search reads so many vectors itself, in a tenth of a second; where more are unread, sqlite-vec answers
 from the file."""
 PORTION = 4
-"""So many times the wanted hits are looked up one by one before a filter is applied to everything."""
+"""So many times the wanted hits are looked up before a filter is applied to everything."""
 OVERSAMPLE, FEWEST_COMPARED = 10, 400
 """So many times the wanted hits, and at least so many, are compared exactly after the codes."""
 WIDEN = 8
@@ -80,7 +89,8 @@ class VectorCache:
         if isinstance(held, Matrix) and held.count > MATRIX_ROWS:
             held = held.as_codes()
         rows = held.unread(db, number, limit)
-        self.held = held.with_rows(rows) if rows else held
+        highest = int(db.execute("SELECT max(number) FROM vectors").get or 0) if rows else 0
+        self.held = held.with_rows(rows, highest=highest) if rows else held
         return len(rows)
 
     def _without_removed(self, db: apsw.Connection, embedder: str, number: int, dim: int) -> Held:
@@ -215,13 +225,12 @@ def _compared(db: apsw.Connection, numbers: list[int], vector: Floats) -> Scored
     """The exact similarity of each of the vectors, with its chunk; nearest first, of equals the newer."""
     import numpy as np
 
-    rows: list[Any] = []
-    for number in sorted(numbers):
-        rows += db.execute("SELECT chunk, vector FROM vectors WHERE number = ?", (number,)).fetchall()
+    sql = "SELECT v.chunk, v.vector FROM json_each(?) j CROSS JOIN vectors v ON v.number = j.value"
+    rows: list[Any] = db.execute(sql, (json.dumps(sorted(numbers)),)).fetchall()
     if not rows:
         return []
     matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1)
-    similarity = (matrix.astype("f4") @ vector.astype("f4")).round(DIGITS)
+    similarity = products(matrix.astype("f4"), vector).round(DIGITS)
     scored = zip(similarity.tolist(), (row[0] for row in rows), strict=True)
     return sorted(scored, key=lambda each: (-each[0], -each[1]))
 
@@ -272,17 +281,7 @@ def _pairs(similarity: Floats, held: Held, places: Numbers) -> Scored:
 
 def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: Filter) -> list[VectorHit]:
     """The first `limit` chunks whose entries pass the filter."""
-    conditions, values = search.filter_sql(wanted)
-    sql = f"""SELECT o.id, c.start, c."end"
-              FROM chunks c JOIN originals o ON o.number = c.original
-              WHERE c.number = ? {"".join(f" AND {condition}" for condition in conditions)}"""
-    hits: list[VectorHit] = []
-    for similarity, chunk in scored:
-        if len(hits) == limit:
-            break
-        rows: list[Any] = db.execute(sql, (chunk, *values)).fetchall()
-        hits += [VectorHit(row[0], row[1], row[2], similarity) for row in rows]
-    return hits
+    return [VectorHit(*each) for each in search.passing(db, scored, limit, wanted)]
 
 
 def pending(db: apsw.Connection, limit: int, embedder: str, session: str | None) -> list[PendingPassage]:

@@ -129,6 +129,8 @@ def _run_words(run: str) -> tuple[Word, ...]:
         plain = _without_accents(run)
         if plain != run:  # folding may have put spaces in
             return tuple(word for part in RUN.findall(plain) for word in _run_words(part))
+    elif run.isalpha():
+        return _component_words(run)
     components = [part for part in JOINER.split(run) if part]
     found = [word for component in components for word in _component_words(component)]
     if len(components) > 1:
@@ -146,13 +148,20 @@ def _wholes(components: list[str]) -> Iterator[str]:
             yield text
 
 
-def _component_words(component: str) -> Iterator[Word]:
+@lru_cache(maxsize=8_192)
+def _component_words(component: str) -> tuple[Word, ...]:
+    if component.isascii():
+        if component.isalpha() and component.islower():  # most words of most texts: nothing to cut or fold
+            word = component[:PART_CHARS]
+            return (Word(word, stem(word)),)
+        return tuple(_spaced_words(component))
+    found: list[Word] = []
     at = 0
-    for match in () if component.isascii() else UNSPACED.finditer(component):
-        yield from _spaced_words(component[at : match.start()])
-        yield from _pairs(match.group().casefold())
+    for match in UNSPACED.finditer(component):
+        found += _spaced_words(component[at : match.start()])
+        found += _pairs(match.group().casefold())
         at = match.end()
-    yield from _spaced_words(component[at:])
+    return (*found, *_spaced_words(component[at:]))
 
 
 def _pairs(run: str) -> Iterator[Word]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from aider_gardener.archive.store import Chunk, Store, VectorHit, open_store
 from aider_gardener.archive.store import vectors as vector_search
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.archive.store.vector_memory import Codes, Matrix, code, distances
+from aider_gardener.archive.store.vector_memory import Codes, Matrix, code, distances, products
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
 ROWS, DIM = 1_500, 384
@@ -239,3 +240,37 @@ def test_opening_an_archive_loads_neither_numpy_nor_the_extension(tmp_path: Path
         "sys.exit(bool({'numpy', 'sqlite_vec', 'keyring'} & set(sys.modules)))\n"
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("rows", "dim"), [(0, 384), (1, 384), (1_003, 384), (57, 1), (40, 20_000)])
+def test_products_are_those_of_each_row(rows: int, dim: int) -> None:
+    matrix = RANDOM.standard_normal((rows, dim)).astype(np.float32)
+    wanted = RANDOM.standard_normal(dim).astype(np.float32)
+    expected = (matrix.astype(np.float64) * wanted).sum(axis=1)
+    assert products(matrix, wanted).dtype == np.float32
+    assert np.allclose(products(matrix, wanted), expected, atol=1e-3)
+
+
+def test_a_search_sets_no_other_thread_to_work() -> None:
+    """Threads of numpy's BLAS spin for a while after each call: a core of the user's for nothing."""
+    matrix = RANDOM.standard_normal((20_000, DIM)).astype(np.float32)
+    wanted = matrix[0].copy()
+    products(matrix, wanted)
+    time.sleep(0.2)  # what other tests have set to spin has come to rest
+    everywhere, here = time.process_time(), time.thread_time()
+    for _round in range(10):
+        products(matrix, wanted)
+    here = time.thread_time() - here
+    time.sleep(0.1)
+    assert time.process_time() - everywhere < here + 0.05
+
+
+def test_reading_many_vectors_takes_no_room_twice(filled: tuple[Path, list[str]]) -> None:
+    store = open_store(filled[0])
+    assert isinstance(store, SqliteStore)
+    assert store._db.read(lambda db: store._vectors.grow(db, "e", 100)) == 100
+    begun = store._vectors.held
+    assert store.warm_vectors("e") == ROWS
+    held = store._vectors.held
+    assert begun is not None and held is not None and held.rows is begun.rows
+    store.close()
