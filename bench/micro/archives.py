@@ -1,6 +1,6 @@
 """Archives of a given size for the suites: written as an export and read in, with a vector for each passage.
 
-Vectors come from word counts turned into 384 numbers by a fixed random matrix: they cost next to
+Vectors come from word counts turned into 512 numbers by a fixed random matrix: they cost next to
 nothing, so that what is measured is the archive, and texts that share words are near each other.
 """
 
@@ -20,10 +20,11 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import Focus, Message, entry_id
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import MINILM_SCALE, MODEL_DIM
+from aider_gardener.recall.embed import MINILM_SCALE
+from aider_gardener.recall.use import USE_DIM
 from aider_gardener.tokens import approximate
 
-RECIPE = 2
+RECIPE = 3
 """Part of the folder's name: raise it when the entries are made in another way."""
 BUCKETS = 4_096
 BATCH = 4_000
@@ -38,12 +39,12 @@ class WordVectors:
     """An embedder without a model; see the module."""
 
     name = "bench-words"
-    dim = MODEL_DIM
+    dim = USE_DIM
     scale = MINILM_SCALE
     loaded = True
 
     def __init__(self) -> None:
-        self.matrix = np.random.default_rng(7).standard_normal((BUCKETS, MODEL_DIM)).astype(np.float32)
+        self.matrix = np.random.default_rng(7).standard_normal((BUCKETS, USE_DIM)).astype(np.float32)
 
     def load(self) -> None:
         """Nothing is loaded."""

@@ -299,7 +299,7 @@ class Store(Protocol):
     ) -> list[VectorHit]:
         """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
 
-        Exactly those, up to 150,000 vectors; of more, at least 95 % of the ten nearest. The filters mean
+        Exactly those, up to 110,000 vectors; of more, at least 95 % of the ten nearest. The filters mean
         what they mean for `search_text`, and are applied before the best are taken. Similarities are
         rounded to 5 digits; of equal ones the newest chunk comes first.
         """

@@ -1,6 +1,6 @@
 """Vectors in memory: all their numbers where there are few, one bit of each where there are many.
 
-The bit is the number's sign. Near vectors differ in few bits, so that these 48 bytes, the code of a vector,
+The bit is the number's sign. Near vectors differ in few bits, so that these 64 bytes, the code of a vector,
 say which of many are worth being compared exactly.
 """
 

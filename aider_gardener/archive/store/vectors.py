@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     Scored = list[tuple[float, int]]
 
 SQLITE_VEC = "sqlite_vec"
-MATRIX_ROWS = 150_000
-"""So many vectors of 384 numbers take 230 MB as a matrix; above that 48 bytes each are kept."""
+MATRIX_ROWS = 110_000
+"""So many vectors of 512 numbers take 225 MB as a matrix; above that 64 bytes each are kept."""
 UNREAD_ROWS = 20_000
 """A search reads so many vectors itself, in a tenth of a second; where more are unread, sqlite-vec answers
 from the file."""
