@@ -116,8 +116,9 @@ def status_tables(status: Mapping[str, Any]) -> Group:
     return Group(*parts)
 
 
-def recalled_table(found: Sequence[Recalled], *, session: str = "") -> Table:
-    """Recalled passages with where they come from; other sessions are marked."""
+def recalled_table(found: Sequence[Recalled], *, session: str = "", why: bool = False) -> Table:
+    """Recalled passages with where they come from, and with `why` what made them come; other sessions are
+    marked."""
     table = Table(show_header=False, pad_edge=False, show_edge=False)
     table.add_column(overflow="fold", ratio=1)
     table.add_column(overflow="fold", ratio=4)
@@ -125,6 +126,10 @@ def recalled_table(found: Sequence[Recalled], *, session: str = "") -> Table:
         where = f"turn {item.turn}, {item.label}\n{item.entry_id}"
         if session and item.session != session:
             where = f"older session\n{where}"
+        if item.until:
+            where = f"{where}\nuntil turn {item.until}"
+        if why:
+            where = f"{where}\n{item.match}"
         text = item.text if len(item.text) <= EXCERPT_CHARS else item.text[:EXCERPT_CHARS] + " …"
         table.add_row(Text(where), Text(text))
     return table

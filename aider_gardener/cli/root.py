@@ -167,6 +167,7 @@ def put(value: Any, as_json: bool, table: Any) -> None:
     "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
 )
 @click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
+@click.option("--why", is_flag=True, help="Say of each passage what made it come.")
 @directory_option
 @json_option
 def recall(
@@ -177,16 +178,21 @@ def recall(
     since: str,
     session: str,
     full: bool,
+    why: bool,
     directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Find what was said in any session of this project."""
+    """Find what was said in any session of this project, by words and, with a model of this machine, by
+    meaning."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
+    from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.candidates import Request
+    from aider_gardener.recall.embedders import loading
     from aider_gardener.recall.recall import recall as recalled
+    from aider_gardener.settings import Settings
     from aider_gardener.tables import recalled_table
 
     store = open_archive(directory)
@@ -200,6 +206,9 @@ def recall(
         passages=passages or 0,
     )
     archive = Archive.reading(store)
+    archive.backlog = Backlog(store, load=loading(Settings.from_env().embedder), background=False)
+    if not archive.backlog.ready() and (notice := archive.backlog.take_notice()):
+        click.echo(notice, err=True)
     found = recalled(archive, Chat(), request, count=default_counter())
     rows = [
         {
@@ -209,6 +218,8 @@ def recall(
             "source": item.label,
             "class": item.cls.value,
             "score": item.score,
+            "until_turn": item.until or None,
+            "matched": item.match.as_json(),
             "text": item.text,
         }
         for item in found
@@ -216,7 +227,7 @@ def recall(
     if not found and not as_json:
         click.echo("Nothing in the archive fits that. Try other words, or a name or number.")
         return
-    put(rows, as_json, lambda: recalled_table(found))
+    put(rows, as_json, lambda: recalled_table(found, why=why))
 
 
 @main.command()

@@ -37,6 +37,7 @@ REPEATS, CONTRADICTS = 0.6, 0.5
 
 QUOTED_LINE = re.compile(r"^[ \t]{0,3}>.*$", re.M)
 PAGE = re.compile(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 LEAD = re.compile(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
 NEGATIVE = re.compile(
     r"\b(?:not|never|no|don'?t|avoid|stop|without|instead of|rather than|over|forbidden|off[- ]limits"
@@ -158,7 +159,7 @@ def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entr
         words = typed_words(later) if later.seq > entry.seq else ""
         said = [sentence for sentence in rules_in(words) if sentence not in rules]
         for sentence in said:
-            if any(replaces(sentence, rule) for rule in rules):
+            if any(overturns(sentence, rule) for rule in rules):
                 return later, sentence
         for sentence in lifted_in(words):
             if sentence not in said and any(covers(subject(sentence), subject(rule)) for rule in rules):
@@ -217,8 +218,19 @@ def replaces(newer: str, older: str) -> bool:
     new, old = subject(newer), subject(older)
     if new and old and len(new & old) / len(new | old) >= REPEATS:
         return True
+    return is_contrary(newer, older)
+
+
+def is_contrary(newer: str, older: str) -> bool:
+    """Whether a rule asks for what an older one banned, or bans what it asked for."""
     (wanted, banned), (was_wanted, was_banned) = sides(newer), sides(older)
     return turns_round(wanted, was_banned) or turns_round(banned, was_wanted)
+
+
+def overturns(newer: str, older: str) -> bool:
+    """Whether a rule that replaces an older one says another thing or figure, rather than the same again."""
+    changed = is_contrary(newer, older) or NUMBER.findall(newer) != NUMBER.findall(older)
+    return changed and replaces(newer, older)
 
 
 def turns_round(now: frozenset[str], before: frozenset[str]) -> bool:

@@ -15,8 +15,9 @@ AGE = re.compile(r"(\d{1,5})([hdw])")
 SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
 VALUED = ("--class", "--since", "--session", "--passages")
 CLASSES = ", ".join(cls.value for cls in ContentClass)
+FLAGS = ("--full", "--why")
 USAGE = (
-    "Usage: /recall [--class NAME] [--since 3d|2026-01-31] [--session ID] [--passages N] [--full]"
+    "Usage: /recall [--class NAME] [--since 3d|2026-01-31] [--session ID] [--passages N] [--full] [--why]"
     " QUESTION OR WORDS"
 )
 
@@ -51,12 +52,13 @@ def passages(text: str) -> int:
 def typed(args: str, session: Callable[[str], str], *, now: float | None = None) -> Request:
     """The request that is typed behind /recall. `session` gives the whole id of one that begins so. What
     begins like an option and is none belongs to the question. Raises UsageError."""
-    rest, classes, full = args.split(), list[ContentClass](), False
+    rest, classes = args.split(), list[ContentClass]()
+    flags = set[str]()
     since, within, most = 0.0, "", 0
     while rest and rest[0].startswith("--"):
         name, *values = rest
-        if name == "--full":
-            full, rest = True, values
+        if name in FLAGS:
+            flags, rest = flags | {name}, values
             continue
         if name not in VALUED or not values:
             break
@@ -72,5 +74,11 @@ def typed(args: str, session: Callable[[str], str], *, now: float | None = None)
     if not rest or rest[0] in VALUED:
         raise UsageError(USAGE)
     return Request(
-        " ".join(rest), full=full, classes=frozenset(classes), since=since, session=within, passages=most
+        " ".join(rest),
+        full="--full" in flags,
+        why="--why" in flags,
+        classes=frozenset(classes),
+        since=since,
+        session=within,
+        passages=most,
     )

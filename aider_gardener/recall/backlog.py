@@ -149,6 +149,10 @@ class Backlog:
             asking.join(timeout_seconds)
         return found[0] if found else None
 
+    def ready(self) -> bool:
+        """Load the model now, in this thread; False where there is none."""
+        return self._ready() is not None
+
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
         be; returns how many passages got a vector. 0 without an embedder. Raises StoreError."""

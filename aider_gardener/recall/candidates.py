@@ -63,7 +63,7 @@ class Request:
 
     `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
     (seconds since the epoch) those that came at that time or later; at most so many `passages`
-    come (0: as many as fit)."""
+    come (0: as many as fit). `why`: who asks wants to be told what made each come."""
 
     query: str
     token_limit: int = 1_000
@@ -77,6 +77,7 @@ class Request:
     session: str = ""
     since: float = 0.0
     passages: int = 0
+    why: bool = False
 
     def wants(self, entry: Entry) -> bool:
         """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the

@@ -27,7 +27,9 @@ def test_recall_finds_what_was_said(archive: Path) -> None:
     found = run("recall", "where", "lives", "the", "quokka", "--store", str(archive), "--json")
     rows = json.loads(found.stdout)
     assert rows[0]["text"] == SAID[0] and rows[0]["class"] == "prose" and rows[0]["session"] == "s"
+    assert rows[0]["matched"]["words"] == ["lives", "quokka"] and rows[0]["until_turn"] is None
     assert "quokka" in run("recall", "quokka", "--store", str(archive)).stdout
+    assert "words: quokka" in run("recall", "quokka", "--why", "--store", str(archive)).stdout
     nothing = run("recall", "zyzzyva", "--store", str(archive))
     assert nothing.exit_code == 0 and "Nothing in the archive fits" in nothing.stdout
     assert json.loads(run("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []

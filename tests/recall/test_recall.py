@@ -42,10 +42,19 @@ def test_what_fits_less_than_half_as_well_as_what_stands_is_left_out() -> None:
 
 
 def test_a_passage_must_fit_the_better_the_more_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert recall.worth_taking(0.0) < recall.worth_taking(0.5) < recall.worth_taking(1.0)
+    best = recall.RICH
+    worth = [recall.worth_taking(share, best) for share in (0.0, 0.5, 1.0)]
+    assert 0.0 < worth[0] < worth[1] < worth[2] < best
     assert chat().recall_note(QUESTION, "")
     monkeypatch.setattr(recall, "WORTH_FIRST", 9.0)
     assert chat().recall_note(QUESTION, "") == ""
+
+
+def test_where_nothing_fits_well_less_is_needed_but_not_nothing() -> None:
+    rich, poor = recall.RICH, recall.POOR
+    assert recall.worth_taking(0.0, rich) > recall.worth_taking(0.0, poor) > 0.0
+    assert recall.worth_taking(0.0, 9.0) == recall.worth_taking(0.0, rich)
+    assert recall.worth_taking(0.0, 0.1) == recall.worth_taking(0.0, poor)
 
 
 def test_an_order_may_recall_a_part_of_what_a_question_may() -> None:
@@ -57,3 +66,77 @@ def test_nothing_is_searched_while_the_chat_stands_whole(monkeypatch: pytest.Mon
     gardener.sync(talk(("about the escrow account", ANSWER)), [])
     monkeypatch.setattr(gardener.state.recollection, "note", lambda *_given: pytest.fail("it was searched"))
     assert gardener.recall_note(QUESTION, "") == ""
+
+
+RULE = "Never touch the migrations folder."
+
+
+@pytest.mark.parametrize(
+    "later",
+    ["From now on always update the migrations folder too.", "ok, you can touch the migrations folder now"],
+)
+def test_a_rule_that_was_replaced_says_until_when_and_comes_with_the_newer_one(later: str) -> None:
+    gardener = make_gardener()
+    rows = [(RULE, "ok"), ("part one", NOISE.format(n=1)), (later, "ok"), ("part two", NOISE.format(n=2))]
+    for at in range(len(rows)):
+        gardener.enter_turn()
+        gardener.leave_turn()
+        gardener.sync(talk(*rows[: at + 1]), [])
+    gardener.enter_turn()
+    found = gardener.recall("what about the migrations folder")
+    older, newer = (next(item for item in found if item.text == text) for text in (RULE, later))
+    assert (older.until, newer.until) == (newer.turn, 0)
+    assert found.index(newer) < found.index(older)
+    assert f"until turn {newer.turn}" in recall.recall_note(found)
+
+
+def test_a_rule_that_holds_says_nothing() -> None:
+    gardener = make_gardener()
+    gardener.sync(talk((RULE, "ok"), ("and now part one", NOISE.format(n=1)), ("go on", "done")), [])
+    found = gardener.recall("what about the migrations folder")
+    assert RULE in [item.text for item in found] and not any(item.until for item in found)
+
+
+EDIT = """The escrow account closes on the 18th now.
+
+fees.py
+```python
+<<<<<<< SEARCH
+ESCROW_DAY = 17
+=======
+ESCROW_DAY = 18  # the escrow account closes after the reconciliation job
+>>>>>>> REPLACE
+```
+"""
+FAILED = (
+    "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: nothing like it in fees.py"
+)
+
+
+@pytest.mark.parametrize("undone", [True, False])
+def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> None:
+    def hidden(said: list[tuple[str, str]]) -> Gardener:
+        gardener = make_gardener()
+        rows = [*said, *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
+        gardener.sync(talk(*rows), [])
+        return gardener
+
+    after = [] if undone else [(FAILED, "I see.")]
+    gardener = hidden([("move the escrow account", EDIT), *after])
+    if undone:
+        gardener.edit_undone()
+    apply(gardener.state, dict.fromkeys(range(2 + 2 * len(after)), Fidelity.HIDDEN), "made")
+    unasked = gardener.recall_note(QUESTION, "")
+    assert "closes on the 18th now" in unasked and "ESCROW_DAY = 18" not in unasked
+    assert ("its edit was undone" if undone else "its edit was not applied") in unasked
+    asked = recall.recall_note(gardener.recall(QUESTION))
+    assert "ESCROW_DAY = 18" in asked, "who asks for it may see it"
+    stands = hidden([("move the escrow account", EDIT)])
+    apply(stands.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "made")
+    assert "ESCROW_DAY = 18" in stands.recall_note(QUESTION, "")
+
+
+def test_each_passage_says_what_made_it_come() -> None:
+    match = next(item.match for item in chat().recall(QUESTION) if item.text == ANSWER)
+    assert {"escrow", "account", "reconciliation"} <= set(match.words)
+    assert str(match).startswith("words: ") and match.meaning == 0.0

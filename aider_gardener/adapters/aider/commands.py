@@ -190,7 +190,7 @@ def cmd_recall(self: HostCommands, args: str) -> None:
     if not found:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
-    show_table(self, recalled_table(found, session=gardener.state.archive.session))
+    show_table(self, recalled_table(found, session=gardener.state.archive.session, why=request.why))
     if self.io.confirm_ask("Add this to the chat?", default="n"):
         note = recall_note(found, session=gardener.state.archive.session)
         gardener.state.made.add(note)
