@@ -1,6 +1,6 @@
 """What recall finds of the evidence in published benchmarks of long-term memory.
 
-    python -m bench.public locomo|longmemeval|beam --data PATH [--conversations N] [--json FILE]
+    python -m bench.public locomo|longmemeval|beam --data PATH [--conversations N] [--pool N] [--json FILE]
 
 The data sets are not part of this repository: docs/benchmark.md says where they are to be had. Nothing is
 written beside them.
@@ -44,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--conversations", type=at_least_one, metavar="N", help="only so many, evenly from the whole file"
     )
+    parser.add_argument(
+        "--pool", type=at_least_one, metavar="N", help="of LongMemEval: make N pasts of all that are given"
+    )
     parser.add_argument("--embedder", default="use", help="as the setting of this name; none: words alone")
     options = parser.parse_args(argv)
     results = options.json or FOLDER / f"public-{options.benchmark}.json"
@@ -52,10 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise GardenerError(f"{options.data}: not there; docs/benchmark.md says where to get it")
         if inside(results, options.data):
             raise GardenerError(f"{results}: inside the data set; name another file with --json")
+        if options.pool and options.benchmark != "longmemeval":
+            raise GardenerError("--pool is for longmemeval, whose questions have a past each")
         VECTORS.parent.mkdir(parents=True, exist_ok=True)
-        counted = measured(
-            READ[options.benchmark](options.data, options.conversations), VECTORS, options.embedder
-        )
+        given = READ[options.benchmark](options.data, options.conversations)
+        given = longmemeval.pooled(given, options.pool) if options.pool else given
+        counted = measured(given, VECTORS, options.embedder)
         if not counted.judged:
             raise GardenerError(
                 f"{options.data}: no question with evidence that can be judged: {reasons(counted)}"
@@ -68,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "kind": "public",
         "benchmark": options.benchmark,
         "data": options.data.name,
+        "pool": options.pool,
         "embedder": options.embedder,
         "provenance": {**made_on(), "tokenizer": "cl100k_base"},
         "ks": list(KS),

@@ -4,13 +4,17 @@ A list of objects with `question_id`, `question_type`, `question`, `haystack_ses
 `role` and `content`, and `has_answer` where the evidence is), `haystack_session_ids`, `haystack_dates` and
 `answer_session_ids`. A `question_id` that ends with `_abs` asks what was never said.
 
-Sessions are put in the order of their dates, in which some files do not list them.
+Sessions are put in the order of their dates, in which some files do not list them. `longmemeval_oracle.json`
+holds nothing but the sessions with evidence: `pooled` makes pasts of those of many questions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,28 @@ def conversations(path: Path, most: int | None = None) -> Iterator[Conversation]
         if not said:
             raise GardenerError(f"{path}: {name or 'a question'} has no haystack_sessions with turns")
         yield Conversation(name, said, (question(row, said, marked),))
+
+
+def pooled(given: Iterable[Conversation], number: int) -> Iterator[Conversation]:
+    """So many conversations of all the given ones, each of every so-manieth, with the questions of all of
+    them. A session that several of them name is there once."""
+    every = list(given)
+    for first in range(min(number, len(every))):
+        sessions: dict[str, list[Said]] = {}
+        place: dict[tuple[str, str], str] = {}
+        for one in every[first::number]:
+            for name, group in groupby(one.said, key=attrgetter("session")):
+                held = list(group)
+                sessions.setdefault(name, held)
+                place |= {(one.name, each.id): f"{name}:{at}" for at, each in enumerate(held)}
+        order = sorted(sessions, key=lambda name: sessions[name][0].when)
+        said = [replace(each, id=f"{name}:{at}") for name in order for at, each in enumerate(sessions[name])]
+        asked = [
+            replace(each, messages=tuple(place[one.name, named] for named in each.messages))
+            for one in every[first::number]
+            for each in one.questions
+        ]
+        yield Conversation(f"pool {first + 1}", tuple(said), tuple(asked))
 
 
 def taken(row: Mapping[str, Any]) -> tuple[tuple[Said, ...], tuple[str, ...]]:

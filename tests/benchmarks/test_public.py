@@ -240,3 +240,19 @@ def test_a_limited_run_is_spread_over_the_whole_file(tmp_path: Path) -> None:
     assert result(tmp_path, "longmemeval")["conversations"] == 2
     with pytest.raises(SystemExit):
         run("longmemeval", LONGMEMEVAL, "--conversations", "0")
+
+
+def test_the_pasts_of_many_questions_can_be_pooled(tmp_path: Path) -> None:
+    alone = list(longmemeval.conversations(LONGMEMEVAL))
+    (pool,) = longmemeval.pooled(alone, 1)
+    assert len(pool.questions) == len(alone)
+    said = {one.id: one.text for one in pool.said}
+    assert len(said) == len(pool.said)
+    for before, after in zip(alone, pool.questions, strict=True):
+        own = {one.id: one.text for one in before.said}
+        asked = before.questions[0]
+        assert [own[name] for name in asked.messages] == [said[name] for name in after.messages]
+    assert len(list(longmemeval.pooled(alone, 99))) == len(alone)
+    assert run("longmemeval", LONGMEMEVAL, "--pool", "1") == 0
+    assert result(tmp_path, "longmemeval")["conversations"] == 1
+    assert run("locomo", LOCOMO, "--pool", "1") == 1
