@@ -33,7 +33,7 @@ from bench.provenance import made_on
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "languages.json"
 FORMAT = 2
-EMBEDDERS = ("minilm", "use")
+EMBEDDERS = ("use", "minilm")
 OTHERS, OTHER_CHARS = 300, 500
 """So many passages of the sessions' files stand beside the twenty, of so many characters."""
 
