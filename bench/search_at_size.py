@@ -204,8 +204,8 @@ def peak_megabytes() -> int:
         return round(psutil.Process().memory_info().peak_wset / 1e6)
     status = Path("/proc/self/status")
     if status.is_file():  # getrusage would count what the process was before it ran this program too
-        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return round(int(peak.split()[1]) * 1_024 / 1e6)
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return round(int(line.split()[1]) * 1_024 / 1e6)
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -15,6 +15,7 @@ from aider_gardener.replay.measure.result import (
     ModelCall,
     ProbeResult,
     Provenance,
+    Quoted,
     ReplayResult,
     Swapped,
 )
@@ -155,7 +156,9 @@ def made_report(
                 measured=Measured(plan_seconds=(0.01, 0.02), overhead_seconds={1: 0.1}),
             )
             steps = [made_swap(0, words, words, number) for number in range(swaps)]
-            result = replace(result, swaps=tuple(steps) if variant == "gardener" else ())
+            quoted = Quoted(4, "g00000000a", 1, "user", "words: blue; meaning: 40%", words)
+            if variant == "gardener":
+                result = replace(result, swaps=tuple(steps), quoted=(quoted,))
             details.look(FoundSession(Path(name), session, name), result)
             found.append((result, summarize(result, session)))
     return make_report(found), details

@@ -311,12 +311,14 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
 
 
 class Recollection:
-    """Finds passages in an archive and counts each hit as an access; remembers the open question's note."""
+    """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
+    as `quoted` what it quotes."""
 
     def __init__(self, archive: Archive, replaced: Replaced = all_holds) -> None:
         self.archive = archive
         self.replaced = replaced
         self._open: tuple[object, str] | None = None
+        self.quoted: Sequence[Recalled] = ()
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
@@ -334,6 +336,7 @@ class Recollection:
         if self._open is None or self._open[0] != key:
             found = self.find(chat, request, count)
             self._open = (key, recall_note(found, session=self.archive.session))
+            self.quoted = found
         return self._open[1]
 
     def reset(self) -> None:

@@ -79,6 +79,19 @@ class Swapped:
 
 
 @dataclass(frozen=True)
+class Quoted:
+    """One passage that was recalled unasked for the prompt of turn `asked`: what it is, when it was said, its
+    text, and in words what made it come."""
+
+    asked: int
+    entry_id: str
+    turn: int
+    source: str
+    matched: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ProbeResult:
     """A probe and how it was met; `number` is its place in the list of probes, from 1.
 
@@ -152,8 +165,8 @@ class Provenance:
 class ReplayResult:
     """The replay of one session under one variant.
 
-    `texts` maps the hash in `ModelCall.prompt` to the message's text; `swaps` are the steps of all plans.
-    Both are kept out of the JSON.
+    `texts` maps the hash in `ModelCall.prompt` to the message's text; `swaps` are the steps of all plans,
+    `quoted` what was recalled. All three are kept out of the JSON.
     """
 
     session: str
@@ -169,6 +182,7 @@ class ReplayResult:
     texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     decoys: tuple[DecoyResult, ...] = ()
     swaps: tuple[Swapped, ...] = field(default=(), repr=False, compare=False)
+    quoted: tuple[Quoted, ...] = field(default=(), repr=False, compare=False)
 
     def main_calls(self) -> list[ModelCall]:
         return [call for call in self.calls if call.kind == MAIN]
@@ -205,7 +219,7 @@ class ReplayResult:
         if not measured:
             del value["measured"]
         if not texts:
-            del value["texts"], value["swaps"]
+            del value["texts"], value["swaps"], value["quoted"]
         value["totals"] = {
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
@@ -243,6 +257,7 @@ class ReplayResult:
                 texts=value.get("texts", {}),
                 decoys=tuple(read_decoy(row) for row in value.get("decoys", ())),
                 swaps=tuple(Swapped(**row) for row in value.get("swaps", ())),
+                quoted=tuple(Quoted(**row) for row in value.get("quoted", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem

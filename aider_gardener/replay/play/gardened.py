@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider.embedding import loading
 from aider_gardener.errors import UsageError
 from aider_gardener.recall.embed import readable
-from aider_gardener.replay.measure.result import Compaction, Swapped
+from aider_gardener.replay.measure.result import Compaction, Quoted, Swapped
 
 if TYPE_CHECKING:
     from aider_gardener.recall.embed import Embedder, Load, Vectors
@@ -75,6 +75,8 @@ class Watched:
         self.plans: list[Compaction] = []
         self.plan_seconds: list[float] = []
         self.swaps: list[Swapped] = []
+        self.quoted: list[Quoted] = []
+        self._quoted_seen: object = None
         self.overhead: dict[int, float] = {}
         self._gardener: Any = None
         self._plans_seen = 0
@@ -91,6 +93,7 @@ class Watched:
         for event in applied[self._plans_seen :]:
             self.note_plan(gardener, event, turn)
         self._plans_seen = len(applied)
+        self.note_quoted(gardener.state.recollection.quoted, turn)
         seconds = sum(gardener.state.timings.values())
         if gardener.state.timings:
             self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
@@ -114,6 +117,17 @@ class Watched:
                 reason=event.reason,
             )
         )
+
+    def note_quoted(self, found: Any, turn: int) -> None:
+        """Note what was recalled for a prompt, once."""
+        if found is not self._quoted_seen:
+            self._quoted_seen = found
+            self.quoted += [
+                Quoted(
+                    turn, one.entry_id, one.turn, one.label, str(one.match), middle_cut(one.text, SWAP_CHARS)
+                )
+                for one in found
+            ]
 
 
 def swapped(plan: int, gardener: Any, swap: Any, entry: Any) -> Swapped:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ def lint_from_recording(recorded_errors: Callable[[], str]) -> None:
             self.io.tool_warning(errors)
         return errors
 
-    Coder.lint_edited = lint_edited
+    Coder.lint_edited = update_wrapper(lint_edited, Coder.lint_edited)
 
 
 def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Callable[[], str]) -> None:

@@ -297,7 +297,7 @@ def one_job(
     summary = summarize(result, source.session)
     if look is not None:
         look(source, result)
-    return replace(result, texts={}, swaps=()), summary
+    return replace(result, texts={}, swaps=(), quoted=()), summary
 
 
 class TurnCount:

@@ -279,6 +279,7 @@ class Runner:
             texts=self.prompts.texts,
             decoys=tuple(sorted(self.decoyed, key=lambda decoy: decoy.number)),
             swaps=tuple(self.watched.swaps),
+            quoted=tuple(self.watched.quoted),
         )
         if self.variant.settings is not None:
             uninstall()

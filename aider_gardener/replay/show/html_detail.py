@@ -14,7 +14,7 @@ from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED_HEAD
 from aider_gardener.replay.measure.carryover import Carried, carried
-from aider_gardener.replay.measure.result import Compaction, ModelCall, ReplayResult, Swapped
+from aider_gardener.replay.measure.result import Compaction, ModelCall, Quoted, ReplayResult, Swapped
 from aider_gardener.replay.play.calls import short_hash
 from aider_gardener.replay.session.session import Session
 
@@ -69,6 +69,7 @@ class ReplayDetail:
     plan_seconds: tuple[float, ...]
     swaps: tuple[Swapped, ...]
     carried: tuple[Carried, ...]
+    quoted: tuple[Quoted, ...] = ()
 
 
 def detail_of(result: ReplayResult, session: Session) -> ReplayDetail:
@@ -88,6 +89,7 @@ def detail_of(result: ReplayResult, session: Session) -> ReplayDetail:
         compactions=result.compactions,
         plan_seconds=result.measured.plan_seconds,
         swaps=tuple(without_secrets(swap, clean) for swap in result.swaps),
+        quoted=tuple(replace(one, text=clean(one.text).text) for one in result.quoted),
         carried=tuple(replace(one, text=clean(one.text).text) for one in carried(result, session)),
     )
 

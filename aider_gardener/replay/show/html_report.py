@@ -44,6 +44,7 @@ from aider_gardener.replay.show.html_tables import (
     fact_rows,
     price_rows,
     probe_rows,
+    recalled_rows,
     variant_rows,
 )
 from aider_gardener.replay.show.table import captions, closing, closing_of
@@ -265,6 +266,7 @@ def chart_value(
         "requests": len(detail.requests),
         "budget": budget,
         "compactions": compaction_rows(detail, allowance),
+        "recalled": recalled_rows(detail, allowance),
     }
 
 

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aider_gardener.replay.measure.result import Compaction, ProbeResult, Provenance, ReplayResult, Swapped
+from aider_gardener.replay.measure.result import (
+    Compaction,
+    ProbeResult,
+    Provenance,
+    Quoted,
+    ReplayResult,
+    Swapped,
+)
 from aider_gardener.replay.measure.summary import Summary, llm_wall_clock
 from aider_gardener.replay.play.gardened import middle_cut
 from aider_gardener.replay.play.variants import variant_named
@@ -35,6 +42,8 @@ SHORT_CHARS = 300
 PAGE_CHARS = 4_000_000
 """Characters of originals and renditions that one page may hold before texts are cut short."""
 
+PASSAGES_SHOWN = 50
+"""Recalled passages of one prompt that are listed, the best; their number is always told."""
 SWAPS_SHOWN = 200
 """Swaps of one compaction that are listed, those that save most; their number is always told."""
 
@@ -236,6 +245,30 @@ class TextAllowance:
         self.cut += self.left <= 0 and shown != text
         self.left -= len(shown)
         return shown
+
+
+def recalled_rows(detail: ReplayDetail, allowance: TextAllowance) -> list[dict[str, Any]]:
+    """What was recalled, prompt by prompt, with what made each passage come."""
+    by_turn: dict[int, list[Quoted]] = {}
+    for one in detail.quoted:
+        by_turn.setdefault(one.asked, []).append(one)
+    return [
+        {
+            "turn": turn,
+            "count": len(found),
+            "passages": [
+                {
+                    "id": one.entry_id,
+                    "turn": one.turn,
+                    "source": one.source,
+                    "matched": one.matched,
+                    "text": allowance.take(one.text),
+                }
+                for one in found[:PASSAGES_SHOWN]
+            ],
+        }
+        for turn, found in sorted(by_turn.items())
+    ]
 
 
 def compaction_rows(detail: ReplayDetail, allowance: TextAllowance) -> list[dict[str, Any]]:

@@ -49,6 +49,14 @@ def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: Replay
     assert set(result.measured.overhead_seconds) == set(range(1, 19))
 
 
+def test_what_was_recalled_is_noted_once_with_its_prompt(result: ReplayResult) -> None:
+    assert result.quoted
+    assert all(one.asked > one.turn > 0 and one.text and one.matched for one in result.quoted)
+    assert len(set(result.quoted)) == len(result.quoted)
+    assert ReplayResult.from_json(result.to_json(texts=True)).quoted == result.quoted
+    assert "quoted" not in result.to_json()
+
+
 def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
     plans = [event for event in result.compactions if event.by == "plan"]
     assert {swap.plan for swap in result.swaps} == set(range(len(plans)))

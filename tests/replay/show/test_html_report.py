@@ -128,6 +128,16 @@ def test_original_and_rendition_stand_side_by_side() -> None:
     assert re.search(r"<pre[^>]*>THE ORIGINAL</pre></figure><figure>.*nothing; the original is in", text)
 
 
+def test_what_was_recalled_says_for_which_prompt_and_what_made_it_come() -> None:
+    _, page = page_of()
+    assert "turn 4: 1 passage" in page.text and "words: blue; meaning: 40%" in page.text
+    report, details = made_report(words=NASTY)
+    assert NASTY not in html_of(report, details)
+    for key, found in details.found.items():
+        details.found[key] = replace(found, quoted=())
+    assert "Nothing was recalled." in html_of(report, details)
+
+
 def test_nothing_is_said_of_texts_cut_short_where_none_is() -> None:
     assert "cut short" not in page_of()[1].text
 
