@@ -17,7 +17,7 @@ from dominance_table import dominance
 from family_table import family
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
-from session_tables import handled, retrieval, several
+from session_tables import handled, public, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -185,6 +185,10 @@ def milliseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
 
+POOLED = (
+    "python -m bench.public longmemeval --data longmemeval_oracle.json --pool 20"
+    " --json bench/results/public-longmemeval.json"
+)
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
@@ -195,6 +199,7 @@ SECTIONS: dict[str, Section] = {
     "several": Section(
         "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
     ),
+    "public": Section("public-longmemeval.json", POOLED, by_command(public, POOLED)),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": Section("micro.json", "make bench-micro", micro),
     "at-size": Section("search-at-size.json", "python -m bench.search_at_size", at_size),

@@ -104,3 +104,33 @@ def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> It
 
 def share(part: float, whole: float) -> str:
     return f"{100 * part / max(1, whole):.1f} %"
+
+
+def public(value: Value) -> Iterator[str]:
+    """A row a way for the questions with one piece of evidence, and with several; then one a kind."""
+    first, *budgets = [f"pieces@{value['ks'][-1]}", *(f"in {tokens:,}" for tokens in value["budgets"])]
+    groups = dict(value["groups"])
+    for group in ("one piece of evidence", "several pieces"):
+        ways = groups.pop(group)
+        yield f"{group.capitalize()}, {asked(ways)} questions:"
+        yield ""
+        yield from table(["recalled by", first, *budgets], [[way, *cells(of)] for way, of in ways.items()])
+        yield ""
+    main = next(iter(groups["all questions"]))
+    rows = [[f"{kind} ({asked(ways)})", *cells(ways[main])] for kind, ways in sorted(groups.items())]
+    yield f"By kind, {main}:"
+    yield ""
+    yield from table(["kind (questions)", first, *budgets], rows)
+    yield ""
+
+
+def asked(ways: Value) -> int:
+    """How many questions a group has."""
+    return int(next(iter(next(iter(ways.values()))["found"].values()))["questions"])
+
+
+def cells(found: Value) -> list[str]:
+    """The share of single pieces reached at the last k, then of whole answers found within each budget."""
+    reached = list(found["reached"].values())[-1]
+    whole = [share(of["all"], of["questions"]) for of in found["found"].values()]
+    return [share(reached["parts"], reached["pieces"]), *whole]
