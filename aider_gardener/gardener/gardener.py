@@ -25,7 +25,7 @@ from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import Piece, failed_edits
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.candidates import Request, recall_part
-from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, Recalled
+from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
@@ -207,12 +207,13 @@ class Gardener:
         state = self.state
         budget = min(int(state.recall_budget * recall_part(question)), state.room)
         stands = not state.chat.fidelity and not state.settings.recall_sessions
-        if not state.acts or stands or budget <= MARGIN_TOKENS or not question.strip():
+        left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
+        if not state.acts or stands or left <= 0 or not question.strip():
             return ""
         with state.timed():
             request = Request(
                 question,
-                token_limit=budget - MARGIN_TOKENS,
+                token_limit=left,
                 floor=state.chat.floor,
                 unasked=True,
                 threshold=state.settings.recall_threshold,

@@ -74,8 +74,8 @@ UNTIL = ", until turn {}"
 EARLIER_CHAT = ", in an earlier chat"
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
-ITEM_TOKENS = 14
-"""What the label of a quoted passage costs, at most."""
+ITEM_TOKENS, GAP_TOKENS = 14, 4
+"""What the heading of a quoted passage costs, about, and the mark between two under one heading."""
 
 MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
@@ -220,7 +220,7 @@ def take(
     """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
     only those that are worth their tokens, and no code of an edit that does not stand."""
     taken: list[Recalled] = []
-    seen: set[str] = set()
+    seen, heads = set[str](), set[str]()
     left = request.token_limit
     best = 0.0
     for points, relevance, passage in ranked:
@@ -233,19 +233,20 @@ def take(
             if count(whole) + ITEM_TOKENS <= left:
                 text, start, end = whole, 0, len(whole)
         key = squeeze(text)
-        cost = count(text) + ITEM_TOKENS
-        if (
-            key in seen
-            or cost > left
-            or any(t.entry_id == entry.id and t.start <= start and end <= t.end for t in taken)
-        ):
+        if key in seen or any(t.entry_id == entry.id and t.start <= start and end <= t.end for t in taken):
             continue
         label = fate(archive, chat, entry)
         if request.unasked and label and stands_in_code(entry, start):
             continue
+        item = replace(quote(entry, text, start, end, relevance, label=label), until=passage.until)
+        head = heading(item, archive.session)
+        cost = count(quoted(text)) + (GAP_TOKENS if head in heads else count(head) + 1)
+        if cost > left:
+            continue
         seen.add(key)
+        heads.add(head)
         left -= cost
-        taken.append(replace(quote(entry, text, start, end, relevance, label=label), until=passage.until))
+        taken.append(item)
         if left < ITEM_TOKENS * 2 or len(taken) == request.passages:
             break
     return taken
@@ -296,18 +297,25 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
     if not found:
         return ""
     lines = [head]
-    last: tuple[str, int, bool, int] | None = None
+    last = ""
     for item in sorted(found, key=lambda one: (one.session, one.turn, one.entry_id, one.start)):
-        if last != (item.entry_id, item.turn, item.is_code, item.until):
-            age = EARLIER_CHAT if session and item.session != session else ""
-            age += OLD_CODE if item.is_code else ""
-            age += UNTIL.format(item.until) if item.until else ""
-            lines.append(f"[{item.turn}] {item.label} ({item.entry_id}){age}:")
-        elif last:
-            lines.append("> …")
-        last = (item.entry_id, item.turn, item.is_code, item.until)
-        lines += [f"> {line}" for line in item.text.splitlines()]
+        said = heading(item, session)
+        lines += ["> …" if said == last else said, quoted(item.text)]
+        last = said
     return "\n".join([*lines, NOTE_END])
+
+
+def heading(item: Recalled, session: str = "") -> str:
+    """The line above a quoted passage: when it was said, what it is, whose it is, and how far it holds."""
+    age = EARLIER_CHAT if session and item.session != session else ""
+    age += OLD_CODE if item.is_code else ""
+    age += UNTIL.format(item.until) if item.until else ""
+    return f"[{item.turn}] {item.label} ({item.entry_id}){age}:"
+
+
+def quoted(text: str) -> str:
+    """A text as it stands in a note."""
+    return "\n".join([f"> {line}" for line in text.splitlines()])
 
 
 class Recollection:
@@ -327,7 +335,8 @@ class Recollection:
         return found
 
     def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:
-        """What is recalled for a prompt, as one note; "" when nothing fits.
+        """What is recalled for a prompt, as one note; "" when nothing fits. Its head is not counted against
+        the limit.
 
         As long as question, view and files are the same it stays the same, so that a retry sends the
         same prompt.
@@ -335,8 +344,11 @@ class Recollection:
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
         if self._open is None or self._open[0] != key:
             found = self.find(chat, request, count)
-            self._open = (key, recall_note(found, session=self.archive.session))
-            self.quoted = found
+            note = recall_note(found, session=self.archive.session)
+            while count(note) > request.token_limit + count(NOTE_HEAD) + MARGIN_TOKENS:
+                found.pop()
+                note = recall_note(found, session=self.archive.session)
+            self._open, self.quoted = (key, note), found
         return self._open[1]
 
     def reset(self) -> None:
