@@ -29,7 +29,8 @@ from typing import Any
 from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.words import STOP_WORDS, index_words
+from aider_gardener.archive.store.stopwords import ENGLISH
+from aider_gardener.archive.store.words import index_words
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry, Message
 from aider_gardener.recall.backlog import Backlog
@@ -228,7 +229,7 @@ def holds(whole: str, part: str) -> bool:
 
 
 def content_words(text: str) -> set[str]:
-    return {word.text for word in index_words(text)} - STOP_WORDS
+    return {word.text for word in index_words(text)} - ENGLISH
 
 
 def record(counted: Measured) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from aider_gardener.archive.store.stopwords import ACCENTS, stop_words
+
 RUN = re.compile(r"\w+(?:[.\-/\\:@]{1,3}\w+)*")
 JOINER = re.compile(r"[.\-/\\:@]+")
 ASCII_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -21,7 +23,6 @@ UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-ACCENTS = re.compile("[\u0300-\u036f]")
 PLAIN_LETTERS = str.maketrans(
     dict(zip("łŁøØđĐıðÐħĦ", "lLoOdDidDhH", strict=True))
     | {"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "þ": "th", "Þ": "Th"}
@@ -37,14 +38,6 @@ QUERY_WORDS = 48
 """A longer question keeps its most telling words: rare shapes and long words first."""
 
 ENGLISH_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
-
-STOP_WORDS = frozenset(
-    "a about after all also am an and any are as at be because been before but by can could did do "
-    "does done for from get had has have he her here his how i if in into is it its just let like "
-    "may me more my no not now of on one only or our out over please she should so some such than "
-    "that the their them then there these they this those to too up us very was we were what when "
-    "where which while who why will with would you your".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +70,12 @@ def keys(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def query_words(text: str) -> list[Word]:
     """The distinct words to ask for, at most `QUERY_WORDS`, in the order they stand in the text.
 
-    Very common English words are left out unless there is nothing else. A word of three letters is its
+    Very common words of its language are left out unless there is nothing else. A word of three letters is its
     own stem here: "run" is to find "running".
     """
     seen = {word.text: _with_short_stem(word) for word in index_words(text)}
-    telling = [word for word in seen.values() if word.text not in STOP_WORDS] or list(seen.values())
+    common = stop_words(seen)
+    telling = [word for word in seen.values() if word.text not in common] or list(seen.values())
     if len(telling) <= QUERY_WORDS:
         return telling
     best = set(sorted(telling, key=_telling, reverse=True)[:QUERY_WORDS])
