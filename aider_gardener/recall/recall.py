@@ -38,9 +38,9 @@ from aider_gardener.recall.ranking import (
     turn_of,
 )
 
-LEAST_WORDS = 2
-"""Unasked, some passage must hold so many different words of the question, or one that is no plain word,
-or be close in meaning; else the question does not ask for the past."""
+LEAST_WORDS, FEW_WORDS = 2, 4
+"""Unasked, some passage must hold so many different words of the question (one of so few), or one that is no
+plain word, or be close in meaning; else the question does not ask for the past."""
 CLOSE_SIMILARITY = 0.42
 """On MiniLM's scale, as all similarities are by here."""
 ASKED_SHARE = 0.25
@@ -201,7 +201,7 @@ def telling(passage: Passage, words: Sequence[Word]) -> bool:
     found = terms(passage.text)
     held = shared(words, found.words, found.stems)
     return (
-        len(held) >= min(LEAST_WORDS, len(words))
+        len(held) >= (LEAST_WORDS if len(words) > FEW_WORDS else 1)
         or any(not word.isalpha() for word in held)
         or passage.similarity >= CLOSE_SIMILARITY
     )

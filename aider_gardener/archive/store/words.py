@@ -70,8 +70,8 @@ def keys(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def query_words(text: str) -> list[Word]:
     """The distinct words to ask for, at most `QUERY_WORDS`, in the order they stand in the text.
 
-    Very common words of its language are left out unless there is nothing else. A word of three letters is its
-    own stem here: "run" is to find "running".
+    Very common words of its language are left out unless there is nothing else. A word of three letters is
+    its own stem here: "run" is to find "running".
     """
     seen = {word.text: _with_short_stem(word) for word in index_words(text)}
     common = stop_words(seen)
