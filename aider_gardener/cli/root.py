@@ -186,6 +186,7 @@ def recall(
     meaning."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
+    from aider_gardener.gardener.replaced import rules_in
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
@@ -209,7 +210,8 @@ def recall(
     archive.backlog = Backlog(store, load=loading(Settings.from_env().embedder), background=False)
     if not archive.backlog.ready() and (notice := archive.backlog.take_notice()):
         click.echo(notice, err=True)
-    found = recalled(archive, Chat(), request, count=default_counter())
+    count, replaced = default_counter(), rules_in(store)
+    found = recalled(archive, Chat(), request, count=count, replaced=replaced)
     rows = [
         {
             "id": item.entry_id,

@@ -16,9 +16,9 @@ from itertools import islice
 from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.messages import Entry, Fidelity, Focus, Message, SourceKind, TokenCounter, twin
-from aider_gardener.notes.chatmap import MapNote, past
-from aider_gardener.notes.rules import replaced_in
+from aider_gardener.gardener.replaced import rules_in
+from aider_gardener.messages import Fidelity, Focus, Message, SourceKind, TokenCounter, twin
+from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, level
@@ -209,7 +209,7 @@ class ChatState:
             archive,
             policy=Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive, rule_replaced),
+            recollection=Recollection(archive, rules_in(archive.store)),
         )
 
     def twin(self) -> ChatState:
@@ -305,10 +305,3 @@ class ChatState:
             yield
         finally:
             self.looking = before
-
-
-def rule_replaced(chat: Chat, entry: Entry, text: str) -> tuple[Entry, str] | None:
-    """The entry of this chat that replaced a rule in a text that the user typed; see `replaced_in`."""
-    if entry.source.kind is not SourceKind.TYPED or chat.entries.get(entry.seq) is not entry:
-        return None
-    return replaced_in(past(chat), entry, text)

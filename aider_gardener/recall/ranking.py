@@ -89,7 +89,7 @@ class Terms:
 class Passage:
     """A candidate, ready to be ranked. `place` orders the passages of one entry; `context` is the text
     of the command or question that the entry answers; `similarity` is on MiniLM's scale, 0
-    where no vector is known; `until` is the turn in which a rule in it was replaced, 0 for none."""
+    where no vector is known."""
 
     entry: Entry
     start: int
@@ -97,7 +97,6 @@ class Passage:
     text: str
     context: str = ""
     similarity: float = 0.0
-    until: int = 0
 
 
 @lru_cache(maxsize=TERMS_KEPT)

@@ -10,7 +10,7 @@ One chat uses it when the user asks, and unasked before a prompt is sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import mul
 
@@ -26,6 +26,7 @@ from aider_gardener.recall.candidates import Request, candidates, reachable, sta
 from aider_gardener.recall.match import Match, matched
 from aider_gardener.recall.ranking import (
     Passage,
+    Turn,
     best_by_turn,
     by_words,
     company,
@@ -38,7 +39,7 @@ from aider_gardener.recall.ranking import (
     turn_of,
 )
 
-LEAST_WORDS, FEW_WORDS = 2, 4
+LEAST_WORDS, FEW_WORDS = 2, 5
 """Unasked, some passage must hold so many different words of the question (one of so few), or one that is no
 plain word, or be close in meaning; else the question does not ask for the past."""
 CLOSE_SIMILARITY = 0.42
@@ -137,37 +138,30 @@ def recall(
     placed = [(points, scores[at], passages[at]) for at, points in in_order(passages, likely)]
     missing = [row for row in placed if not stands(row[2])]
     least = least_points(placed, missing, request)
-    worthy = (row for row in missing if row[0] >= least)
-    taken = take(in_force(worthy, chat, replaced, stands), request, archive, chat, count)
-    known = {(passage.entry.id, passage.start): at for at, passage in enumerate(passages)}
+
+    def newer(passage: Passage) -> Passage | None:
+        found = replaced(chat, passage.entry, passage.text)
+        return holding(*found) if found else None
+
+    worthy = [row for row in missing if row[0] >= least]
+    taken = take(worthy, request, archive, chat, count, newer=newer, stands=stands)
+    known = {(passage.entry.id, passage.start, passage.end): passage for passage in passages}
     best = best_by_turn(passages, scores)
     return [
-        replace(item, match=why(item, words, passages[at], best[turn_of(passages[at])], far))
+        replace(item, match=why(item, words, known.get((item.entry_id, item.start, item.end)), best, far))
         for item in taken
-        for at in [known[item.entry_id, item.start]]
     ]
 
 
-def why(item: Recalled, words: Sequence[Word], passage: Passage, best: float, far: float) -> Match:
-    """What made a passage come, given the best score in its turn and the similarity of what is not near."""
+def why(
+    item: Recalled, words: Sequence[Word], passage: Passage | None, best: Mapping[Turn, float], far: float
+) -> Match:
+    """What made a passage come, given the best score in each turn and the similarity of what is not near; of
+    what no search found (a whole original, a rule in the place of another) only its words are known."""
+    if passage is None:
+        return matched(item.text, words, 0.0, beside=False)
     near = passage.similarity if passage.similarity > far else 0.0
-    return matched(item.text, words, near, beside=best > item.score)
-
-
-def in_force(
-    ranked: Iterable[Ranked], chat: Chat, replaced: Replaced, stands: Callable[[Passage], bool]
-) -> Iterator[Ranked]:
-    """The passages, and before each with a rule that was replaced the one that replaced it, unless it stands
-    in the prompt anyway."""
-    for points, relevance, passage in ranked:
-        found = replaced(chat, passage.entry, passage.text)
-        if found is None:
-            yield points, relevance, passage
-            continue
-        later = holding(*found)
-        if not stands(later):
-            yield points, relevance, later
-        yield points, relevance, replace(passage, until=later.entry.turn)
+    return matched(item.text, words, near, beside=best[turn_of(passage)] > item.score)
 
 
 def holding(entry: Entry, sentence: str) -> Passage:
@@ -215,41 +209,88 @@ def standing_text(chat: Chat, request: Request) -> str:
 
 
 def take(
-    ranked: Iterable[Ranked], request: Request, archive: Archive, chat: Chat, count: TokenCounter
+    ranked: Iterable[Ranked],
+    request: Request,
+    archive: Archive,
+    chat: Chat,
+    count: TokenCounter,
+    *,
+    newer: Callable[[Passage], Passage | None] = lambda _passage: None,
+    stands: Callable[[Passage], bool] = lambda _passage: False,
 ) -> list[Recalled]:
     """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
-    only those that are worth their tokens, and no code of an edit that does not stand."""
-    taken: list[Recalled] = []
-    seen, heads = set[str](), set[str]()
-    left = request.token_limit
+    only those that are worth their tokens, and no code of an edit that does not stand.
+
+    `newer` gives the passage that replaced a rule in another: it comes first, unless it `stands` in the
+    prompt anyway.
+    """
+    basket = Basket(request, archive, chat, count)
     best = 0.0
     for points, relevance, passage in ranked:
         best = best or points
-        if request.unasked and points < worth_taking(1 - left / request.token_limit, best):
+        if request.unasked and points < worth_taking(1 - basket.left / request.token_limit, best):
             continue
-        entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
-        if request.full:
-            whole = archive.store.original(entry.id) or ""
-            if count(whole) + ITEM_TOKENS <= left:
-                text, start, end = whole, 0, len(whole)
-        key = squeeze(text)
-        if key in seen or any(t.entry_id == entry.id and t.start <= start and end <= t.end for t in taken):
+        item = basket.fitting(passage, relevance)
+        if item is None:
             continue
-        label = fate(archive, chat, entry)
-        if request.unasked and label and stands_in_code(entry, start):
-            continue
-        item = replace(quote(entry, text, start, end, relevance, label=label), until=passage.until)
-        head = heading(item, archive.session)
-        cost = count(quoted(text)) + (GAP_TOKENS if head in heads else count(head) + 1)
-        if cost > left:
-            continue
-        seen.add(key)
-        heads.add(head)
-        left -= cost
-        taken.append(item)
-        if left < ITEM_TOKENS * 2 or len(taken) == request.passages:
+        later = newer(passage)
+        if later is None:
+            basket.add(item)
+        else:
+            instead = None if stands(later) else basket.fitting(later, relevance)
+            if instead:
+                basket.add(instead)
+            basket.add(replace(item, until=later.entry.turn))
+        if basket.is_full:
             break
-    return taken
+    return basket.taken
+
+
+class Basket:
+    """What is taken for a request, and the tokens that are `left`."""
+
+    def __init__(self, request: Request, archive: Archive, chat: Chat, count: TokenCounter) -> None:
+        self.request, self.archive, self.chat, self.count = request, archive, chat, count
+        self.taken: list[Recalled] = []
+        self.left = request.token_limit
+        self._texts, self._headings = set[str](), set[str]()
+
+    @property
+    def is_full(self) -> bool:
+        return self.left < ITEM_TOKENS * 2 or len(self.taken) == self.request.passages
+
+    def fitting(self, passage: Passage, relevance: float) -> Recalled | None:
+        """The passage as it would be handed out; None where it is there already, does not fit, or is code
+        that does not stand."""
+        entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
+        if self.request.full:
+            whole = self.archive.store.original(entry.id) or ""
+            if self.count(whole) + ITEM_TOKENS <= self.left:
+                text, start, end = whole, 0, len(whole)
+        if squeeze(text) in self._texts or any(
+            t.entry_id == entry.id and t.start <= start and end <= t.end for t in self.taken
+        ):
+            return None
+        label = fate(self.archive, self.chat, entry)
+        if self.request.unasked and label and stands_in_code(entry, start):
+            return None
+        item = quote(entry, text, start, end, relevance, label=label)
+        return item if self.cost(item) <= self.left else None
+
+    def cost(self, item: Recalled) -> int:
+        """The tokens that a passage adds to a note."""
+        head = heading(item, self.archive.session)
+        above = GAP_TOKENS if head in self._headings else self.count(head) + 1
+        return self.count(quoted(item.text)) + above
+
+    def add(self, item: Recalled) -> None:
+        """Take a passage, if it still fits."""
+        cost = self.cost(item)
+        if cost <= self.left and len(self.taken) != (self.request.passages or -1):
+            self.left -= cost
+            self.taken.append(item)
+            self._texts.add(squeeze(item.text))
+            self._headings.add(heading(item, self.archive.session))
 
 
 def worth_taking(spent_share: float, best: float) -> float:

@@ -11,6 +11,7 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity
 from aider_gardener.recall import recall
 from aider_gardener.recall.candidates import Request, recall_part
+from aider_gardener.recall.match import Match
 from aider_gardener.recall.ranking import Passage
 
 QUESTION = "On which day does the escrow account close after the reconciliation job?"
@@ -140,3 +141,15 @@ def test_each_passage_says_what_made_it_come() -> None:
     match = next(item.match for item in chat().recall(QUESTION) if item.text == ANSWER)
     assert {"escrow", "account", "reconciliation"} <= set(match.words)
     assert str(match).startswith("words: ") and match.meaning == 0.0
+
+
+def test_what_no_search_found_can_be_told_too() -> None:
+    gardener = make_gardener()
+    filler = " ".join(f"Sentence {n} of a long prompt says nothing of it at all." for n in range(40))
+    newer = "ok, from now on always update the migrations folder too."
+    gardener.sync(talk((RULE, "ok"), (f"{newer}\n\n{filler}", "done"), ("go on", "done")), [])
+    whole = gardener.recall("migrations folder", full=True)
+    assert any(filler in item.text for item in whole)
+    replaced = recall.holding(gardener.state.chat.entries[2], newer)
+    assert newer in replaced.text and len(replaced.text) < len(filler)
+    assert recall.why(whole[0], [], None, {}, 0.0) == Match()
