@@ -24,7 +24,7 @@ from aider_gardener.plan.goals import Goal, Pressure
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import Piece, failed_edits
 from aider_gardener.reading.source import infer_source
-from aider_gardener.recall.candidates import Request, recall_part
+from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.settings import Settings
 
@@ -205,7 +205,8 @@ class Gardener:
         `standing` is the text of the files in the chat: what stands there is not recalled.
         """
         state = self.state
-        budget = min(int(state.recall_budget * recall_part(question)), state.room)
+        part = recall_part(question)
+        budget = min(int(state.recall_budget * part), state.room)
         stands = not state.chat.fidelity and not state.settings.recall_sessions
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
         if not state.acts or stands or left <= 0 or not question.strip():
@@ -219,6 +220,7 @@ class Gardener:
                 threshold=state.settings.recall_threshold,
                 standing=standing,
                 older=state.settings.recall_sessions,
+                order=part == ORDINARY_SHARE,
             )
             return state.recollection.note(state.chat, request, state.count)
 

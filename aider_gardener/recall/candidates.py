@@ -63,7 +63,8 @@ class Request:
 
     `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
     (seconds since the epoch) those that came at that time or later; at most so many `passages`
-    come (0: as many as fit). `why`: who asks wants to be told what made each come."""
+    come (0: as many as fit). `why`: who asks wants to be told what made each come. `order`: the prompt asks
+    for nothing of the past."""
 
     query: str
     token_limit: int = 1_000
@@ -78,6 +79,7 @@ class Request:
     since: float = 0.0
     passages: int = 0
     why: bool = False
+    order: bool = False
 
     def wants(self, entry: Entry) -> bool:
         """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the

@@ -50,12 +50,13 @@ STANDING_SHARE = 0.5
 """Unasked, what is worth less than this share of the best passage that stands in the prompt is left out."""
 Ranked = tuple[float, float, Passage]
 """A passage with its points (see `ranking.in_order`) and its score."""
-WORTH_FIRST, WORTH_LAST = 1 / 3, 8 / 15
+WORTH_FIRST, WORTH_LAST = 0.33, 0.62
 """Unasked, the points of `ranking.in_order` that a passage needs, as a share of those of the best: the first,
 and one that fills the limit."""
-POOR, RICH = 0.85, 1.8
+POOR, RICH, ORDER = 1.1, 1.8, 1.5
 """The best counts as at least, and at most, so many points: where nothing fits well more of it comes, but not
-everything, and what fits well is not left out for what fits better still."""
+everything, and what fits well is not left out for what fits better still. For an order it counts as at least
+as many as the last: what little fits it is rarely worth its tokens."""
 SMALL_TALK = frozenset(
     "again agreed ahead alright awesome back bye commit continue cool correct done exactly fine first fix"
     " fixed go going good great hello help hey hi hm hmm lgtm look looks nah next nice nope ok okay perfect"
@@ -228,7 +229,8 @@ def take(
     best = 0.0
     for points, relevance, passage in ranked:
         best = best or points
-        if request.unasked and points < worth_taking(1 - basket.left / request.token_limit, best):
+        spent = 1 - basket.left / request.token_limit
+        if request.unasked and points < worth_taking(spent, best, ORDER if request.order else POOR):
             continue
         item = basket.fitting(passage, relevance)
         if item is None:
@@ -293,11 +295,11 @@ class Basket:
             self._headings.add(heading(item, self.archive.session))
 
 
-def worth_taking(spent_share: float, best: float) -> float:
+def worth_taking(spent_share: float, best: float, least: float = POOR) -> float:
     """The least points of a passage that is still worth its tokens, given the best one's, once this share of
     the limit is spent: what is recalled is paid in full on each call, so the more there is the better the
     next must be."""
-    return (WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share) * min(max(best, POOR), RICH)
+    return (WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share) * min(max(best, least), RICH)
 
 
 def fate(archive: Archive, chat: Chat, entry: Entry) -> str:
