@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from operator import mul
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import Word, query_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
@@ -115,7 +116,8 @@ def recall(
     """The passages that fit the request best, best first, within its token limit."""
     words = query_words(request.query)
     if request.unasked:
-        words = [word for word in words if word.text not in SMALL_TALK]
+        idle = SMALL_TALK | stop_words([word.text for word in words])
+        words = [word for word in words if word.text not in idle]
     if not words or request.token_limit <= 0:
         return []
     passages, far = candidates(archive, chat, request)
