@@ -2,8 +2,9 @@
 
 Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
 best that fit are taken, no text twice and nothing that stands in the prompt anyway. What no longer holds is
-no evidence: code of an edit that was undone or never applied does not come unasked, and a rule that the user
-replaced comes behind the one in its place, with the turn until which it held.
+no evidence: code of an edit that was undone or never applied is no help with an order, and says what became of
+it to who asks; a rule that the user replaced comes behind the one in its place, with the turn until which it
+held.
 
 One chat uses it when the user asks, and unasked before a prompt is sent.
 """
@@ -222,7 +223,7 @@ def take(
     stands: Callable[[Passage], bool] = lambda _passage: False,
 ) -> list[Recalled]:
     """The best passages that fit, no text twice, given the points of each, its score and itself; unasked
-    only those that are worth their tokens, and no code of an edit that does not stand.
+    only those that are worth their tokens, and for an order no code of an edit that does not stand.
 
     `newer` gives the passage that replaced a rule in another: it comes first, unless it `stands` in the
     prompt anyway.
@@ -264,8 +265,8 @@ class Basket:
         return self.left < ITEM_TOKENS * 2 or len(self.taken) == self.request.passages
 
     def fitting(self, passage: Passage, relevance: float) -> Recalled | None:
-        """The passage as it would be handed out; None where it is there already, does not fit, or is code
-        that does not stand."""
+        """The passage as it would be handed out; None where it is there already, does not fit, or is, for
+        an order, code that does not stand."""
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if self.request.full:
             whole = self.archive.store.original(entry.id) or ""
@@ -276,7 +277,7 @@ class Basket:
         ):
             return None
         label = fate(self.archive, self.chat, entry)
-        if self.request.unasked and label and stands_in_code(entry, start):
+        if self.request.order and label and stands_in_code(entry, start):
             return None
         item = quote(entry, text, start, end, relevance, label=label)
         return item if self.cost(item) <= self.left else None

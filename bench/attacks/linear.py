@@ -21,11 +21,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.store.words import query_words
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
 from aider_gardener.compress.listings import WRITERS
@@ -91,6 +93,10 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "entry": lambda text: entry_of(text, Source(SourceKind.TYPED)),
     "reader": lambda text: READERS["table"],
     "points": lambda text: 1.0,
+    "entries": lambda text: [replace(entry_of(text, Source(SourceKind.TYPED)), seq=2)],
+    "words": lambda text: query_words(text[:2_000]),
+    "similarity": lambda text: 0.5,
+    "beside": lambda text: False,
 }
 """What each parameter of a public function is given, made from the text."""
 

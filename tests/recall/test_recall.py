@@ -109,6 +109,7 @@ ESCROW_DAY = 18  # the escrow account closes after the reconciliation job
 >>>>>>> REPLACE
 ```
 """
+ORDER = "make the escrow account close after the reconciliation job"
 FAILED = (
     "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: nothing like it in fees.py"
 )
@@ -127,14 +128,14 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
     if undone:
         gardener.edit_undone()
     apply(gardener.state, dict.fromkeys(range(2 + 2 * len(after)), Fidelity.HIDDEN), "made")
-    unasked = gardener.recall_note(QUESTION, "")
-    assert "closes on the 18th now" in unasked and "ESCROW_DAY = 18" not in unasked
-    assert ("its edit was undone" if undone else "its edit was not applied") in unasked
-    asked = recall.recall_note(gardener.recall(QUESTION))
-    assert "ESCROW_DAY = 18" in asked, "who asks for it may see it"
+    ordered = gardener.recall_note(ORDER, "")
+    assert "closes on the 18th now" in ordered and "ESCROW_DAY = 18" not in ordered
+    for asked in (gardener.recall_note(QUESTION, ""), recall.recall_note(gardener.recall(QUESTION))):
+        assert "ESCROW_DAY = 18" in asked, "who asks for it may see it"
+        assert ("its edit was undone" if undone else "its edit was not applied") in asked
     stands = hidden([("move the escrow account", EDIT)])
     apply(stands.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "made")
-    assert "ESCROW_DAY = 18" in stands.recall_note(QUESTION, "")
+    assert "ESCROW_DAY = 18" in stands.recall_note(ORDER, "")
 
 
 def test_each_passage_says_what_made_it_come() -> None:
