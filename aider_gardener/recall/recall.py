@@ -2,9 +2,9 @@
 
 Full text and, where there is an embedder, vectors find candidates; `ranking` puts them in order; the
 best that fit are taken, no text twice and nothing that stands in the prompt anyway. What no longer holds is
-no evidence: code of an edit that was undone or never applied is no help with an order, and says what became of
-it to who asks; a rule that the user replaced comes behind the one in its place, with the turn until which it
-held.
+no evidence: code of an edit that was undone or never applied does not come for an order, and for a question
+says what became of it; a rule that the user replaced comes behind the one in its place, with the turn until
+which it held.
 
 One chat uses it when the user asks, and unasked before a prompt is sent.
 """
