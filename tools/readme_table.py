@@ -36,6 +36,14 @@ ORDER = ("none", "stock", "stock-fixed", "gardener", "no-history")
 GARDENER, RIVAL = "gardener", "stock-fixed"
 """Whose worst session is shown, and beside what."""
 
+LIMITED = ("gpt-4o", "deepseek/deepseek-chat")
+"""The models whose costs are held against the limit."""
+
+LIMIT_SAID = (
+    " cost / limit is that of the input over what it would be if all that stood in the gardener's last"
+    " prompt were read from the cache wherever it stands;"
+)
+
 CHAT = "{} as a plain chat"
 
 Row = Mapping[str, Any]
@@ -125,6 +133,11 @@ def figures(first: Row) -> list[tuple[str, Callable[[Row], str]]]:
         ),
         ("tokens billed", lambda row: count(row["tokens_billed"])),
         *((price_name(cost), price(place)) for place, cost in enumerate(first["costs"])),
+        *(
+            (limit_name(cost), over_limit(place))
+            for place, cost in enumerate(first["costs"])
+            if limited(cost)
+        ),
         ("history rewritten by an LLM", lambda row: count(row["llm_compactions"])),
         ("LLM summaries thrown away", lambda row: count(row["llm_discarded"])),
         ("history rewritten by a plan", lambda row: count(row["plan_compactions"])),
@@ -207,6 +220,19 @@ def price(place: int) -> Callable[[Row], str]:
     return lambda row: f"{row['costs'][place]['cached']['usd']:.2f}"
 
 
+def limited(cost: Row) -> bool:
+    """Whether a row is made of this cost and its limit; results of earlier versions have no limit."""
+    return cost["model"] in LIMITED and "--cache-prompts" not in cost["provider"] and "over_limit" in cost
+
+
+def limit_name(cost: Row) -> str:
+    return f"cost / limit, {str(cost['model']).rpartition('/')[2]}"
+
+
+def over_limit(place: int) -> Callable[[Row], str]:
+    return lambda row: f"{row['costs'][place]['over_limit']:.2f}"
+
+
 def overhead(row: Row) -> str:
     measured = row["measured"]
     p50, p95 = measured["overhead_ms_p50"], measured["overhead_ms_p95"]
@@ -222,6 +248,7 @@ def caption(report: Row) -> list[str]:
         f" history budget {', '.join(count(tokens) for tokens in budgets)}), aider {made_by['aider']},"
         f" tokens counted by {made_by['tokenizer']}, commit {made_by['commit'] or 'unknown'}."
         " Costs are at the providers' prices with every turn within five minutes of the one before;"
+        f"{LIMIT_SAID if any(map(limited, shown(report)[0]['costs'])) else ''}"
         " overhead is the time that the gardener adds to a turn."
     )
     lines = textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

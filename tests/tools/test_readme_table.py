@@ -212,3 +212,18 @@ def test_plain_chats_have_a_worst_session_too(project: Path) -> None:
 def test_a_single_session_has_no_worst_one(project: Path) -> None:
     put(sessions(shop=(4, 19)))
     assert "worst session" not in readme_table.section()
+
+
+def test_the_cost_over_the_limit_stands_in_the_table_where_the_results_have_it(project: Path) -> None:
+    value = results(summary("gardener"), summary("none"))
+    for row, ratio in zip(value["totals"], (1.04, 1.5), strict=True):
+        row["costs"][0]["over_limit"] = ratio
+    put(value)
+    text = " ".join(readme_table.section().split())
+    assert "| cost / limit, gpt-4o | 1.50 | 1.04 |" in text
+    assert "cost / limit, gemini" not in text and "wherever it stands" in text
+    for row in value["totals"]:
+        for cost in row["costs"]:
+            del cost["over_limit"]
+    put(value)
+    assert "limit" not in readme_table.section(), "results of earlier versions have no limit"

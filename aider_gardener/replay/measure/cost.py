@@ -1,24 +1,29 @@
 """What a run would have cost: every call at the provider's own prices, prompt caches included.
 
-Prices are US dollars from litellm's local table. Token counts are those of the run's own tokenizer
-for every provider, so costs compare variants, not providers.
+Prices are US dollars from litellm's local table, of prompts up to 200,000 tokens where a provider asks
+more for longer ones. Token counts are those of the run's own tokenizer for every provider, so costs
+compare variants, not providers.
 
-How much of a prompt a cache holds is decided by whole messages, the first that differs ends it: a
-lower bound, since the beginning of that message might be shared too. A call may hit what any
-earlier call of the same model within the window has sent. Sessions carry no clock, so each is shown
-twice: every call within the window (`Window.SESSION`), and only calls of the same turn, which is
-retries and reflections (`Window.TURN`).
+A cache that works by itself reads the longest beginning, counted in tokens, that any earlier call of
+the same model has sent; one with marks reads whole messages up to a mark. Nothing is read of a call
+that was sent longer ago than the provider's time to live. Most recordings carry no clock: then each
+turn is taken to come within that time, and a second figure counts only calls of the same turn, which
+is retries and reflections (`Window`).
+
+The *limit* of a run is what it costs if each token that stood in the last prompt, wherever, is read from
+the cache, minimum and block left aside: no order of the same messages makes it cheaper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import Enum
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
+from aider_gardener.replay.measure.sharing import with_sharing
 
 
 class Rule(str, Enum):
@@ -34,13 +39,17 @@ class Rule(str, Enum):
 class Window(str, Enum):
     """Which earlier calls a cache still holds."""
 
-    SESSION = "all turns within 5 minutes"
+    SESSION = "all turns within the time to live"
     TURN = "none across turns"
 
 
 @dataclass(frozen=True)
 class Provider:
-    """One column of costs: the models of main and weak calls, and the cache's rule and units."""
+    """One column of costs: the models of main and weak calls, and the cache's rule and units.
+
+    A beginning shorter than `minimum_tokens` is not cached; a longer one in blocks of `unit_tokens`.
+    `ttl_seconds` after its last use it is gone.
+    """
 
     name: str
     main: str
@@ -48,14 +57,26 @@ class Provider:
     rule: Rule
     minimum_tokens: int = 1024
     unit_tokens: int = 1
+    ttl_seconds: float = 300.0
 
+
+DEEPSEEK, KIMI = "deepseek/deepseek-chat", "moonshot/kimi-k2-0905-preview"
+GEMINI = ("gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash")
 
 PROVIDERS = (
     Provider("OpenAI", "gpt-4o", "gpt-4o-mini", Rule.PREFIX, unit_tokens=128),
-    Provider("DeepSeek", "deepseek/deepseek-chat", "deepseek/deepseek-chat", Rule.PREFIX, unit_tokens=64),
+    Provider("DeepSeek", DEEPSEEK, DEEPSEEK, Rule.PREFIX, minimum_tokens=64, unit_tokens=64),
     Provider("Anthropic", "claude-sonnet-4-5", "claude-haiku-4-5", Rule.NONE),
     Provider("Anthropic --cache-prompts", "claude-sonnet-4-5", "claude-haiku-4-5", Rule.BREAKPOINTS),
+    Provider("Google", *GEMINI, Rule.PREFIX, minimum_tokens=2048),
+    Provider("Moonshot", KIMI, KIMI, Rule.PREFIX, minimum_tokens=256, unit_tokens=256),
 )
+"""Five providers, Anthropic in two ways. OpenAI's, DeepSeek's, Anthropic's and Google's units are those
+they publish; Google's minimum is that of Gemini 2.5, newer models ask for 4,096. Moonshot publishes none:
+its blocks of 256 are what its users have measured."""
+
+NET_READ = 0.1
+"""What a cached token counts among net tokens: about the share of the full price that it costs."""
 
 LOOKBACK_BLOCKS = 20
 """How many messages before a mark Anthropic looks for an earlier write."""
@@ -63,23 +84,38 @@ LOOKBACK_BLOCKS = 20
 
 @dataclass(frozen=True)
 class Bill:
-    """Tokens by what is charged for them, and the sum in US dollars."""
+    """Tokens by what is charged for them, and the sum in US dollars, with what of it is for output."""
 
     usd: float = 0.0
     input_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
+    output_usd: float = 0.0
+
+    @property
+    def input_usd(self) -> float:
+        return self.usd - self.output_usd
 
 
 @dataclass(frozen=True)
 class Cost:
-    """One provider's bills: with the cache kept through the session, and within turns only."""
+    """One provider's bills: with the cache kept through the session, and within turns only.
+
+    `limit` is the least that the prompts of a run could have cost: this run's, or another's of the same
+    session that it is held against (`Summary.limit_of`).
+    """
 
     provider: str
     model: str
     cached: Bill
     uncached: Bill
+    limit: Bill = Bill()
+
+    @property
+    def over_limit(self) -> float:
+        """The input's cost, with the cache kept, as a multiple of the limit's; 0 without a limit."""
+        return self.cached.input_usd / self.limit.input_usd if self.limit.input_usd else 0.0
 
 
 def prices_of(model: str) -> Prices:
@@ -95,23 +131,33 @@ def prices_of(model: str) -> Prices:
     return Prices.of(row)
 
 
-class PromptCache:
-    """What one model's provider has seen, as a set of prompt prefixes with the turn of the last use.
+def held(earlier: ModelCall, call: ModelCall, provider: Provider, window: Window) -> bool:
+    """Whether the provider's cache still holds at a call what an earlier one has sent."""
+    if window is Window.TURN and earlier.turn != call.turn:
+        return False
+    if earlier.at is None or call.at is None:
+        return True
+    return call.at - earlier.at <= provider.ttl_seconds
 
-    `hit` must be asked before `add`, with the prefixes of the same call (see `prefixes`).
+
+class PromptCache:
+    """What one model's provider has seen up to its marks: prefixes of prompts, each with its last call.
+
+    `holds` must be asked before `add`, with the prefixes of the same call (see `prefixes`).
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, provider: Provider, window: Window) -> None:
+        self.provider = provider
         self.window = window
-        self.turns: dict[int, int] = {}
+        self.calls: dict[int, ModelCall] = {}
 
-    def holds(self, prefix: int, turn: int) -> bool:
-        seen = self.turns.get(prefix)
-        return seen is not None and (self.window is Window.SESSION or seen == turn)
+    def holds(self, prefix: int, call: ModelCall) -> bool:
+        seen = self.calls.get(prefix)
+        return seen is not None and held(seen, call, self.provider, self.window)
 
-    def add(self, prefixes: Iterable[int], turn: int) -> None:
+    def add(self, prefixes: Iterable[int], call: ModelCall) -> None:
         for prefix in prefixes:
-            self.turns[prefix] = turn
+            self.calls[prefix] = call
 
 
 def prefixes(prompt: Sequence[tuple[str, int, str]]) -> list[int]:
@@ -153,16 +199,35 @@ def breakpoints(prompt: Sequence[tuple[str, int, str]], mark: HistoryMark | None
     return sorted(index for index in found if index is not None)
 
 
-def split_prefix(call: ModelCall, provider: Provider, cache: PromptCache) -> tuple[int, int]:
+def model_of(call: ModelCall, provider: Provider) -> str:
+    """The provider's model that a call goes to: the weak one unless it is of kind "main"."""
+    return provider.main if call.kind == MAIN else provider.weak
+
+
+def shared_tokens(
+    call: ModelCall,
+    calls: Sequence[ModelCall],
+    provider: Provider,
+    window: Window = Window.SESSION,
+    before: int | None = None,
+) -> int:
+    """Tokens of the longest beginning that a cache of this model still holds, of any size.
+
+    With `before` only calls before that place among the run's count.
+    """
+    model, longest = model_of(call, provider), 0
+    for place, tokens in call.shared or ():
+        earlier = calls[place]
+        if model_of(earlier, provider) == model and held(earlier, call, provider, window):
+            longest = max(longest, tokens if before is None or place < before else 0)
+    return min(longest, call.prompt_tokens)
+
+
+def split_prefix(
+    call: ModelCall, calls: Sequence[ModelCall], provider: Provider, window: Window
+) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that finds prefixes by itself."""
-    keys = prefixes(call.prompt)
-    shared = 0
-    for key, (_, tokens, _) in zip(keys, call.prompt, strict=True):
-        if not cache.holds(key, call.turn):
-            break
-        shared += tokens
-    cache.add(keys, call.turn)
-    shared = min(shared, call.prompt_tokens)
+    shared = shared_tokens(call, calls, provider, window)
     if shared < provider.minimum_tokens:
         return 0, 0
     return shared // provider.unit_tokens * provider.unit_tokens, 0
@@ -181,50 +246,103 @@ def split_breakpoints(
         index
         for at in marks
         for index in range(at, max(-1, at - LOOKBACK_BLOCKS), -1)
-        if cache.holds(keys[index], call.turn)
+        if cache.holds(keys[index], call)
     ]
     read = min(ends[max(hits)], call.prompt_tokens) if hits else 0
     written = min(ends[marks[-1]], call.prompt_tokens) if marks else 0
-    cache.add((keys[at] for at in marks), call.turn)
-    cache.add((keys[index] for index in hits), call.turn)
+    cache.add((keys[at] for at in marks), call)
+    cache.add((keys[index] for index in hits), call)
     return read, max(0, written - read)
 
 
+def charged(call: ModelCall, price: Prices, read: int, written: int) -> Bill:
+    """One call of whose prompt so many tokens are read from a cache and written to it."""
+    rest = call.prompt_tokens - read - written
+    output = call.completion_tokens * price.output
+    usd = rest * price.input + read * price.cache_read + written * price.cache_write + output
+    return Bill(usd, rest, read, written, call.completion_tokens, output)
+
+
+def added(bills: Iterable[Bill]) -> Bill:
+    """The sum of bills."""
+    return Bill(*(sum(values) for values in zip(*(astuple(Bill()), *map(astuple, bills)), strict=True)))
+
+
 def bill(
-    calls: Iterable[ModelCall], provider: Provider, window: Window, mark: HistoryMark | None = None
+    calls: Sequence[ModelCall], provider: Provider, window: Window, mark: HistoryMark | None = None
 ) -> Bill:
-    """Charge all calls in order. A call that isn't of kind "main" goes to the weak model.
+    """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model.
 
     `mark` is given for the gardener's variants. A provider's caches are apart by model.
     """
-    caches: dict[str, PromptCache] = {}
+    calls = with_sharing(calls)
     table = {model: prices_of(model) for model in {provider.main, provider.weak}}
-    usd, plain, reads, writes, output = 0.0, 0, 0, 0, 0
+    cache, bills = PromptCache(provider, window), []
     for call in calls:
-        model = provider.main if call.kind == MAIN else provider.weak
-        cache = caches.setdefault(model, PromptCache(window))
         read, written = 0, 0
         if provider.rule is Rule.PREFIX:
-            read, written = split_prefix(call, provider, cache)
+            read, written = split_prefix(call, calls, provider, window)
         elif provider.rule is Rule.BREAKPOINTS and call.kind == MAIN:
             read, written = split_breakpoints(call, provider, cache, mark)
-        rest = call.prompt_tokens - read - written
-        price = table[model]
-        usd += rest * price.input + read * price.cache_read + written * price.cache_write
-        usd += call.completion_tokens * price.output
-        plain, reads, writes = plain + rest, reads + read, writes + written
-        output += call.completion_tokens
-    return Bill(usd, plain, reads, writes, output)
+        bills.append(charged(call, table[model_of(call, provider)], read, written))
+    return added(bills)
+
+
+def standing(calls: Sequence[ModelCall], provider: Provider) -> list[int]:
+    """For each call the tokens that stood in the last one of its model; in an earlier one, if that shares
+    more with it from the beginning."""
+    found, last = [], dict[str, ModelCall]()
+    for call in calls:
+        before = last.get(model_of(call, provider))
+        fresh = before is not None and held(before, call, provider, Window.SESSION)
+        again = min(call.standing_tokens or 0, call.prompt_tokens) if fresh else 0
+        found.append(max(again, shared_tokens(call, calls, provider)))
+        last[model_of(call, provider)] = call
+    return found
+
+
+def limit(calls: Sequence[ModelCall], provider: Provider) -> Bill:
+    """The least that these prompts could have cost: all that stands again is read from the cache.
+
+    Where a cache is written to at a price of its own, only what the next call reads and no earlier one
+    has written is written.
+    """
+    calls = with_sharing(calls)
+    reads, bills = standing(calls, provider), []
+    following: dict[str, int] = {}
+    for place in range(len(calls) - 1, -1, -1):
+        call, model, written = calls[place], model_of(calls[place], provider), 0
+        if model in following and provider.rule is not Rule.PREFIX:
+            after = following[model]
+            old = max(reads[place], shared_tokens(calls[after], calls, provider, before=place))
+            written = min(call.prompt_tokens - reads[place], max(0, reads[after] - old))
+        following[model] = place
+        bills.append(charged(call, prices_of(model), reads[place], written))
+    return added(bills)
+
+
+def net_tokens(calls: Sequence[ModelCall]) -> tuple[int, int]:
+    """Tokens of all prompts, those from a cache as a tenth: as they were sent, and at the limit.
+
+    It goes by no provider's minimum, block or price.
+    """
+    calls, plain = with_sharing(calls), Provider("", "main", "weak", Rule.PREFIX)
+    sent = sum(call.prompt_tokens for call in calls)
+    read = sum(shared_tokens(call, calls, plain) for call in calls)
+    again = sum(standing(calls, plain))
+    return round(sent - (1 - NET_READ) * read), round(sent - (1 - NET_READ) * again)
 
 
 def costs(calls: Sequence[ModelCall], mark: HistoryMark | None = None) -> list[Cost]:
-    """A Cost for each of PROVIDERS."""
+    """A Cost for each of PROVIDERS, with the run's own limit."""
+    calls = with_sharing(calls)
     return [
         Cost(
             provider=provider.name,
             model=provider.main,
             cached=bill(calls, provider, Window.SESSION, mark),
             uncached=bill(calls, provider, Window.TURN, mark),
+            limit=limit(calls, provider),
         )
         for provider in PROVIDERS
     ]

@@ -24,6 +24,13 @@ class ModelCall:
     `prompt` holds for each message, in order, [first 16 hex digits of the SHA-256 of role and
     content, tokens, part]; its tokens add up to `prompt_tokens` less the fixed overhead of a
     request. `recorded_messages` is the number of messages in the recording's prompt, 0 if unknown.
+
+    `shared` says what a prefix cache can read: (place of an earlier call among the run's, from 0; tokens
+    that both prompts begin with), the latest call first, then each earlier one that shares more than all
+    later ones; those of the main model and those of weak models each for themselves.
+    `standing_tokens` are the tokens of the prompt that stood in the last one of the same model, wherever.
+    Both are None in results of versions that did not keep them. `at` is when the turn was typed, in
+    seconds since the epoch, None if the recording does not say.
     """
 
     turn: int
@@ -37,6 +44,9 @@ class ModelCall:
     parts: Mapping[str, int]
     prompt: tuple[tuple[str, int, str], ...]
     reply_sha: str = ""
+    shared: tuple[tuple[int, int], ...] | None = None
+    standing_tokens: int | None = None
+    at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,11 @@ class Measured:
 @dataclass(frozen=True)
 class Provenance:
     """What a result depends on. Results whose provenance differs in more than `settings`,
-    `history_tokens` and the variant aren't comparable."""
+    `history_tokens` and the variant aren't comparable.
+
+    `map_tokens` is the budget of the repository map, None in results of versions that did not keep it;
+    `cache_prompts` whether aider ran with `--cache-prompts`.
+    """
 
     gardener: str
     commit: str
@@ -159,6 +173,8 @@ class Provenance:
     session_sha256: str
     probes_sha256: str
     python: str
+    map_tokens: int | None = None
+    cache_prompts: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,7 +281,9 @@ class ReplayResult:
 
 def read_call(row: Mapping[str, Any]) -> ModelCall:
     prompt = tuple((str(sha), int(tokens), str(part)) for sha, tokens, part in row["prompt"])
-    return ModelCall(**{**row, "prompt": prompt})
+    shared = row.get("shared")
+    pairs = None if shared is None else tuple((int(place), int(tokens)) for place, tokens in shared)
+    return ModelCall(**{**row, "prompt": prompt, "shared": pairs})
 
 
 def read_probe(row: Mapping[str, Any]) -> ProbeResult:

@@ -18,7 +18,7 @@ from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.carryover import CarryOver, carry_over
-from aider_gardener.replay.measure.cost import Bill, Cost, HistoryMark, costs
+from aider_gardener.replay.measure.cost import Cost, HistoryMark, added, costs, net_tokens
 from aider_gardener.replay.measure.probes import tally
 from aider_gardener.replay.measure.result import ProbeResult, Provenance, ReplayResult
 from aider_gardener.replay.session.session import Session
@@ -32,7 +32,21 @@ DISTANCES: tuple[tuple[str, int, int], ...] = (("≤ 10", 0, 10), ("11–25", 11
 READ_TOKENS_PER_SECOND, WRITE_TOKENS_PER_SECOND, CALL_SECONDS = 5_000.0, 60.0, 0.5
 """The rate by which the wall-clock of LLM summaries is modelled, where none was measured."""
 
-ALIKE = ("gardener", "commit", "aider", "litellm", "model", "weak_model", "tokenizer", "window_tokens")
+LIMIT_OF = "gardener"
+"""The variant whose prompts give the limit of a session, for every variant that is run beside it."""
+
+ALIKE = (
+    "gardener",
+    "commit",
+    "aider",
+    "litellm",
+    "model",
+    "weak_model",
+    "tokenizer",
+    "window_tokens",
+    "map_tokens",
+    "cache_prompts",
+)
 """What two results must share to be compared."""
 
 ALIKE_IN_SESSION = (*ALIKE, "session_sha256", "probes_sha256")
@@ -69,7 +83,9 @@ class Summary:
     Compactions count rewrites of the history; `llm_discarded` are summaries that were paid for and
     thrown away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured.
     `decoys` counts wrong answers by kind: asked, and how many seemed present and supported.
-    `answered` counts what a real model was asked, and what it answered right.
+    `answered` counts what a real model was asked, and what it answered right. `net_tokens` are those of
+    the prompts, read from a cache as a tenth; `limit_net_tokens` the same at the limit. `limit_of` is the
+    variant whose prompts gave the limit, here and in `costs`.
     """
 
     session: str
@@ -93,6 +109,9 @@ class Summary:
     overhead_ms: tuple[float, ...] = ()
     decoys: Mapping[str, Recall] = field(default_factory=dict)
     answered: tuple[int, int] = (0, 0)
+    net_tokens: int = 0
+    limit_net_tokens: int = 0
+    limit_of: str = ""
 
     @property
     def is_floor(self) -> bool:
@@ -112,6 +131,7 @@ class ReplayReport:
 def summarize(result: ReplayResult, session: Session) -> Summary:
     """The figures of one replay; needs the result's texts for the carry-over."""
     llm = [event for event in result.compactions if event.by == "llm"]
+    net, least = net_tokens(result.calls)
     return Summary(
         session=result.session,
         variant=result.variant,
@@ -142,6 +162,9 @@ def summarize(result: ReplayResult, session: Session) -> Summary:
         overhead_ms=tuple(s * 1000 for _, s in sorted(result.measured.overhead_seconds.items())),
         decoys={kind: Recall(*counts) for kind, counts in tally(result.decoys).items()},
         answered=answered(result.probes),
+        net_tokens=net,
+        limit_net_tokens=least,
+        limit_of=result.variant,
     )
 
 
@@ -246,19 +269,36 @@ def total(name: str, rows: Sequence[Summary]) -> Summary:
         overhead_ms=summed(lambda row: row.overhead_ms),
         decoys=merged(lambda row: row.decoys),
         answered=(summed(lambda row: row.answered[0]), summed(lambda row: row.answered[1])),
+        net_tokens=summed(lambda row: row.net_tokens),
+        limit_net_tokens=summed(lambda row: row.limit_net_tokens),
+        limit_of=rows[0].limit_of if len({row.limit_of for row in rows}) == 1 else "",
     )
 
 
 def total_cost(found: Sequence[Cost]) -> Cost:
     """The sum of one provider's costs."""
-
-    def summed(bills: Sequence[Bill]) -> Bill:
-        return Bill(*(sum(values) for values in zip(*(asdict(one).values() for one in bills), strict=True)))
-
     return replace(
         found[0],
-        cached=summed([one.cached for one in found]),
-        uncached=summed([one.uncached for one in found]),
+        cached=added(one.cached for one in found),
+        uncached=added(one.uncached for one in found),
+        limit=added(one.limit for one in found),
+    )
+
+
+def with_one_limit(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+    """The summaries, those of a session held against the limit of LIMIT_OF where that ran on it."""
+    limits = {summary.session: summary for summary in summaries if summary.variant == LIMIT_OF}
+    return tuple(limited_by(summary, limits.get(summary.session, summary)) for summary in summaries)
+
+
+def limited_by(summary: Summary, other: Summary) -> Summary:
+    """The summary with the limit of another variant of its session."""
+    pairs = zip(summary.costs, other.costs, strict=True)
+    return replace(
+        summary,
+        costs=tuple(replace(own, limit=theirs.limit) for own, theirs in pairs),
+        limit_net_tokens=other.limit_net_tokens,
+        limit_of=other.limit_of,
     )
 
 
@@ -288,7 +328,7 @@ def make_report(found: Sequence[tuple[ReplayResult, Summary]], notes: Sequence[s
     """Put results together; ReplayError if they are unlike."""
     results = tuple(result for result, _ in found)
     check_alike(results)
-    summaries = tuple(summary for _, summary in found)
+    summaries = with_one_limit([summary for _, summary in found])
     return ReplayReport(results, summaries, totals(summaries), tuple(notes))
 
 
@@ -311,6 +351,8 @@ def report_json(report: ReplayReport) -> dict[str, Any]:
 
 def summary_json(summary: Summary) -> dict[str, Any]:
     value = asdict(summary)
+    for row, cost in zip(value["costs"], summary.costs, strict=True):
+        row["over_limit"] = round(cost.over_limit, 3)
     value["measured"] = {
         "plan_seconds": value.pop("plan_seconds"),
         "overhead_ms_p50": percentile(summary.overhead_ms, 0.5),

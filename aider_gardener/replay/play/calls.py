@@ -13,6 +13,7 @@ from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
+from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
 from aider_gardener.replay.play.model import (
     Answer,
@@ -59,6 +60,7 @@ class Calls:
         self.clock = clock
         self.main_model = main_model
         self.asker = asker
+        self.sent = SentBefore(prompts.said)
         self.made: list[ModelCall] = []
         self.summaries: list[ModelCall] = []
 
@@ -100,12 +102,13 @@ class Calls:
         messages: Sequence[Mapping[str, Any]],
         answer: Answer,
     ) -> ModelCall:
-        """The call as it goes into the result."""
+        """The call as it goes into the result; it must come right after the one booked before."""
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
         parts = None if kind == MAIN else ["system" if m["role"] == "system" else "cur" for m in messages]
         rows = self.prompts.rows(messages, lambda m: self.counted.of_message(model, m), parts)
         said = {"role": "assistant", "content": answer.text}
+        shared, standing = self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text))
         return ModelCall(
             turn=turn,
             call=number,
@@ -118,6 +121,9 @@ class Calls:
             parts=tokens_by_part(rows),
             prompt=rows,
             reply_sha=hashlib.sha256(answer.text.encode("utf-8", "replace")).hexdigest()[:16],
+            shared=shared,
+            standing_tokens=standing,
+            at=self.recorded.typed_at(),
         )
 
     def take_summaries(self) -> list[ModelCall]:
@@ -140,6 +146,7 @@ class PromptLog:
         self.part_by_identity: dict[int, str] = {}
         self.held: list[Any] = []
         self.texts: dict[str, str] = {}
+        self.said: dict[str, tuple[str, str]] = {}
 
     def watch(self, chunks: Any) -> None:
         """Note the parts of a ChatChunks whose messages are about to be joined."""
@@ -173,12 +180,13 @@ class PromptLog:
         tokens_of: Callable[[Mapping[str, Any]], int],
         parts: Sequence[str] | None = None,
     ) -> tuple[tuple[str, int, str], ...]:
-        """(hash, tokens, part) of each message; keeps the texts by hash."""
+        """(hash, tokens, part) of each message; keeps texts, and roles with texts, by hash."""
         known = self.parts(messages) if parts is None else parts
         rows = []
         for message, part in zip(messages, known, strict=True):
             sha = short_hash(message)
-            self.texts.setdefault(sha, text_of(message.get("content")))
+            text = self.texts.setdefault(sha, text_of(message.get("content")))
+            self.said.setdefault(sha, (str(message.get("role")), text))
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 

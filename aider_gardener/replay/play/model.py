@@ -99,6 +99,10 @@ class RecordedModel:
         self.commits = self.session.of_kind("commit", turn)
         self.given = 0
 
+    def typed_at(self) -> float | None:
+        """When the turn's text was typed, in seconds since the epoch; None where nobody noted it."""
+        return next((event.at for event in self.session.of_kind("user", self.turn)), None)
+
     def unused_replies(self) -> int:
         """How many recorded replies of the turn nobody asked for."""
         return len(self.replies) - self.given

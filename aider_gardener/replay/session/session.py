@@ -50,7 +50,8 @@ class SessionEvent:
     `restart`: the host was started anew after this turn, with `files` and `edit_format`. `file`: someone
     else than the host wrote `text` to `path` before the turn (`gone`: removed it); `in_chat`: it entered
     the chat.
-    `turn` counts the user's inputs from 1.
+    `turn` counts the user's inputs from 1. `at` is when a `user` event was typed, in seconds since the
+    epoch, None if unknown.
     """
 
     kind: str
@@ -70,6 +71,7 @@ class SessionEvent:
     files: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
     edit_format: str = ""
+    at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ def parse_event(row: Mapping[str, Any], where: str) -> SessionEvent:
             files=tuple(inside(str(name)) for name in row.get("files") or ()),
             read_only=tuple(inside(str(name)) for name in row.get("read_only") or ()),
             edit_format=str(row.get("edit_format") or ""),
+            at=None if row.get("at") is None else float(row["at"]),
         )
     except (TypeError, ValueError) as problem:
         raise SessionError(f"{where}: {problem}") from problem

@@ -79,8 +79,8 @@ LIMITS = (
     "sessions were written by a language model, and so were both sides of those chats.",
     "What is carried over is counted from replies that could only use what their own prompts held then: a "
     "chat that was held with a short history shows few.",
-    "Dollars are modelled from published prices and caching rules at whole messages, with the tokens of "
-    "one tokenizer for every provider: compare the rows, not the providers.",
+    "Dollars are modelled from published prices and caching rules, with the tokens of one tokenizer for "
+    "every provider: compare the rows, not the providers.",
 )
 
 HISTORY_LIMIT = (

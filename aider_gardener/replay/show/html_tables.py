@@ -24,6 +24,7 @@ from aider_gardener.replay.show.table import (
     money,
     of_count,
     saved_share,
+    times,
     usable_turns,
     with_share,
 )
@@ -128,7 +129,8 @@ def card(what: str, before: str, after: str, difference: str) -> dict[str, str]:
 
 
 def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, Any]]:
-    """For each provider a row a variant: dollars with and without its cache, against the baseline."""
+    """For each provider a row a variant: dollars with and without its cache, against the baseline, and the
+    input's with the cache as a multiple of the limit."""
     by_variant = {summary.variant: summary for summary in summaries}
     if baseline not in by_variant:
         return []
@@ -143,6 +145,7 @@ def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, An
                     "variant": variant,
                     "cached": money(own.cached.usd),
                     "uncached": money(own.uncached.usd),
+                    "over": times(own.cached.input_usd, own.limit.input_usd),
                     "saved": "baseline" if variant == baseline else saved_share(held, own.cached.usd),
                     "read": own.cached.cache_read_tokens,
                     "plain": own.cached.input_tokens,

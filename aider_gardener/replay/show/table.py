@@ -87,6 +87,36 @@ def cost_column(number: int, name: str) -> Column:
     )
 
 
+def limit_columns() -> list[Column]:
+    """What the input costs with each provider, its cache kept, as a multiple of the limit; and net tokens."""
+    return [
+        *(limit_column(number, provider.name) for number, provider in enumerate(PROVIDERS)),
+        Column("net tokens\n/ limit", lambda row: times(row.net_tokens, row.limit_net_tokens)),
+        Column("net\ntokens", lambda row: f"{row.net_tokens:,}" if row.net_tokens else NOTHING),
+    ]
+
+
+def limit_column(number: int, name: str) -> Column:
+    vendor, _, option = name.partition(" ")
+
+    def cell(row: Summary) -> str:
+        cost = row.costs[number]
+        return times(cost.cached.input_usd, cost.limit.input_usd)
+
+    return Column(f"{vendor}\n{option or '/ limit'}", cell)
+
+
+def times(value: float, limit: float) -> str:
+    return f"{value / limit:.2f}" if limit else NOTHING
+
+
+def limit_title(rows: Sequence[Summary]) -> str:
+    """Whose prompts give the limit."""
+    names = {row.limit_of for row in rows}
+    whose = f"{names.pop()}'s prompts" if len(names) == 1 else "its own prompts"
+    return f"cost of the input, cache kept, as a multiple of the limit of {whose}"
+
+
 def money(usd: float) -> str:
     """Cents for whole dollars, a tenth of a cent below."""
     return f"{usd:,.2f}" if usd >= 1 else f"{usd:.3f}"
@@ -190,6 +220,8 @@ def tables(report: ReplayReport, width: int) -> Iterator[RenderableType]:
     for title, rows in blocks(report):
         yield Text(title, style="bold")
         yield from stacked(figures(), rows, width)
+        yield Text(limit_title(rows))
+        yield from stacked(limit_columns(), rows, width)
         if rows[0].recall.asked:
             yield Text("probes present / supported, by distance and kind")
             yield from stacked(recall_columns(rows), rows, width)
@@ -251,6 +283,9 @@ def captions(report: ReplayReport) -> list[str]:
         "tokens billed: prompt and completion of every call, weak model and retries included. Costs: "
         "with the provider's cache kept through the session / only within a turn; all with the "
         "token counts of the tokenizer named above, so compare variants, not providers.",
+        "limit: each token that stood in the last prompt of the same model, wherever, is read from the "
+        "cache. One limit a session, that of the gardener's prompts where it ran: what sends less may stay "
+        "below it. net tokens: those of the prompts, read from a cache as a tenth.",
         f"usable turns: the prompt fits the window and at least {NEEDED_SHARE * 100:.0f} % of the probes "
         "asked so far are supported; ≥ where the session ended first, ≤ where recall was too low from "
         "the first.",

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
@@ -16,11 +22,16 @@ from aider_gardener.replay.measure.cost import (
     Window,
     bill,
     costs,
+    limit,
+    net_tokens,
+    shared_tokens,
+    standing,
 )
 from aider_gardener.replay.measure.result import ModelCall
+from aider_gardener.replay.measure.sharing import SentBefore
 
 OPENAI = Provider("O", "big", "small", Rule.PREFIX, unit_tokens=128)
-DEEPSEEK = Provider("D", "big", "big", Rule.PREFIX, unit_tokens=64)
+DEEPSEEK = Provider("D", "big", "big", Rule.PREFIX, minimum_tokens=64, unit_tokens=64)
 PLAIN = Provider("A", "big", "small", Rule.NONE)
 MARKED = Provider("A+", "big", "small", Rule.BREAKPOINTS)
 TABLE = {"big": Prices(10.0, 40.0, 1.0, 12.5), "small": Prices(2.0, 8.0, 0.5, 2.5)}
@@ -45,6 +56,7 @@ SYSTEM = ("s", 1000, "system")
 def test_a_prefix_below_the_minimum_is_not_cached() -> None:
     calls = [call(1, SYSTEM, ("a", 10, "cur")), call(2, SYSTEM, ("b", 10, "cur"))]
     assert bill(calls, OPENAI, Window.SESSION) == Bill(20200.0, 2020, 0, 0, 0)
+    assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 960, "its minimum is one block"
 
 
 def test_prefix_is_cached_in_steps_of_128_for_openai_and_64_for_deepseek() -> None:
@@ -53,7 +65,9 @@ def test_prefix_is_cached_in_steps_of_128_for_openai_and_64_for_deepseek() -> No
         call(2, SYSTEM, ("d1", 350, "done"), ("b", 10, "cur"), out=3),
     ]
     # 1,350 tokens are shared: 10 steps of 128 are 1,280, 21 units of 64 are 1,344.
-    assert bill(calls, OPENAI, Window.SESSION) == Bill(13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3)
+    assert bill(calls, OPENAI, Window.SESSION) == Bill(
+        13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3, 120
+    )
     assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 1344
 
 
@@ -74,7 +88,7 @@ def test_without_a_window_only_calls_of_the_same_turn_hit() -> None:
 def test_weak_calls_are_charged_at_the_weak_models_price_and_have_their_own_cache() -> None:
     prompt = [("w", 2048, "system")]
     calls = [call(1, *prompt), call(1, *prompt, kind="weak-commit", out=5)]
-    assert bill(calls, OPENAI, Window.SESSION) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5)
+    assert bill(calls, OPENAI, Window.SESSION) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5, 40)
     assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 2048
 
 
@@ -146,10 +160,111 @@ def test_a_write_more_than_20_messages_before_a_mark_is_not_found() -> None:
     assert bill(far, MARKED, Window.SESSION, HistoryMark()).cache_read_tokens == 0
 
 
+def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> list[ModelCall]:
+    """A call a turn of messages of these texts, a token a character, the first the system's, as the replay
+    books them; `kinds` has "m" for the main model and "w" for a weak one, again and again."""
+    said: dict[str, tuple[str, str]] = {}
+    sent, calls = SentBefore(said), []
+    for turn, texts in enumerate(turns, 1):
+        rows = [(text, len(text), "cur" if at else "system") for at, text in enumerate(texts)]
+        said.update({text: ("user", text) for text in texts})
+        kind = "main" if kinds[(turn - 1) % len(kinds)] == "m" else "weak-commit"
+        shared, again = sent.add(kind, rows, len)
+        made = call(turn, *rows, kind=kind)
+        at = ats[turn - 1] if ats else None
+        calls.append(replace(made, shared=shared, standing_tokens=again, at=at))
+    return calls
+
+
+def test_the_beginning_of_the_first_message_that_differs_is_read_too() -> None:
+    files = "x" * 2000
+    calls = booked(["s" * 1000, files + "old"], ["s" * 1000, files + "new"])
+    assert calls[1].shared == ((0, 3000),)
+    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2944
+    whole = [replace(one, shared=None, standing_tokens=None) for one in calls]
+    assert bill(whole, OPENAI, Window.SESSION).cache_read_tokens == 0, "an earlier result: whole messages"
+
+
+def test_after_the_time_to_live_nothing_is_read() -> None:
+    prompt = ["s" * 2048]
+    near, far = booked(prompt, prompt, ats=(0.0, 300.0)), booked(prompt, prompt, ats=(0.0, 301.0))
+    assert bill(near, OPENAI, Window.SESSION).cache_read_tokens == 2048
+    assert bill(far, OPENAI, Window.SESSION).cache_read_tokens == 0
+    assert bill(far, replace(OPENAI, ttl_seconds=600), Window.SESSION).cache_read_tokens == 2048
+    assert limit(far, OPENAI).cache_read_tokens == 0 and limit(near, OPENAI).cache_read_tokens == 2048
+    marked = [bill(calls, MARKED, Window.SESSION).cache_read_tokens for calls in (near, far)]
+    assert marked == [2048, 0]
+
+
+def test_a_later_call_that_shares_less_is_read_when_the_one_that_shares_more_is_too_old() -> None:
+    long, short = ["s" * 2048, "a" * 2048], ["s" * 2048, "b" * 2048]
+    calls = booked(long, short, [*long, "c"], ats=(0.0, 250.0, 400.0))
+    assert calls[2].shared == ((1, 2048), (0, 4096))
+    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2048 + 2048
+
+
+def test_the_limit_reads_what_stands_again_wherever_it_stands() -> None:
+    one, two = "a\n" * 600, "b\n" * 600
+    calls = booked(["s", one, two], ["s", two, one])
+    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 0
+    found = limit(calls, OPENAI)
+    assert (found.cache_read_tokens, found.input_tokens) == (2401, 2401)
+    assert found.usd == 2401 * 1.0 + 2401 * 10.0
+
+
+def test_the_limit_writes_only_what_the_next_call_reads() -> None:
+    calls = booked(["s" * 100], ["s" * 100, "n" * 50], ["s" * 100, "n" * 50])
+    found = limit(calls, MARKED)
+    assert (found.cache_write_tokens, found.cache_read_tokens, found.input_tokens) == (150, 250, 0)
+
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "aa\n", "ab\nc", "x\n" * 40, "x\n" * 30, "y" * 70]), max_size=6)
+
+
+@given(
+    prompts=st.lists(TEXTS.map(lambda texts: ["s", *texts]), max_size=7),
+    kinds=st.text("mw", min_size=1, max_size=4),
+    pauses=st.lists(st.sampled_from([1.0, 200.0, 400.0]), min_size=7, max_size=7),
+)
+def test_no_bill_is_below_the_limit_of_its_own_prompts(
+    prompts: list[list[str]], kinds: str, pauses: list[float]
+) -> None:
+    calls = booked(*prompts, kinds=kinds, ats=list(accumulate(pauses)))
+    for provider in (OPENAI, DEEPSEEK, PLAIN, MARKED):
+        small = replace(provider, minimum_tokens=1, unit_tokens=1)
+        least, again = limit(calls, small), standing(calls, small)
+        assert [shared_tokens(one, calls, small) <= most for one, most in zip(calls, again, strict=True)] == [
+            True
+        ] * len(calls)
+        for window in Window:
+            for mark in (None, HistoryMark()):
+                found = bill(calls, small, window, mark)
+                assert found.usd >= least.usd - 1e-6
+                assert found.cache_read_tokens <= least.cache_read_tokens
+    net, least_net = net_tokens(calls)
+    assert net >= least_net
+
+
+def test_net_tokens_count_a_tenth_of_what_is_read() -> None:
+    assert net_tokens(booked(["s" * 1000], ["s" * 1000, "n" * 50])) == (1150, 1150)
+
+
+def test_there_are_five_providers_and_anthropic_stands_in_two_ways() -> None:
+    vendors = [provider.name.partition(" ")[0] for provider in PROVIDERS]
+    assert len(set(vendors)) == 5 and vendors.count("Anthropic") == 2
+    deepseek = next(provider for provider in PROVIDERS if provider.name == "DeepSeek")
+    assert (deepseek.minimum_tokens, deepseek.unit_tokens) == (64, 64)
+    assert {provider.ttl_seconds for provider in PROVIDERS} == {300.0}
+
+
 def test_real_prices_of_every_provider_are_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "prices_of", REAL_PRICES)
     for found in costs([call(1, ("s", 2000, "system"), out=10), call(2, ("s", 2000, "system"))]):
         assert 0 < found.cached.usd <= found.uncached.usd
+        assert 1 <= found.over_limit < 4
+    for provider in PROVIDERS:
+        price = cost.prices_of(provider.main)
+        assert price.cache_read < price.input <= price.cache_write, provider.name
     openai = cost.prices_of("gpt-4o")
     assert openai.cache_read < openai.input < openai.output
     assert len({provider.name for provider in PROVIDERS}) == len(PROVIDERS)
