@@ -121,7 +121,7 @@ class Recorder:
         self.session.turn += 1
         if self.session.keep_files:
             self.note_files(coder, root)
-        self.session.add("user", text=text)
+        self.session.add("user", text=text, at=round(time.time()))
 
     def begin(self, coder: Any, root: Path) -> None:
         """The first turn of this process: say how the chat starts."""

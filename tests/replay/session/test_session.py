@@ -43,6 +43,14 @@ def test_a_missing_subject_is_an_empty_text() -> None:
     assert load_session(MINI).of_kind("confirm", 2)[0].subject == ""
 
 
+def test_a_time_is_read_where_a_recording_has_one(tmp_path: Path) -> None:
+    user = {"kind": "user", "turn": 1, "text": "x"}
+    found = load_session(
+        folder(tmp_path, *map(json.dumps, [META, {**user, "at": 1_700_000_000}, {**user, "turn": 2}]))
+    )
+    assert [event.at for event in found.events] == [1_700_000_000.0, None]
+
+
 def test_hash_changes_with_any_file(tmp_path: Path) -> None:
     copy = tmp_path / "mini"
     shutil.copytree(MINI, copy)
@@ -63,6 +71,7 @@ def test_hash_changes_with_any_file(tmp_path: Path) -> None:
         ([json.dumps(META), '{"kind": "dance", "turn": 1}'], "line 2: unknown event kind 'dance'"),
         ([json.dumps(META), '{"kind": "user", "turn": "a", "text": ""}'], "`turn` must be a whole number"),
         ([json.dumps(META), '{"kind": "reply", "turn": 1}'], "a reply event needs the text `text`"),
+        ([json.dumps(META), '{"kind": "user", "turn": 1, "text": "x", "at": "noon"}'], "line 2: could not"),
         ([json.dumps(META), '{"kind": "command", "turn": 1, "text": "x"}'], "needs the text `command`"),
     ],
 )
