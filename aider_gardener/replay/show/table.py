@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.replay.measure.cost import PROVIDERS, Cost
 from aider_gardener.replay.measure.probes import CROSSED, NEVER_SAID
+from aider_gardener.replay.measure.result import Provenance
 from aider_gardener.replay.measure.summary import (
     CALL_SECONDS,
     DISTANCES,
@@ -271,9 +272,8 @@ def captions(report: ReplayReport) -> list[str]:
     if first:
         lines.append(
             f"{first.model} (window {first.window_tokens:,} tokens, weak model {first.weak_model}), "
-            f"{history_budgets(report)}, aider {first.aider}, tokens by {first.tokenizer}"
-            + (f", commit {first.commit}" if first.commit else "")
-            + "."
+            f"{history_budgets(report)}, {host_options(first)}aider {first.aider}, "
+            f"tokens by {first.tokenizer}" + (f", commit {first.commit}" if first.commit else "") + "."
         )
     lines += [
         "present: every answer key stands in the prompt. supported: so does enough of what stood "
@@ -310,6 +310,12 @@ def history_budgets(report: ReplayReport) -> str:
     return "history budget " + ", ".join(f"{tokens:,}" for tokens in budgets) + " tokens"
 
 
+def host_options(made_by: Provenance) -> str:
+    """What of aider's own options the figures depend on, each with a comma behind it."""
+    budget = "" if made_by.map_tokens is None else f"map budget {made_by.map_tokens:,} tokens, "
+    return budget + ("--cache-prompts, " if made_by.cache_prompts else "")
+
+
 def print_report(report: ReplayReport, console: Console) -> None:
     """Print all of it, one empty line between the parts."""
     for part in tables(report, console.width):
@@ -336,6 +342,7 @@ def mean_columns() -> list[tuple[str, Cell]]:
         ("tokens\nbilled", lambda rows: f"{mean([row.tokens_billed for row in rows]):,.0f}"),
         ("largest\nprompt", lambda rows: f"{mean([row.largest_prompt for row in rows]):,.0f}"),
         *((f"{provider.name}\nfrom cache", from_cache(at)) for at, provider in enumerate(PROVIDERS[:2])),
+        *((f"{provider.name}\n/ limit", over_limit(at)) for at, provider in enumerate(PROVIDERS[:2])),
         ("plans", lambda rows: f"{mean([row.plan_compactions for row in rows]):.1f}"),
         ("LLM time\nmodelled", lambda rows: mean_seconds([row.llm_seconds for row in rows])),
         ("plan time\nmeasured", lambda rows: mean_seconds([row.plan_seconds for row in rows])),
@@ -360,6 +367,11 @@ def at_distance(name: str) -> Cell:
 def from_cache(at: int) -> Cell:
     """The share of the input that the provider's cache serves while it is kept."""
     return lambda rows: f"{100 * mean([cache_share(row.costs[at]) for row in rows]):.0f} %"
+
+
+def over_limit(at: int) -> Cell:
+    """The input's cost as a multiple of the limit while the provider's cache is kept."""
+    return lambda rows: f"{mean([row.costs[at].over_limit for row in rows]):.2f}"
 
 
 def cache_share(cost: Cost) -> float:

@@ -29,6 +29,18 @@ def test_it_comes_back_as_it_was() -> None:
     assert (back.texts, back.swaps) == (result().texts, result().swaps)
 
 
+def test_what_was_booked_comes_back_and_may_be_missing() -> None:
+    found = result()
+    call = replace(found.calls[0], shared=((0, 12), (3, 40)), standing_tokens=41, at=1_700_000_000.0)
+    assert ReplayResult.from_json(replace(found, calls=(call,)).to_json()).calls == (call,)
+    value = found.to_json()
+    for row in value["calls"]:
+        del row["shared"], row["standing_tokens"], row["at"]
+    del value["provenance"]["map_tokens"], value["provenance"]["cache_prompts"]
+    back = ReplayResult.from_json(value)
+    assert back.calls[0].shared is None and back.provenance.map_tokens is None
+
+
 def test_texts_and_seconds_are_left_out_unless_asked_for() -> None:
     slow = result(measured=Measured(replay_seconds=99.0))
     assert result().to_json(measured=False) == slow.to_json(measured=False) != result().to_json()

@@ -94,6 +94,44 @@ def test_several_sessions_are_summed_by_variant() -> None:
     assert make_report(found[:1]).totals == ()
 
 
+def limited(*variants: str, session: str = "shop") -> list[tuple[Any, Any]]:
+    """A result a variant, each of two prompts alike, longer from variant to variant."""
+    found = []
+    for size, variant in enumerate(variants, 1):
+        prompt = [("system", "s" * 1500 * size)]
+        result = made_result(
+            [made_call(turn, prompt, out=0) for turn in (1, 2)], variant=variant, session=session
+        )
+        found.append((result, summarize(result, SESSION)))
+    return found
+
+
+def test_the_limit_of_a_session_is_that_of_the_gardeners_prompts() -> None:
+    report = make_report(limited("stock", "gardener"))
+    stock, gardener = report.summaries
+    assert stock.limit_of == gardener.limit_of == "gardener"
+    assert stock.costs[0].limit == gardener.costs[0].limit
+    assert 1 < gardener.costs[0].over_limit < 1.01 and stock.costs[0].over_limit < 1
+    assert stock.limit_net_tokens == gardener.limit_net_tokens == gardener.net_tokens == 3300
+    row = report_json(report)["summaries"][0]
+    assert row["costs"][0]["over_limit"] == round(stock.costs[0].over_limit, 3)
+    assert (row["net_tokens"], row["limit_of"]) == (1650, "gardener")
+
+
+def test_without_the_gardener_each_variant_has_its_own_limit() -> None:
+    report = make_report([*limited("none", "stock"), *limited("none", "gardener", session="queue")])
+    assert [row.limit_of for row in report.summaries] == ["none", "stock", "gardener", "gardener"]
+    assert [row.limit_of for row in report.totals] == [""], "none ran on both, under two limits"
+    none = [row for row in report.summaries if row.variant == "none"]
+    assert report.totals[0].costs[0].limit.usd == pytest.approx(sum(row.costs[0].limit.usd for row in none))
+
+
+@pytest.mark.parametrize(("field", "value"), [("map_tokens", 0), ("cache_prompts", True)])
+def test_runs_under_other_options_of_the_host_are_not_compared(field: str, value: Any) -> None:
+    with pytest.raises(ReplayError, match=field):
+        make_report([pair(), pair(variant="none", **{field: value})])
+
+
 @pytest.mark.parametrize(
     ("values", "share", "expected"),
     [([], 0.5, 0.0), ([7], 0.95, 7), ([3, 1, 2], 0.5, 2), (list(range(1, 101)), 0.95, 95)],

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from made_replays import made_probe, made_report, made_result, made_swap
 
+from aider_gardener.replay.measure.cost import PROVIDERS
 from aider_gardener.replay.show.html_tables import (
     PAGE_CHARS,
     SHORT_CHARS,
     TextAllowance,
     compaction_rows,
     fact_rows,
+    price_rows,
     probe_rows,
     verdict,
 )
@@ -54,3 +56,11 @@ def test_a_probe_is_one_row_with_a_verdict_for_each_variant() -> None:
 def test_without_facts_there_are_no_rows() -> None:
     details = {name: detail for (_, name), detail in made_report()[1].found.items()}
     assert fact_rows(details, ["stock", "stock"])["variants"] == ["stock"]
+
+
+def test_a_price_stands_beside_the_limit_of_the_session() -> None:
+    report, _ = made_report()
+    tables = price_rows(report.summaries, "stock")
+    assert [table["provider"] for table in tables] == [provider.name for provider in PROVIDERS]
+    cost = report.summaries[0].costs[0]
+    assert tables[0]["rows_of"][0]["over"] == f"{cost.over_limit:.2f}"

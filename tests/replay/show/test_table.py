@@ -18,6 +18,9 @@ from aider_gardener.replay.show.table import (
     closing,
     closing_of,
     figures,
+    host_options,
+    limit_columns,
+    limit_title,
     mean_columns,
     rendered,
     short,
@@ -222,3 +225,24 @@ def test_the_table_ends_with_the_means() -> None:
     assert "mean of 2 sessions" in text and "50.0 %" in text.partition("mean of 2 sessions")[2]
     assert "mean of" not in rendered(ReplayReport(make_report(found[:1]).results, (found[0][1],)), 120)
     assert Recall(1, 1, 1) == found[0][1].recall
+
+
+def test_the_cost_over_the_limit_is_a_table_of_its_own(report: ReplayReport) -> None:
+    text = rendered(report, 160)
+    assert text.count("as a multiple of the limit of gardener's prompts") == 3, "two sessions and their sum"
+    assert "net tokens: those of the prompts" in text
+    row = report.summaries[0]
+    shown = {column.heading: column.cell(row) for column in limit_columns()}
+    assert shown["OpenAI\n/ limit"] == f"{row.costs[0].over_limit:.2f}"
+    assert [heading.split("\n")[0] for heading in shown][:6] == [
+        "OpenAI", "DeepSeek", "Anthropic", "Anthropic", "Google", "Moonshot",
+    ]  # fmt: skip
+    assert limit_title([row, replace(row, limit_of="none")]).endswith("the limit of its own prompts")
+
+
+def test_the_options_of_the_host_are_stated() -> None:
+    made_by = pair("none")[0].provenance
+    assert host_options(made_by) == ""
+    assert host_options(replace(made_by, map_tokens=1024, cache_prompts=True)) == (
+        "map budget 1,024 tokens, --cache-prompts, "
+    )
