@@ -34,6 +34,8 @@ class Options:
     variants: tuple[str, ...]
     model: str
     history_tokens: int | None
+    map_tokens: int | None
+    cache_prompts: bool
     probes: Path | None
     summaries: Path | None
     dump_prompts: Path | None
@@ -69,6 +71,17 @@ class Options:
     type=click.IntRange(min=1),
     metavar="N",
     help="Budget of the history in tokens.  [default: the model's]",
+)
+@click.option(
+    "--map-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Budget of the repository map in tokens, 0 for none.  [default: the model's]",
+)
+@click.option(
+    "--cache-prompts",
+    is_flag=True,
+    help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
 )
 @click.option(
     "--probes",
@@ -204,6 +217,8 @@ def run(options: Options) -> None:
     given: dict[str, Any] = {
         "model": options.model,
         "history_tokens": options.history_tokens,
+        "map_tokens": options.map_tokens,
+        "cache_prompts": options.cache_prompts,
         "probes": load_probes(options.probes) if options.probes else None,
         "summaries": load_summaries(options.summaries) if options.summaries else None,
         "dump_dir": options.dump_prompts,

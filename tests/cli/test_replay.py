@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from made_replays import results_in
 
 from aider_gardener.cli.replay import replay
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.play import jobs
+from aider_gardener.replay.play.jobs import Job
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
 HISTORY = str(HISTORIES / "current.md")
@@ -148,3 +152,19 @@ def test_json_to_standard_output_is_all_that_is_there(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     value = json.loads(found.stdout)
     assert value["kind"] == "replay" and value["summaries"][0]["turns"] == 3
+
+
+def test_the_options_of_the_host_reach_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Job] = []
+
+    def run_jobs(given: Any, *_rest: Any, **_options: Any) -> None:
+        seen.extend(job for _, job in given)
+        raise ReplayError("enough")
+
+    monkeypatch.setattr(jobs, "run_jobs", run_jobs)
+    refused(run(HISTORY, "--variant", "none,stock", "--map-tokens", 0, "--cache-prompts"), 1, "enough")
+    assert [(job.map_tokens, job.cache_prompts) for job in seen] == [(0, True)] * 2
+    seen.clear()
+    refused(run(HISTORY, "--variant", "none"), 1, "enough")
+    assert [(job.map_tokens, job.cache_prompts) for job in seen] == [(None, False)]
+    assert run(HISTORY, "--map-tokens", -1).exit_code == 2

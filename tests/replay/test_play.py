@@ -12,6 +12,7 @@ import pytest
 
 from aider_gardener.errors import ReplayError, SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.measure.summary import check_alike
 from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
 from aider_gardener.replay.play.runner import without_question
 from aider_gardener.replay.session.history import load_session
@@ -262,3 +263,64 @@ def test_only_the_question_is_left_out() -> None:
         {"role": "system", "content": "rules"},
     ]
     assert without_question(messages, "what now?") == [messages[0], messages[1], messages[3]]
+
+
+def parts_of(result: ReplayResult) -> set[str]:
+    return {part for call in result.main_calls() for _, _, part in call.prompt}
+
+
+def test_without_a_map_budget_no_map_is_sent(results: dict[str, ReplayResult]) -> None:
+    found = replay_job(Job(MINI, "none", map_tokens=0))
+    assert "repo" not in parts_of(found) and "repo" in parts_of(results["none"])
+    assert found.provenance.map_tokens == 0 and results["none"].provenance.map_tokens == 4096
+    assert found.prompt_tokens < results["none"].prompt_tokens
+    with pytest.raises(ReplayError, match="map_tokens"):
+        check_alike([found, results["none"]])
+
+
+def test_with_cache_prompts_messages_are_marked_and_booked_by_their_text(tmp_path: Path) -> None:
+    claude = "claude-sonnet-4-20250514"
+    marked, plain = replay_all(
+        [
+            Job(MINI, "none", claude, cache_prompts=True, dump_dir=tmp_path),
+            Job(MINI, "none", claude),
+        ]
+    )
+    assert marked.provenance.cache_prompts and not plain.provenance.cache_prompts
+    prompts = [json.loads(path.read_text("utf-8")) for path in tmp_path.rglob("*-1.json")]
+    marks = [
+        message["content"] for prompt in prompts for message in prompt if isinstance(message["content"], list)
+    ]
+    assert marks and all(content[0]["cache_control"] == {"type": "ephemeral"} for content in marks)
+    assert parts_of(marked) == parts_of(plain)
+    hashes = [
+        [[row[0] for row in call.prompt if row[2] == "system"] for call in one.calls]
+        for one in (marked, plain)
+    ]
+    assert hashes[0] == hashes[1], "a mark does not change what a message is"
+    maps = [
+        len({row[0] for call in one.calls for row in call.prompt if row[2] == "repo"})
+        for one in (marked, plain)
+    ]
+    assert maps[0] <= maps[1]
+    assert all(call.shared for call in marked.main_calls()[1:])
+
+
+def test_the_books_say_what_each_prompt_shares_with_earlier_ones(results: dict[str, ReplayResult]) -> None:
+    for result in results.values():
+        for number, call in enumerate(result.calls):
+            assert call.shared is not None and call.standing_tokens is not None and call.at is None
+            assert all(place < number and 0 < tokens <= call.prompt_tokens for place, tokens in call.shared)
+            assert call.standing_tokens <= call.prompt_tokens
+            own = [(place, tokens) for place, tokens in call.shared if result.calls[place].kind == call.kind]
+            if own and call.kind == "main":
+                last = max(place for place, one in enumerate(result.calls[:number]) if one.kind == "main")
+                assert own[0][0] == last and own[0][1] <= call.standing_tokens
+
+
+def test_each_call_has_the_time_at_which_its_turn_was_typed(tmp_path: Path) -> None:
+    path = edited(
+        tmp_path, {row_of("user", 1): {"at": 1_700_000_000.5}, row_of("user", 3): {"at": 1_700_000_900}}
+    )
+    times = {call.turn: call.at for call in replay_job(Job(path, "none", probes=())).calls}
+    assert times[1] == 1_700_000_000.5 and times[3] == 1_700_000_900 and times[4] is None

@@ -238,8 +238,21 @@ def make_model(name: str) -> Any:
     return model
 
 
-def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens: int | None) -> Any:
-    """A Coder as aider's own start makes it, over the repository, without a terminal."""
+def make_coder(
+    session: Session,
+    model: Any,
+    io: Any,
+    root: Path,
+    history_tokens: int | None,
+    *,
+    map_tokens: int | None = None,
+    cache_prompts: bool = False,
+) -> Any:
+    """A Coder as aider's own start makes it, over the repository, without a terminal.
+
+    `map_tokens` is the budget of the repository map, None for the model's. With `cache_prompts` the map
+    is only made anew when files change, and a model that takes marks gets them; no cache is kept warm.
+    """
     from aider.coders import base_coder
     from aider.commands import Commands
     from aider.repo import GitRepo
@@ -260,11 +273,19 @@ def make_coder(session: Session, model: Any, io: Any, root: Path, history_tokens
         test_cmd=session.test_cmd or None,
         commands=Commands(io, None),
         summarizer=summarizer,
-        map_tokens=model.get_repo_map_tokens(),
+        map_tokens=map_budget(model, map_tokens),
+        map_refresh="files" if cache_prompts else "auto",
+        cache_prompts=cache_prompts,
+        num_cache_warming_pings=0,
         chat_language="English",
         detect_urls=True,
         suggest_shell_commands=True,
     )
+
+
+def map_budget(model: Any, map_tokens: int | None) -> float:
+    """Tokens of the repository map: those that were asked for, or the model's, as aider works it out."""
+    return float(model.get_repo_map_tokens()) if map_tokens is None else map_tokens
 
 
 def enter_stage(coder: Any, stage: Stage, root: Path) -> Any:

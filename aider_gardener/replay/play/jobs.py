@@ -58,7 +58,8 @@ class Job:
     the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the
     same chat, as one long session. `ask_model` is a real model to ask for summaries and answers to
     probes, kept in `cassette`; without it there is no network. `vectors` is a file in which replays of the
-    same sessions keep the vectors of passages for one another.
+    same sessions keep the vectors of passages for one another. `map_tokens` is the budget of the
+    repository map, None for the model's; `cache_prompts` runs aider with `--cache-prompts`.
     """
 
     path: Path
@@ -74,6 +75,8 @@ class Job:
     ask_model: str = ""
     cassette: Path | None = None
     vectors: Path | None = None
+    map_tokens: int | None = None
+    cache_prompts: bool = False
 
 
 def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
@@ -131,6 +134,8 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
         "ask_model": job.ask_model,
         "cassette": str(job.cassette.resolve()) if job.cassette else "",
         "vectors": str(job.vectors.resolve()) if job.vectors else "",
+        "map_tokens": job.map_tokens,
+        "cache_prompts": job.cache_prompts,
         "folder": str(folder),
         "result": str(result_file),
     }

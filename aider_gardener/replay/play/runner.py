@@ -70,6 +70,8 @@ class Runner:
     dump_dir: Path | None = None
     asker: Asker | None = None
     vectors: Path | None = None
+    map_tokens: int | None = None
+    cache_prompts: bool = False
     progress: Callable[[int, int], None] | None = None
     source_commit: str = ""
     turn: int = 0
@@ -133,7 +135,15 @@ class Runner:
                 session, files=restart.files, read_only=restart.read_only, edit_format=edit_format
             )
         self.calls.main_model = self.main_model
-        return host.make_coder(session, self.main_model, self.io, self.root, self.history_tokens)
+        return host.make_coder(
+            session,
+            self.main_model,
+            self.io,
+            self.root,
+            self.history_tokens,
+            map_tokens=self.map_tokens,
+            cache_prompts=self.cache_prompts,
+        )
 
     def watch_prompts(self) -> None:
         from aider.coders.chat_chunks import ChatChunks
@@ -408,6 +418,8 @@ def provenance(runner: Runner) -> Provenance:
         session_sha256=runner.session.sha256,
         probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
         python=platform.python_version(),
+        map_tokens=int(host.map_budget(model, runner.map_tokens)),
+        cache_prompts=runner.cache_prompts,
     )
 
 

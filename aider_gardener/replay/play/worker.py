@@ -55,6 +55,8 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         dump_dir=Path(job["dump_dir"]) if job["dump_dir"] else None,
         asker=asker,
         vectors=Path(job["vectors"]) if job["vectors"] else None,
+        map_tokens=job["map_tokens"],
+        cache_prompts=job["cache_prompts"],
         progress=progress,
         source_commit=source_commit(),
     )
