@@ -187,6 +187,27 @@ class Settings:
         choices=("use", "none", "minilm", "fastembed:MODEL", "litellm:MODEL"),
         reaches_out=True,
     )
+    order: str = option(
+        "aider",
+        "aider: the parts of a prompt stand as aider puts them. stable: files and map that have not changed"
+        " for a while stand before the history, each file in a message of its own, what moves behind it, so"
+        " that more of a prompt comes from the provider's cache.",
+        choices=("aider", "stable"),
+    )
+    map_refresh: str = option(
+        "mentions",
+        "mentions: once some of the history is compacted, or with order stable, aider's repo map rests: it"
+        " stays until it lacks a file or definition that you or the model mentioned, or is no longer true."
+        " cold: only where it is no longer true or the provider's cache is lost anyway. aider: it is made for"
+        " each prompt. Another --map-refresh than auto, aider's own option, is left alone.",
+        choices=("mentions", "cold", "aider"),
+    )
+    commit_context: str = option(
+        "full",
+        "full: aider's weak model writes commit messages from the whole current messages. short: from their"
+        " compressed forms and what you typed.",
+        choices=("full", "short"),
+    )
     retention: str = option(
         "off",
         "off: nothing leaves the archive by itself. prune: once a session what was never used and has lost"

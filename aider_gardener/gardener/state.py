@@ -22,8 +22,10 @@ from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, level
+from aider_gardener.plan.order import Order
 from aider_gardener.plan.planner import Applied, history_tokens, open_exchange
 from aider_gardener.plan.priority import focus_words
+from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import Piece
 from aider_gardener.recall.recall import Recollection
@@ -173,11 +175,12 @@ class Growth:
 @dataclass
 class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
-    history (rules, summary, chat map). `host` is None where nobody but the caller holds the lists;
-    `host_limit` is its limit for the history in tokens, `host_limit_given` whether the user set it. `on` is
-    the user's switch, `looking` that a prompt is made only to be measured. `turns_open` counts turns that
-    are going on, one inside the other. `timings` are seconds of our own work by turn. `made` are notes
-    that we made for the host's lists and that have not entered yet."""
+    history (rules, summary, chat map), `resting_map` the host's map of the repository. `order` is that of the
+    prompt's parts. `host` is None where nobody but the caller holds the lists; `host_limit` is its limit for
+    the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch, `looking`
+    that a prompt is made only to be measured. `turns_open` counts turns that are going on, one inside the
+    other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
+    and that have not entered yet."""
 
     settings: Settings
     archive: Archive
@@ -198,6 +201,8 @@ class ChatState:
     given: Given = field(default_factory=Given)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
+    resting_map: RestingMap = field(default_factory=RestingMap)
+    order: Order = field(default_factory=Order)
     made: set[str] = field(default_factory=set)
 
     @classmethod
@@ -214,7 +219,8 @@ class ChatState:
 
     def twin(self) -> ChatState:
         """A copy that changes on its own: for a trial. The archive is the same."""
-        parts = ("chat", "usage", "recollection", "compactions", "prefix", "given", "growth")
+        parts = ["chat", "usage", "recollection", "compactions", "prefix", "given", "growth"]
+        parts += ["order", "resting_map"]
         other = replace(twin(self), **{name: twin(getattr(self, name)) for name in parts})
         other.compactions.before = twin(self.compactions.before)
         return other

@@ -46,13 +46,20 @@ class Frame:
     """What surrounds the history in a prompt, in tokens, as last seen: the parts and the window.
 
     `parts` maps "system", "map", "files", "current" to tokens. `window` is the model's
-    max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens.
+    max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens. `behind` are the tokens
+    that stand between the history and the current messages; None: all files.
     """
 
     window: int = 0
     parts: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)
     model: str = ""
+    behind: int | None = None
+
+    @property
+    def behind_history(self) -> int:
+        """What falls out of the provider's cache with the history."""
+        return self.parts.get("files", 0) if self.behind is None else self.behind
 
     @property
     def tokens(self) -> int:
@@ -217,7 +224,7 @@ def marks(
     a mark below which the user does not want another plan; `cold` says that the provider's cache is
     lost anyway, so that a plan costs nothing and is worth it earlier, but never below the limit.
     """
-    high, low = limit.high(market, frame.parts.get("files", 0)), limit.low
+    high, low = limit.high(market, frame.behind_history), limit.low
     hard, reason = 0, OVER_LIMIT
     if cold:
         high = max(limit.tokens, int(low + COLD_SHARE * (high - low)))

@@ -21,6 +21,7 @@ class HostIO(Protocol):
 
     yes: bool | None
 
+    def read_text(self, filename: str) -> str | None: ...
     def tool_output(self, *messages: str) -> None: ...
     def tool_warning(self, message: str = "") -> None: ...
     def tool_error(self, message: str = "") -> None: ...
@@ -78,6 +79,21 @@ class Chunks(Protocol):
     def all_messages(self) -> list[HostMessage]: ...
 
 
+class HostPrompts(Protocol):
+    """The words that aider puts before the files of a prompt."""
+
+    files_content_prefix: str
+    read_only_files_prefix: str
+
+
+class HostMap(Protocol):
+    """aider's map of the repository: how it is renewed, how long it may be, what stands above it."""
+
+    refresh: str
+    max_map_tokens: int
+    repo_content_prefix: str | None
+
+
 class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 
@@ -92,7 +108,11 @@ class HostCoder(Protocol):
     done_messages: list[HostMessage]
     cur_messages: list[HostMessage]
     abs_fnames: set[str]
+    abs_read_only_fnames: set[str]
     root: str
+    repo_map: HostMap | None
+    gpt_prompts: HostPrompts
+    fence: tuple[str, str]
     repo: HostRepo | None
     io: HostIO
     commands: HostCommands | None
@@ -107,5 +127,9 @@ class HostCoder(Protocol):
     num_exhausted_context_windows: int
 
     def get_rel_fname(self, fname: str) -> str: ...
+    def get_all_abs_files(self) -> list[str]: ...
+    def get_file_mentions(self, content: str) -> set[str]: ...
+    def get_ident_mentions(self, text: str) -> set[str]: ...
+    def get_ident_filename_matches(self, idents: set[str]) -> set[str]: ...
     def format_chat_chunks(self) -> Chunks: ...
     def format_messages(self) -> Chunks: ...

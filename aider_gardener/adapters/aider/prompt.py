@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link, overflow
+from aider_gardener.adapters.aider import link, order, overflow
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, HostModel
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import Frame
@@ -51,7 +51,10 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
     gardener.state.frame = frame_of(coder, gardener.state, chunks)
     if not gardener.state.acts:
         return
-    tended = gardener.tend(cold=is_cold(coder, gardener.state, chunks)) is not None
+    state = gardener.state
+    is_stable = state.settings.order == "stable"
+    parts = order.parts_of(coder, state, chunks) if is_stable else None
+    tended = gardener.tend(cold=is_cold(coder, state, chunks, parts)) is not None
     if overflow.fit_open(coder, gardener) or tended:
         reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
@@ -59,6 +62,8 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminded)], *reminded]
     place_map(gardener, chunks)
     place_recall(coder, gardener, chunks)
+    if parts is not None:
+        order.arrange(state, chunks, parts, cold=is_idle(state))
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
 
@@ -68,12 +73,21 @@ def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
     return chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
 
 
-def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks) -> bool:
+def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: order.Parts | None) -> bool:
     """Whether the provider's cache holds nothing of the history: the model or what stands before it
-    differs from the last prompt, or that was long ago."""
-    before = [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
+    differs from the last prompt, or that was long ago. `parts` are given where they stand by rest."""
+    before = [*chunks.system, *chunks.examples]
+    if parts is None:
+        before += [*chunks.readonly_files, *chunks.repo]
+    elif order.breaks(state, chunks, parts):
+        return True
     changed = state.prefix.changed(hash((coder.main_model.name, *(text_of(m) for m in before))))
-    return changed or CACHE_SECONDS <= state.usage.idle_seconds < math.inf
+    return changed or is_idle(state)
+
+
+def is_idle(state: ChatState) -> bool:
+    """Whether the last call is so long ago that nothing of it is in the provider's cache."""
+    return CACHE_SECONDS <= state.usage.idle_seconds < math.inf
 
 
 def place_map(gardener: Gardener, chunks: Chunks) -> None:
@@ -146,7 +160,7 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
-    return Frame(state.frame.window, parts, files, state.frame.model)
+    return replace(state.frame, parts=parts, files=files)
 
 
 def current(state: ChatState) -> int:
@@ -164,25 +178,6 @@ def estimate(path: str) -> int:
         return os.path.getsize(path) // CHARS_A_TOKEN
     except OSError:
         return 0
-
-
-def mark_history(chunks: Chunks) -> None:
-    """Set a cache breakpoint behind the finished exchanges that stand after the files.
-
-    aider sets three (examples, map, files); providers that take breakpoints allow four.
-    """
-    last_user = next((i for i in reversed(range(len(chunks.cur))) if chunks.cur[i]["role"] == "user"), 0)
-    notes = 2 if last_user >= 2 and is_recall_pair(chunks.cur[last_user - 2 : last_user]) else 0
-    at = last_user - notes - 1
-    if at >= 0 and isinstance(chunks.cur[at]["content"], str):
-        part = {"type": "text", "text": chunks.cur[at]["content"], "cache_control": {"type": "ephemeral"}}
-        chunks.cur[at] = {**chunks.cur[at], "content": [part]}
-
-
-def is_recall_pair(pair: list[HostMessage]) -> bool:
-    from aider_gardener.recall.recall import NOTE_HEAD
-
-    return isinstance(pair[0]["content"], str) and pair[0]["content"].startswith(NOTE_HEAD)
 
 
 def makes_sub_coder(from_coder: HostCoder, kwargs: dict[str, Any]) -> bool:

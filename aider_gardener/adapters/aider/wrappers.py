@@ -14,8 +14,26 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import after_turn, commands, link, overflow, prompt, sending
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostCommands, HostIO, HostModel, Original
+from aider_gardener.adapters.aider import (
+    after_turn,
+    commands,
+    commits,
+    link,
+    order,
+    overflow,
+    prompt,
+    repomap,
+    sending,
+)
+from aider_gardener.adapters.aider.coder import (
+    Chunks,
+    HostCoder,
+    HostCommands,
+    HostIO,
+    HostMessage,
+    HostModel,
+    Original,
+)
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.origins import Origins
@@ -144,11 +162,56 @@ def format_messages(original: Original) -> Original:
         chunks: Chunks = original(self)
         with Guard(self):
             gardener = link.active(self) if self.add_cache_headers else None
-            if gardener is not None and gardener.state.chat.fidelity:
-                prompt.mark_history(chunks)
+            if gardener is not None and gardener.state.settings.order == "stable":
+                order.mark(chunks)
+            elif gardener is not None and gardener.state.chat.fidelity:
+                order.mark_history(chunks)
         return chunks
 
     return format_messages
+
+
+def get_cur_message_text(original: Original) -> Original:
+    """What the map's mentions are taken from."""
+
+    @wraps(original)
+    def get_cur_message_text(self: HostCoder) -> str:
+        with Guard(self):
+            if (gardener := repomap.gardener_for_map(self)) is not None:
+                return repomap.original_texts(gardener)
+        text: str = original(self)
+        return text
+
+    return get_cur_message_text
+
+
+def get_repo_map(original: Original) -> Original:
+    @wraps(original)
+    def get_repo_map(self: HostCoder, force_refresh: bool = False) -> str | None:
+        fresh: str | None = original(self, force_refresh)
+        if not fresh:
+            return fresh
+        with Guard(self):
+            if (gardener := repomap.gardener_for_map(self)) is not None:
+                return repomap.settled(self, gardener, fresh, anew=force_refresh)
+        return fresh
+
+    return get_repo_map
+
+
+def get_context_from_history(original: Original) -> Original:
+    """What a commit message is written from."""
+
+    @wraps(original)
+    def get_context_from_history(self: HostCoder, history: list[HostMessage]) -> str:
+        with Guard(self):
+            gardener = link.active(self)
+            if gardener is not None and gardener.state.settings.commit_context == "short":
+                history = commits.shortened(gardener, history)
+        text: str = original(self, history)
+        return text
+
+    return get_context_from_history
 
 
 def reply_completed(original: Original) -> Original:

@@ -174,9 +174,12 @@ class HistoryMark:
     """The gardener's own mark, behind the finished exchanges that stand after the files.
 
     `recalled` are the hashes of its notes: such a note and the answer to it stand behind the mark.
+    `stable`: the parts stand by rest, a mark stands behind the history, and that behind the files
+    goes where there are four without it.
     """
 
     recalled: frozenset[str] = frozenset()
+    stable: bool = False
 
     def index(self, prompt: Sequence[tuple[str, int, str]]) -> int | None:
         """The message it is set on: the one before the current message, or before the note."""
@@ -193,9 +196,11 @@ def breakpoints(prompt: Sequence[tuple[str, int, str]], mark: HistoryMark | None
     """Indexes of the messages that are marked: the ends of examples (or system), of the map (or
     read-only files) and of the chat files, which the host marks; besides, where `mark` is set."""
     last = {part: index for index, (_, _, part) in enumerate(prompt)}
-    found = {mark.index(prompt)} if mark else set()
-    for group in (("examples", "system"), ("repo", "readonly"), ("files",)):
-        found.add(next((last[part] for part in group if part in last), None))
+    history = mark.index(prompt) if mark else None
+    groups = [("examples", "system"), ("repo", "readonly"), ("files",)]
+    if mark and mark.stable and "done" in last:
+        groups[2:] = [("done",)] if history is not None else [("done",), ("files",)]
+    found = {next((last[part] for part in group if part in last), None) for group in groups} | {history}
     return sorted(index for index in found if index is not None)
 
 

@@ -324,6 +324,7 @@ VARIANTS: Mapping[str, Variant] = {
         Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
         Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
         Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
+        Variant("gardener-stable", "the gardener, parts by how long they rest", settings={"order": "stable"}),
         Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
     )
 }
