@@ -43,6 +43,7 @@ class Options:
     plot: Path | None
     html: Path | None
     ask_model: str
+    ask_edits: bool
     cassette: Path | None
 
     @property
@@ -126,6 +127,11 @@ class Options:
     help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
 )
 @click.option(
+    "--ask-edits",
+    is_flag=True,
+    help="Ask --ask-model for each recorded edit too, and count the edits that aider could apply.",
+)
+@click.option(
     "--cassette",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -173,6 +179,8 @@ def check_options(options: Options) -> None:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
     if bool(options.ask_model) != bool(options.cassette):
         raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
+    if options.ask_edits and not options.ask_model:
+        raise UsageError("--ask-edits needs a model to ask; name it with --ask-model")
     if options.plot is not None:
         from aider_gardener.replay.show.plot import check_suffix
 
@@ -223,6 +231,7 @@ def run(options: Options) -> None:
         "summaries": load_summaries(options.summaries) if options.summaries else None,
         "dump_dir": options.dump_prompts,
         "ask_model": options.ask_model,
+        "ask_edits": options.ask_edits,
         "cassette": options.cassette,
     }
     with watching() as watcher:

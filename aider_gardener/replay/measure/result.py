@@ -178,6 +178,17 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class AskedEdit:
+    """What a real model answered where the recording has a reply with edits: how many edits the recorded one
+    has (`recorded`), how many the answer (`asked`), and how many of these aider could apply (`applied`)."""
+
+    turn: int
+    recorded: int
+    asked: int
+    applied: int
+
+
+@dataclass(frozen=True)
 class ReplayResult:
     """The replay of one session under one variant.
 
@@ -199,6 +210,7 @@ class ReplayResult:
     decoys: tuple[DecoyResult, ...] = ()
     swaps: tuple[Swapped, ...] = field(default=(), repr=False, compare=False)
     quoted: tuple[Quoted, ...] = field(default=(), repr=False, compare=False)
+    edits: tuple[AskedEdit, ...] = ()
 
     def main_calls(self) -> list[ModelCall]:
         return [call for call in self.calls if call.kind == MAIN]
@@ -274,6 +286,7 @@ class ReplayResult:
                 decoys=tuple(read_decoy(row) for row in value.get("decoys", ())),
                 swaps=tuple(Swapped(**row) for row in value.get("swaps", ())),
                 quoted=tuple(Quoted(**row) for row in value.get("quoted", ())),
+                edits=tuple(AskedEdit(**row) for row in value.get("edits", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise ReplayError(f"not the JSON of a replay result ({problem!r})") from problem

@@ -83,9 +83,10 @@ class Summary:
     Compactions count rewrites of the history; `llm_discarded` are summaries that were paid for and
     thrown away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured.
     `decoys` counts wrong answers by kind: asked, and how many seemed present and supported.
-    `answered` counts what a real model was asked, and what it answered right. `net_tokens` are those of
-    the prompts, read from a cache as a tenth; `limit_net_tokens` the same at the limit. `limit_of` is the
-    variant whose prompts gave the limit, here and in `costs`.
+    `answered` counts what a real model was asked, and what it answered right, `edits` those in its answers,
+    and how many of them aider could apply. `net_tokens` are those of the prompts, read from a cache as a
+    tenth; `limit_net_tokens` the same at the limit. `limit_of` is the variant whose prompts gave the limit,
+    here and in `costs`.
     """
 
     session: str
@@ -109,6 +110,7 @@ class Summary:
     overhead_ms: tuple[float, ...] = ()
     decoys: Mapping[str, Recall] = field(default_factory=dict)
     answered: tuple[int, int] = (0, 0)
+    edits: tuple[int, int] = (0, 0)
     net_tokens: int = 0
     limit_net_tokens: int = 0
     limit_of: str = ""
@@ -162,6 +164,7 @@ def summarize(result: ReplayResult, session: Session) -> Summary:
         overhead_ms=tuple(s * 1000 for _, s in sorted(result.measured.overhead_seconds.items())),
         decoys={kind: Recall(*counts) for kind, counts in tally(result.decoys).items()},
         answered=answered(result.probes),
+        edits=(sum(one.asked for one in result.edits), sum(one.applied for one in result.edits)),
         net_tokens=net,
         limit_net_tokens=least,
         limit_of=result.variant,
@@ -272,6 +275,7 @@ def total(name: str, rows: Sequence[Summary]) -> Summary:
         overhead_ms=summed(lambda row: row.overhead_ms),
         decoys=merged(lambda row: row.decoys),
         answered=(summed(lambda row: row.answered[0]), summed(lambda row: row.answered[1])),
+        edits=(summed(lambda row: row.edits[0]), summed(lambda row: row.edits[1])),
         net_tokens=summed(lambda row: row.net_tokens),
         limit_net_tokens=summed(lambda row: row.limit_net_tokens),
         limit_of=rows[0].limit_of if len({row.limit_of for row in rows}) == 1 else "",

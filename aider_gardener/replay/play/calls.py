@@ -43,6 +43,7 @@ class Calls:
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
     when the chat switches models. `asker` answers summaries in place of the recording, where there is one.
+    `last_prompt` are the messages of the main model's last call.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Calls:
         self.sent = SentBefore(prompts.said)
         self.made: list[ModelCall] = []
         self.summaries: list[ModelCall] = []
+        self.last_prompt: list[Mapping[str, Any]] = []
 
     def complete(self, **options: Any) -> Any:
         """Answer one call the way litellm would."""
@@ -70,11 +72,13 @@ class Calls:
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
         self.clock.advance(SECONDS_PER_CALL)
+        if kind == MAIN:
+            self.last_prompt = messages
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
         if kind == SUMMARY and self.asker is not None:
-            answer = Answer(self.asked_summary(self.asker, messages), None)
+            answer = Answer(self.asked(self.asker, "summary", messages), None)
         else:
             answer = self.recorded.answer(kind)
         call = self.booked(turn, number, kind, name, messages, answer)
@@ -85,10 +89,10 @@ class Calls:
             return streamed(answer.text, name)
         return completion(answer.text, name, call.prompt_tokens, call.completion_tokens)
 
-    def asked_summary(self, asker: Asker, messages: Sequence[Mapping[str, Any]]) -> str:
-        """A real model's summary. aider goes on when one fails; the replay must not."""
+    def asked(self, asker: Asker, purpose: str, messages: Sequence[Mapping[str, Any]]) -> str:
+        """A real model's answer. aider goes on when a call fails; the replay must not."""
         try:
-            return asker.ask("summary", messages)
+            return asker.ask(purpose, messages)
         except ReplayError as problem:
             self.recorded.failure = problem
             raise

@@ -55,11 +55,11 @@ class Job:
     """One replay to do. `probes` and `summaries` None: those of the session.
 
     `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `keep_texts` asks for
-    the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the
-    same chat, as one long session. `ask_model` is a real model to ask for summaries and answers to
-    probes, kept in `cassette`; without it there is no network. `vectors` is a file in which replays of the
-    same sessions keep the vectors of passages for one another. `map_tokens` is the budget of the
-    repository map, None for the model's; `cache_prompts` runs aider with `--cache-prompts`.
+    the texts of all prompts in the result (some megabytes). `then` are sessions that follow in the same
+    chat, as one long session. `ask_model` is a real model to ask for summaries and answers to probes, with
+    `ask_edits` for edits too, kept in `cassette`; without it there is no network. `vectors` is a file in
+    which replays of the same sessions keep the vectors of passages for one another. `map_tokens` is the
+    budget of the repository map, None for the model's; `cache_prompts` runs aider with `--cache-prompts`.
     """
 
     path: Path
@@ -73,6 +73,7 @@ class Job:
     keep_texts: bool = True
     then: tuple[Path, ...] = ()
     ask_model: str = ""
+    ask_edits: bool = False
     cassette: Path | None = None
     vectors: Path | None = None
     map_tokens: int | None = None
@@ -132,6 +133,7 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
         "settings": dict(job.settings or {}),
         "texts": job.keep_texts,
         "ask_model": job.ask_model,
+        "ask_edits": job.ask_edits,
         "cassette": str(job.cassette.resolve()) if job.cassette else "",
         "vectors": str(job.vectors.resolve()) if job.vectors else "",
         "map_tokens": job.map_tokens,

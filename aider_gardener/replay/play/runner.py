@@ -27,6 +27,7 @@ from aider_gardener.replay.measure.result import (
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
+from aider_gardener.replay.play.edits import EditsAsked
 from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
 from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel, text_of
 from aider_gardener.replay.play.provenance import tokenizer_name, version_of
@@ -69,6 +70,7 @@ class Runner:
     summaries: Sequence[str] = ()
     dump_dir: Path | None = None
     asker: Asker | None = None
+    ask_edits: bool = False
     vectors: Path | None = None
     map_tokens: int | None = None
     cache_prompts: bool = False
@@ -122,9 +124,17 @@ class Runner:
         self.main_model = host.make_model(self.model_name)
         self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model, self.asker)
         litellm.completion = self.calls.complete
+        self.edits = EditsAsked(self.edit_of_model, lambda: self.turn)
+        if self.asker is not None and self.ask_edits and self.session.repo0 is not None:
+            self.edits.install()
         self.variant.prepare(self)
         self.install_gardener()
         self.coder = self.new_coder()
+
+    def edit_of_model(self) -> str:
+        """What the model that is asked replies to the last prompt."""
+        assert self.asker is not None
+        return self.calls.asked(self.asker, "edit", self.calls.last_prompt)
 
     def new_coder(self, restart: SessionEvent | None = None) -> Any:
         """A coder as at the start, or as the host was started anew: empty chat, the first model."""
@@ -290,6 +300,7 @@ class Runner:
             decoys=tuple(sorted(self.decoyed, key=lambda decoy: decoy.number)),
             swaps=tuple(self.watched.swaps),
             quoted=tuple(self.watched.quoted),
+            edits=tuple(self.edits.found),
         )
         if self.variant.settings is not None:
             uninstall()

@@ -54,6 +54,7 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         summaries=session.summaries if summaries is None else summaries,
         dump_dir=Path(job["dump_dir"]) if job["dump_dir"] else None,
         asker=asker,
+        ask_edits=job["ask_edits"],
         vectors=Path(job["vectors"]) if job["vectors"] else None,
         map_tokens=job["map_tokens"],
         cache_prompts=job["cache_prompts"],

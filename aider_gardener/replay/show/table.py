@@ -59,6 +59,7 @@ def figures() -> list[Column]:
         Column("present", lambda row: with_share(row.recall.present, row.recall.asked)),
         Column("supported", lambda row: with_share(row.recall.supported, row.recall.asked)),
         Column("answered\nright", lambda row: of_count(row.answered[1], row.answered[0])),
+        Column("edits\napplied", lambda row: of_count(row.edits[1], row.edits[0])),
         Column("tokens\nbilled", lambda row: f"{row.tokens_billed:,}"),
         Column("largest\nprompt", lambda row: f"{row.largest_prompt:,}"),
         Column("usable\nturns", usable_turns),
