@@ -96,9 +96,10 @@ class Order:
         at = next((at for at, part in enumerate(self.last) if part not in standing), len(self.last))
         return self.last[:at]
 
-    def breaks(self, parts: Sequence[Part], history: Sequence[Part]) -> bool:
+    def breaks(self, parts: Sequence[Part]) -> bool:
         """Whether most of the history falls out of the cache because a part before it was changed."""
-        left = sum(part.tokens for part in self.kept(parts, history) if part.is_history)
+        kept = self.kept(parts, [part for part in self.last if part.is_history])
+        left = sum(part.tokens for part in kept if part.is_history)
         return left < LOST_SHARE * sum(part.tokens for part in self.last if part.is_history)
 
     def see(self, parts: Sequence[Part], history: Sequence[Part]) -> None:

@@ -76,11 +76,11 @@ def test_it_tells_when_the_history_is_lost_anyway() -> None:
     order = Order()
     order.arrange(files(a=1, b=1), exchanges(4), sent=0)
     order.last.sort(key=lambda part: isinstance(part.name, int))  # the files before the history
-    assert not order.breaks(files(a=1, b=1), exchanges(5))
-    assert order.breaks(files(a=2, b=1), exchanges(5))
+    assert not order.breaks(files(a=1, b=1))
+    assert order.breaks(files(a=2, b=1))
     assert order.behind_history == 0
     order.last.sort(key=lambda part: isinstance(part.name, str))
-    assert not order.breaks(files(a=2, b=1), exchanges(5)) and order.behind_history == 2_000
+    assert not order.breaks(files(a=2, b=1)) and order.behind_history == 2_000
 
 
 CHATS = st.lists(

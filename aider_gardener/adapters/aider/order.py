@@ -70,10 +70,9 @@ def exchanges(state: ChatState, done: Sequence[HostMessage]) -> list[Placed]:
     return found
 
 
-def breaks(state: ChatState, chunks: Chunks, parts: Parts) -> bool:
+def breaks(state: ChatState, parts: Parts) -> bool:
     """Whether the history falls out of the cache with this prompt, whatever becomes of it."""
-    history = exchanges(state, chunks.done)
-    return state.order.breaks([one.part for one in parts.placed], [one.part for one in history])
+    return state.order.breaks([one.part for one in parts.placed])
 
 
 def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> None:

@@ -48,12 +48,11 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
     gardener = link.gardener_of(coder)
     if gardener is None:
         return
-    gardener.state.frame = frame_of(coder, gardener.state, chunks)
-    if not gardener.state.acts:
-        return
     state = gardener.state
-    is_stable = state.settings.order == "stable"
-    parts = order.parts_of(coder, state, chunks) if is_stable else None
+    state.frame = frame_of(coder, state, chunks)
+    if not state.acts:
+        return
+    parts = order.parts_of(coder, state, chunks) if state.settings.order == "stable" else None
     tended = gardener.tend(cold=is_cold(coder, state, chunks, parts)) is not None
     if overflow.fit_open(coder, gardener) or tended:
         reminded = reminder_of(coder, chunks)
@@ -79,7 +78,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: order.Par
     before = [*chunks.system, *chunks.examples]
     if parts is None:
         before += [*chunks.readonly_files, *chunks.repo]
-    elif order.breaks(state, chunks, parts):
+    elif order.breaks(state, parts):
         return True
     changed = state.prefix.changed(hash((coder.main_model.name, *(text_of(m) for m in before))))
     return changed or is_idle(state)
