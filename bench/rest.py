@@ -15,6 +15,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
@@ -37,7 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the figures go")
     options = parser.parse_args(argv)
     paths = find_paths(options.sessions or [RECORDED])
-    rows = [row for path in paths for tokens in options.map_tokens for row in rows_of(path, tokens)]
+    with TemporaryDirectory() as folder:
+        rows = [
+            row
+            for path in paths
+            for tokens in options.map_tokens
+            for row in rows_of(path, tokens, Path(folder, "vectors"))
+        ]
     half = halves_of(find_paths([RECORDED]))
     value = {
         "format": 1,
@@ -50,10 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def rows_of(path: Path, map_tokens: int) -> list[dict[str, Any]]:
-    """The figures of one session under every variant with a map of this size."""
+def rows_of(path: Path, map_tokens: int, vectors: Path) -> list[dict[str, Any]]:
+    """The figures of one session under every variant with a map of this size. `vectors` is a file that keeps
+    the vectors of passages from one replay to the next."""
     session = load_session(path)
-    results = replay_all([Job(path, variant, map_tokens=map_tokens) for variant in VARIANTS])
+    results = replay_all([Job(path, name, map_tokens=map_tokens, vectors=vectors) for name in VARIANTS])
     summaries = with_one_limit([summarize(result, session) for result in results])
     return [
         {

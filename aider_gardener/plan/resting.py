@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 TREE_MARKS = ("│", "⋮", "█")
 """How the lines below a file's name begin in a map."""
 WORD = re.compile(r"\w+")
 LEAST_LETTERS = 4
-"""Shorter words mention nothing: they are in half of all definitions."""
+"""Shorter words mention nothing: they are in half of all definitions, and of all names of files."""
 MISSED = 2
 """A file that so many new maps in succession show is wanted, mentioned or not."""
 
@@ -45,6 +46,13 @@ class Mentions:
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
+    def name(self, file: str) -> bool:
+        """Whether a file is among it, be it by the last part of its name, with or without its ending."""
+        last = PurePosixPath(file)
+        return file in self.files or any(
+            len(part) >= LEAST_LETTERS and part in self.words for part in (last.name, last.stem)
+        )
+
 
 @dataclass
 class RestingMap:
@@ -71,7 +79,7 @@ class RestingMap:
         prompts now a file that it does not show. Counts the prompt."""
         old, new = files_of(self.listing), files_of(fresh)
         self.missed = {name: self.missed.get(name, 0) + 1 for name in new if name not in old}
-        if any(name in mentions.files or times >= MISSED for name, times in self.missed.items()):
+        if any(mentions.name(file) or times >= MISSED for file, times in self.missed.items()):
             return True
         for name, lines in new.items():
             words = telling(lines, mentions.words)

@@ -42,6 +42,8 @@ def test_a_map_is_read_by_its_files() -> None:
         (Mentions(), False),
         (Mentions(frozenset({"app/refunds.py"})), True),
         (Mentions(words=frozenset({"refund_order"})), True),
+        (Mentions(words=frozenset({"refunds"})), True),
+        (Mentions(words=frozenset({"app", "py"})), False),
         (Mentions(words=frozenset({"Store", "worker", "the"})), False),
         (Mentions(frozenset({"app/elsewhere.py"}), frozenset({"unknown_name"})), False),
     ],
