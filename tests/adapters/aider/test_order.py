@@ -104,6 +104,19 @@ def test_dropped_added_and_read_only_files(chat: Driver, model: ScriptedModel) -
     assert "def greet" in "".join(str(m["content"]) for m in prompt) and alternates(prompt)
 
 
+def test_images_stand_behind_the_files_as_aider_has_them(chat: Driver, model: ScriptedModel) -> None:
+    Path("plan.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(32))
+    chat.type("/add plan.png")
+    edit(chat, "part2.py", "20")
+    chat.ask("what does the picture show?")
+    prompt = model.requests[-1]
+    pictures = [at for at, m in enumerate(prompt) if "image_url" in str(m["content"])]
+    files = [at for at, m in enumerate(prompt) if str(m["content"]).startswith(HEAD)]
+    assert len(pictures) == 1 and pictures[0] > max(files) and alternates(prompt)
+    assert sorted(order_of(prompt)[:-1]).count("part2.py") == 1
+    assert not [line for line in chat.said if "stopped" in line]
+
+
 @pytest.mark.parametrize("mode", ["ask", "architect", "context", "help"])
 def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel, mode: str) -> None:
     edit(chat, "part2.py", "20")
