@@ -69,7 +69,8 @@ def uninstall() -> None:
 
 
 class Watched:
-    """What the gardeners of a replay did, noted turn by turn: a chat that starts anew has another one."""
+    """What the gardeners of a replay did, noted turn by turn: a chat that starts anew has another one.
+    `stopped` is the turn in which one was gone, as after a fault of its own."""
 
     def __init__(self) -> None:
         self.plans: list[Compaction] = []
@@ -78,6 +79,7 @@ class Watched:
         self.quoted: list[Quoted] = []
         self._quoted_seen: object = None
         self.overhead: dict[int, float] = {}
+        self.stopped: int | None = None
         self._gardener: Any = None
         self._plans_seen = 0
         self._seconds_seen = 0.0
@@ -86,6 +88,8 @@ class Watched:
         """Note what the coder's gardener did since the last look, as of this turn."""
         gardener = gardener_of(coder)
         if gardener is None:
+            if self._gardener is not None and self.stopped is None:
+                self.stopped = turn
             return
         if gardener is not self._gardener:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0

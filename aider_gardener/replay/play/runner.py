@@ -38,6 +38,7 @@ from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 RESTART = "restart"
 """Kind of the event after which the host was started anew, with an empty chat."""
 
+STOPPED = "turn {turn}: the gardener stopped with a fault of its own; from there on prompts are aider's"
 UNRECORDED_REFLECTION = "(the next message was not recorded)"
 
 REBOUND = (
@@ -281,6 +282,8 @@ class Runner:
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
+        if self.watched.stopped is not None:
+            self.notices.insert(0, STOPPED.format(turn=self.watched.stopped))
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -132,3 +133,32 @@ def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     load = keeping(tmp_path / "vectors.sqlite", "minilm")
     assert load is not None
     assert load() == (None, "not installed")
+
+
+def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
+    class State:
+        applied: Sequence[object] = ()
+        timings: Mapping[int, float] = MappingProxyType({})
+        quoted = None
+
+        @property
+        def compactions(self) -> State:
+            return self
+
+        recollection = compactions
+
+    class Gardener:
+        state = State()
+
+    class Coder:
+        gardener: Gardener | None = None
+
+    watched, coder = gardened.Watched(), Coder()
+    watched.look(coder, 1)
+    assert watched.stopped is None, "there was none yet"
+    coder.gardener = Gardener()
+    watched.look(coder, 2)
+    coder.gardener = None
+    watched.look(coder, 3)
+    watched.look(coder, 4)
+    assert watched.stopped == 3
