@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from io import StringIO
 from typing import Any
 
@@ -17,11 +18,16 @@ from rich.text import Text
 from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
 from aider_gardener.plan.goals import Pressure
-from aider_gardener.recall.recall import Recalled
+from aider_gardener.plan.said import SHOWN
+from aider_gardener.recall.hits import Hit
 
 BAR_CELLS = 30
-EXCERPT_CHARS = 240
 BEGINNING_CHARS = 80
+SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
+"""So many rows, and so much of a message, fit one screen."""
+FIGURES = frozenset({"messages", "as said", "now", "tokens", ""})
+PARTS = {"current": "this turn"}
+"""Parts of a prompt, where the word for people is another."""
 WIDTHS = (60, 120)
 """Tables are at least and at most so many columns wide."""
 
@@ -53,95 +59,140 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> T
     return table
 
 
-def pressure_table(report: Pressure) -> Group:
-    """The report of /context-pressure."""
+def pressure_screen(report: Pressure, begins: Mapping[str, str]) -> Group:
+    """The report of /context-pressure on one screen of 24 lines and 80 columns, what it comes to last.
+    `begins` are the texts of messages by id."""
+    parts = ", ".join(f"{PARTS.get(name, name)} {tokens:,}" for name, tokens in report.parts.items())
+    rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
+    others = list(rows.values())[SCREEN_CLASSES:]
+    shown = dict(list(rows.items())[:SCREEN_CLASSES])
+    if others:
+        shown["others"] = [sum(column) for column in zip(*others, strict=True)]
+    classes = plain_grid(("History", "messages", "as said", "now"))
+    for name, figures in shown.items():
+        classes.add_row(name, *(f"{figure:,}" for figure in figures))
+    return Group(
+        Text(window_line(report)),
+        Text(f"  {parts}"),
+        Text(""),
+        classes,
+        Text(""),
+        largest_table(report, begins, SCREEN_LARGEST),
+        Text(""),
+        Text(verdict(report)),
+    )
+
+
+def window_line(report: Pressure) -> str:
+    """How full the window is."""
     window = report.used + report.available
-    if report.available or report.utilization:
-        head = f"{bar(report.utilization)} {report.utilization:.1%} of {window:,} tokens, {report.level}"
-    else:
-        head = f"{report.used:,} tokens used; this model's window is unknown"
-    history = f"history {report.history_used:,} tokens, compacted above {report.history_budget:,}"
-    parts = [[name, f"{tokens:,}"] for name, tokens in report.parts.items()]
+    if not (report.available or report.utilization):
+        return f"Prompt: {report.used:,} tokens; this model's window is unknown"
+    return f"Prompt: {report.used:,} of {window:,} tokens, {report.utilization:.1%} {bar(report.utilization)}"
+
+
+def verdict(report: Pressure) -> str:
+    """What the report comes to."""
+    history = f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}."
+    return f"{report.level}. {history} {report.recommendation}"
+
+
+def largest_table(report: Pressure, begins: Mapping[str, str], most: int) -> Table:
+    """The largest messages, numbered as other commands take them."""
+    table = plain_grid(("", "Largest", "tokens", "id"))
+    table.add_column("begins", no_wrap=True)
+    shown = zip(report.largest_messages[:most], report.largest_ids, strict=False)
+    for number, (row, stored_id) in enumerate(shown, 1):
+        who = "note" if not stored_id else "reply" if row["role"] == "assistant" else "you"
+        text = beginning(begins.get(stored_id, ""), SCREEN_BEGINNING_CHARS)
+        table.add_row(
+            f"{number}" if stored_id else "", f"{who}, {row['class']}" if stored_id else who,
+            f"{row['tokens']:,}", stored_id, Text(text),
+        )  # fmt: skip
+    return table
+
+
+def beginning(text: str, chars: int) -> str:
+    """How a text begins, on one line of at most so many characters."""
+    words = " ".join(text[: 4 * chars].split())
+    return words if len(words) <= chars else f"{words[: chars - 1]}…"
+
+
+def plain_grid(columns: Sequence[str]) -> Table:
+    """A table without lines: words to the left, figures to the right."""
+    table = Table(box=None, pad_edge=False, show_edge=False, header_style="", expand=False)
+    for name in columns:
+        table.add_column(name, justify="right" if name in FIGURES else "left", no_wrap=True)
+    return table
+
+
+def pressure_table(report: Pressure, begins: Mapping[str, str]) -> Group:
+    """The report of /context-pressure --full."""
+    parts = [[PARTS.get(name, name), f"{tokens:,}"] for name, tokens in report.parts.items()]
     parts.append(["all", f"{report.used:,}"])
     classes = [
-        [name, str(row["count"]), f"{row['orig']:,}", f"{row['sum']:,}", f"{row['ratio']:.2f}"]
+        [name, str(row["count"]), f"{row['orig']:,}", f"{row['sum']:,}", f"{row['ratio']:.0%}"]
         for name, row in report.by_class.items()
     ]
-    largest = [
-        [f"{row['index'] + 1}. {row['role']}", str(row["class"]), f"{row['tokens']:,}"]
-        for row in report.largest_messages[:5]
-    ]
     return Group(
-        Text(head),
-        Text(history),
+        Text(window_line(report)),
         Text(""),
-        grid("Tokens by part", ["part", "tokens"], parts),
+        grid("Tokens by part of the prompt", ["part", "tokens"], parts),
         Text(""),
-        grid("History by class", ["class", "messages", "original", "standing", "ratio"], classes),
+        grid("History by kind of message", ["kind", "messages", "as said", "now", "share"], classes),
         Text(""),
-        grid("Largest messages", ["message", "class", "tokens"], largest),
+        largest_table(report, begins, len(report.largest_messages)),
         Text(""),
-        Text(report.recommendation),
+        Text(verdict(report)),
     )
 
 
 def plan_table(plan: Plan) -> Group:
     """A plan as /gardener plan shows it."""
-    rows = [
-        [swap.entry_id, f"{swap.before.value} → {swap.after.value}", f"{swap.tokens_saved:,}", swap.reason]
-        for swap in plan.swaps
-    ]
+    table = plain_grid(("", "message", "stands", "tokens", "why"))
+    for number, swap in enumerate(plan.swaps, 1):
+        change = f"{SHOWN[swap.before]} → {SHOWN[swap.after]}"
+        table.add_row(str(number), swap.entry_id, change, f"−{swap.tokens_saved:,}", swap.reason)
     head = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history ({plan.reason})."
     cost = f"It makes {plan.prefix_tokens_broken:,} tokens of a cached prompt uncached once."
-    return Group(Text(head), Text(cost), grid("", ["entry", "rendition", "saves", "why"], rows))
+    return Group(table, Text(""), Text(head), Text(cost))
 
 
-def status_table(status: Mapping[str, Any]) -> Table:
-    """The status as two columns."""
-    rows = [
-        [name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)]
-        for name, value in status.items()
-    ]
-    return grid("", ["gardener", ""], rows)
-
-
-def status_tables(status: Mapping[str, Any]) -> Group:
-    """The status with its parts below it, each under its name."""
-    plain = {name: value for name, value in status.items() if not isinstance(value, Mapping)}
-    parts: list[Table | Text] = [status_table(plain)]
-    for name, value in status.items():
-        if isinstance(value, Mapping):
-            known = {key: row for key, row in value.items() if row is not None}
-            parts += [Text(""), Text(name.replace("_", " ").capitalize()), status_table(known)]
-    return Group(*parts)
-
-
-def recalled_table(found: Sequence[Recalled], *, session: str = "", why: bool = False) -> Table:
-    """Recalled passages with where they come from, and with `why` what made them come; other sessions are
-    marked."""
-    table = Table(show_header=False, pad_edge=False, show_edge=False)
-    table.add_column(overflow="fold", ratio=1)
-    table.add_column(overflow="fold", ratio=4)
-    for item in found:
-        where = f"turn {item.turn}, {item.label}\n{item.entry_id}"
+def recalled_screen(found: Sequence[Hit], *, session: str = "", why: bool = False) -> Table:
+    """What was found, a message each with its number, when it was said and an excerpt, and with `why` what
+    made it come; other sessions are marked."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for number, hit in enumerate(found, 1):
+        item = hit.best
+        parts = [f"turn {item.turn}", when(item.said_at), item.label, item.entry_id]
         if session and item.session != session:
-            where = f"older session\n{where}"
+            parts.insert(0, "older chat")
         if item.until:
-            where = f"{where}\nuntil turn {item.until}"
+            parts.append(f"until turn {item.until}")
+        table.add_row(str(number), Text(", ".join(part for part in parts if part), style="bold"))
+        table.add_row("", Text(hit.excerpt))
         if why:
-            where = f"{where}\n{item.match}"
-        text = item.text if len(item.text) <= EXCERPT_CHARS else item.text[:EXCERPT_CHARS] + " …"
-        table.add_row(Text(where), Text(text))
+            table.add_row("", Text(f"({item.match})"))
     return table
 
 
+def when(at: float) -> str:
+    """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
+    if not at:
+        return ""
+    said, now = datetime.fromtimestamp(at), datetime.now()
+    return f"{said.day} {said:%b}{'' if said.year == now.year else f' {said.year}'} {said:%H:%M}"
+
+
 def entries_table(entries: Sequence[Entry]) -> Table:
-    """Entries, a line each: id, tokens, class, how they begin."""
-    table = grid("", ["entry", "tokens", "class"], [])
+    """Messages, a line each: number, id, tokens, kind, how they begin."""
+    table = plain_grid(("", "message", "tokens", "kind"))
     table.add_column("begins", overflow="fold")
-    for entry in entries:
-        begins = " ".join(entry.content.split())[:BEGINNING_CHARS]
-        table.add_row(entry.id, f"{entry.tokens:,}", entry.cls.value, Text(begins))
+    for number, entry in enumerate(entries, 1):
+        text = Text(beginning(entry.content, BEGINNING_CHARS))
+        table.add_row(str(number), entry.id, f"{entry.tokens:,}", entry.cls.value, text)
     return table
 
 
@@ -149,11 +200,12 @@ def why_table(why: Why, *, session: str = "") -> Group:
     """What is known of one entry, and each change of its rendition; other sessions are marked."""
     elsewhere = " of an older session" if session and why.session != session else ""
     pinned = ", pinned" if why.pinned else ""
-    standing = f"{why.standing}, {why.standing_tokens:,} of {why.tokens:,} tokens{pinned}"
+    level = level_words(why.standing)
+    standing = f"{level}, {why.standing_tokens:,} of {why.tokens:,} tokens{pinned}"
     rows = [
-        ("entry", f"{why.entry_id}, {why.cls}, turn {why.turn}{elsewhere}"),
+        ("message", f"{why.entry_id}, {why.cls}, turn {why.turn}{elsewhere}"),
         ("from", why.source),
-        ("stands", standing),
+        ("now", standing),
     ]
     if why.priority is not None:
         points = ", ".join(f"{name} {value:+g}" for name, value in why.parts.items())
@@ -170,8 +222,24 @@ def why_table(why: Why, *, session: str = "") -> Group:
     for each in why.changes:
         by = f"{each.kind}: {each.cause}" if each.cause else each.kind
         because = each.reason if each.reason != each.kind else ""
-        changes.add_row(str(each.turn), f"{each.before} → {each.after}", Text(by), Text(because))
+        changes.add_row(
+            str(each.turn), f"{level_words(each.before)} → {level_words(each.after)}", Text(by), Text(because)
+        )
     return Group(facts, Text(""), changes)
+
+
+def level_words(name: str) -> str:
+    """How much of a message stands, in words, given as it is recorded."""
+    return next((words for level, words in SHOWN.items() if level.value == name), name)
+
+
+def facts_table(facts: Mapping[str, Any]) -> Table:
+    """Names and figures in two columns."""
+    rows = [
+        [name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)]
+        for name, value in facts.items()
+    ]
+    return grid("", ["", ""], rows)
 
 
 def stats_table(stats: Mapping[str, Any]) -> Group:
@@ -182,7 +250,7 @@ def stats_table(stats: Mapping[str, Any]) -> Group:
         for name, row in stats["by_class"].items()
     ]
     return Group(
-        status_table(plain), Text(""), grid("By class", ["class", "entries", "original", "compressed"], rows)
+        facts_table(plain), Text(""), grid("By class", ["class", "entries", "original", "compressed"], rows)
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -14,20 +16,23 @@ from aider_gardener.archive.entries import Why
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.said import SHOWN
+from aider_gardener.recall.hits import hits
 from aider_gardener.tables import (
     BAR_CELLS,
     BEGINNING_CHARS,
-    EXCERPT_CHARS,
     as_text,
     bar,
     checkup_table,
     entries_table,
+    level_words,
     plan_table,
+    pressure_screen,
     pressure_table,
     pruning_table,
-    recalled_table,
+    recalled_screen,
     stats_table,
-    status_tables,
+    when,
     why_table,
 )
 
@@ -62,16 +67,40 @@ def test_text_is_of_the_terminals_width_within_bounds(monkeypatch: pytest.Monkey
         assert not any(line.endswith(" ") for line in lines)
 
 
+def begins(gardener: Gardener) -> dict[str, str]:
+    return {each.id: each.content for each in gardener.state.chat.entries.values()}
+
+
 def test_pressure_names_window_history_and_parts() -> None:
     gardener = compacted()
     report = gardener.pressure()
-    text = flat(pressure_table(report))
-    assert f"{report.utilization:.1%} of 20,000 tokens, OK" in text
-    assert f"history {report.history_used:,} tokens, compacted above 2,000" in text
-    for name, tokens in [*report.parts.items(), ("all", report.used)]:
-        assert f"{name} {tokens:,}" in text
+    for made in (pressure_screen, pressure_table):
+        text = flat(made(report, begins(gardener)))
+        assert f"of 20,000 tokens, {report.utilization:.1%}" in text
+        assert f"The history has {report.history_used:,} tokens; room is made above 2,000." in text
+        for name, tokens in report.parts.items():
+            assert f"{name.replace('current', 'this turn')} {tokens:,}" in text
+        assert text.endswith(report.recommendation)
     gardener.state.frame = Frame()
-    assert "this model's window is unknown" in flat(pressure_table(gardener.pressure()))
+    assert "this model's window is unknown" in flat(pressure_screen(gardener.pressure(), {}))
+
+
+def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    gardener.state.frame = Frame(20_000, {"system": 1_000, "map": 2, "files": 3, "notes": 4})
+    for n in range(40):
+        gardener.enter_turn()
+        gardener.sync(long_talk(n + 1), [])
+    report = gardener.pressure()
+    classes = {name: {"count": 1, "orig": 10, "sum": 5, "ratio": 0.5} for name in "abcdefgh"}
+    lines = as_text(
+        pressure_screen(replace(report, by_class=classes), begins(gardener)), width=80
+    ).splitlines()
+    assert len(lines) <= 22 and max(map(len, lines)) <= 80
+    assert "others 3 30 15" in " ".join(" ".join(lines).split())
+    first = next(line for line in lines if line.startswith("1  "))
+    assert report.largest_ids[0] in first and first.endswith("…")
+    assert begins(gardener)[report.largest_ids[0]][:20] in first
 
 
 def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
@@ -79,46 +108,53 @@ def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
     text = flat(plan_table(plan))
     assert f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history" in text
     assert f"{plan.prefix_tokens_broken:,} tokens of a cached prompt" in text
-    for swap in plan.swaps:
-        assert f"{swap.entry_id} {swap.before.value} → {swap.after.value} {swap.tokens_saved:,}" in text
+    for number, swap in enumerate(plan.swaps, 1):
+        change = f"{SHOWN[swap.before]} → {SHOWN[swap.after]}"
+        assert f"{number} {swap.entry_id} {change} −{swap.tokens_saved:,} {swap.reason}" in text
 
 
-def test_recalled_passages_are_cut_and_those_of_other_chats_marked() -> None:
-    found = compacted().recall("answer 3 part number detail", token_limit=3_000)
-    assert found
-    here, elsewhere = (as_text(recalled_table(found, session=name)) for name in ("s", "another"))
-    assert "older session" not in here
-    assert elsewhere.count("older session") == len(found)
-    assert all(item.entry_id in here for item in found)
-    assert any(len(item.text) > EXCERPT_CHARS for item in found) == (" …" in here)
+def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
+    gardener = compacted()
+    found = hits(gardener.recall("answer 3 part number detail", token_limit=3_000), lambda _id: None)
+    assert len(found) > 1
+    here, elsewhere = (as_text(recalled_screen(found, session=name), width=80) for name in ("s", "another"))
+    assert "older chat" not in here
+    assert elsewhere.count("older chat") == len(found)
+    for number, hit in enumerate(found, 1):
+        assert (
+            f"{number} turn {hit.best.turn}, {when(1_000.0)}, {hit.best.label}, {hit.best.entry_id}" in here
+        )
+        assert hit.excerpt.split()[0] in here
+    assert f"({found[0].best.match})" in " ".join(
+        as_text(recalled_screen(found, why=True), width=120).split()
+    )
+
+
+def test_a_time_is_told_with_its_year_only_where_that_is_another() -> None:
+    now = datetime.now()
+    assert when(now.timestamp()) == f"{now.day} {now:%b %H:%M}"
+    assert re.fullmatch(r"\d+ \w+ 197[01] \d\d:\d\d", when(86_400.0 * 365))
+    assert when(0) == ""
 
 
 def test_entries_are_a_line_each_with_their_beginning() -> None:
     long = "begin " + "x" * 2 * BEGINNING_CHARS
     text = as_text(entries_table([entry(0, "user", long, cls=ContentClass.LOG)]), width=400)
     assert "log" in text
-    assert long[:BEGINNING_CHARS] in text
-    assert long[: BEGINNING_CHARS + 1] not in text
+    assert long[: BEGINNING_CHARS - 1] + "…" in text
 
 
 def test_why_shows_each_change_or_that_there_was_none() -> None:
     gardener = compacted()
     why = gardener.why(gardener.state.chat.entries[1].id)
     text = flat(why_table(why, session="s"))
-    assert f"{why.standing}, {why.standing_tokens:,} of {why.tokens:,} tokens" in text
-    assert f"full → {why.standing}" in text
+    assert f"{level_words(why.standing)}, {why.standing_tokens:,} of {why.tokens:,} tokens" in text
+    assert f"whole → {level_words(why.standing)}" in text
+    assert not {"full", "hidden", "compressed"} & set(text.split())
     assert "older session" not in text
     assert "of an older session" in flat(why_table(why, session="another"))
     fresh: Why = gardener.why(gardener.state.chat.entries[19].id)
     assert "Nothing was ever done to it." in flat(why_table(fresh))
-
-
-def test_the_status_has_its_parts_below_it_without_what_is_unknown() -> None:
-    lines = as_text(
-        status_tables({"turns": 1_200, "last_chat": {"level": "OK", "turns_left": None}}), width=80
-    )
-    assert lines.index("1,200") < lines.index("Last chat") < lines.index("OK")
-    assert "turns left" not in lines
 
 
 def test_what_may_go_is_summed_by_class_and_reason() -> None:

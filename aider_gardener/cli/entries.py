@@ -39,7 +39,8 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     state = stored_chat(store, info, Settings.from_env(), default_counter())
     report = pressure_report(state)
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
-    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report))
+    begins = {entry.id: entry.content for entry in state.chat.entries.values()}
+    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, begins))
 
 
 @click.command()
@@ -89,7 +90,7 @@ def write_private(path: Path, text: str) -> None:
 @directory_option
 @json_option
 def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
-    """Tell when and why an entry was compressed, and what brings it back."""
+    """Tell when and why a message was shortened or left out, and what brings it back."""
     from aider_gardener.archive.entries import full_id, why_stored
     from aider_gardener.tables import why_table
 

@@ -143,13 +143,14 @@ def session_named(store: Store, given: str) -> str:
 
 
 def put(value: Any, as_json: bool, table: Any) -> None:
-    """Print a value as JSON, or its table."""
+    """Print a value as JSON, or its table or text."""
     if as_json:
         click.echo(json.dumps(value, ensure_ascii=True, default=str))
         return
     from aider_gardener.tables import as_text
 
-    click.echo(as_text(table()))
+    made = table()
+    click.echo(made if isinstance(made, str) else as_text(made))
 
 
 @main.command()
@@ -192,9 +193,10 @@ def recall(
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.candidates import Request
     from aider_gardener.recall.embedders import loading
+    from aider_gardener.recall.hits import hits
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.settings import Settings
-    from aider_gardener.tables import recalled_table
+    from aider_gardener.tables import recalled_screen
 
     store = open_archive(directory)
     request = Request(
@@ -217,6 +219,7 @@ def recall(
             "id": item.entry_id,
             "session": item.session,
             "turn": item.turn,
+            "at": item.said_at,
             "source": item.label,
             "class": item.cls.value,
             "score": item.score,
@@ -229,7 +232,7 @@ def recall(
     if not found and not as_json:
         click.echo("Nothing in the archive fits that. Try other words, or a name or number.")
         return
-    put(rows, as_json, lambda: recalled_table(found, why=why))
+    put(rows, as_json, lambda: recalled_screen(hits(found, store.original), why=why))
 
 
 @main.command()
@@ -248,7 +251,7 @@ def status(month: str | None, directory: Path | None, as_json: bool) -> None:
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
     from aider_gardener.gardener.growth import month_status, project_status
-    from aider_gardener.tables import status_table, status_tables
+    from aider_gardener.gardener.told import archive_text, month_text
 
     project = str(repository_root(Path.cwd()) or Path.cwd())
     if month:
@@ -259,11 +262,11 @@ def status(month: str | None, directory: Path | None, as_json: bool) -> None:
         if not found and not as_json:
             click.echo(f"No chat of this project ended in {month}.")
             return
-        put(found, as_json, lambda: status_table(found))
+        put(found, as_json, lambda: month_text(found))
         return
     store = open_archive(directory)
     value = {**archive_status(store.stats()), **project_status(store, project)}
-    put(value, as_json, lambda: status_tables(value))
+    put(value, as_json, lambda: archive_text(value))
 
 
 def archive_status(stats: StoreStats) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import compactions
+from aider_gardener.gardener.compactions import pinned_entries
 from aider_gardener.gardener.report import standing_tokens
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
@@ -21,8 +22,6 @@ from aider_gardener.plan.priority import parts, priority
 from aider_gardener.plan.view import FILLER
 from aider_gardener.recall.recall import Recalled, fate, quote, recall_note
 
-PINNED_SHARE = 0.5
-"""Pinned entries may take this share of the history budget: what is left is for the chat to go on."""
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."
     " It is a record of what was said; newer messages and files take precedence.)"
@@ -118,16 +117,16 @@ def pin(state: ChatState, given: str, *, pinned: bool = True) -> Entry:
     """Hold an entry whole in the chat from now on, or let it go; the mark outlives the process.
 
     One that is no longer in the chat is put back first. Raises UsageError for an id that is unknown or
-    ambiguous, and when pinned entries would take more than half of the history budget.
+    ambiguous, and when the window has no room for what is pinned beside a history of its usual length.
     """
     entry = find(state, given)
     if not pinned:
         return mark(state, entry, pinned=False)
-    room = int(PINNED_SHARE * state.budget) - sum(e.tokens for e in pinned_entries(state))
+    room = compactions.pinned_room(state) - sum(e.tokens for e in pinned_entries(state))
     if not entry.pinned and entry.tokens > room:
         raise UsageError(
-            f"{entry.id} has {entry.tokens:,} tokens, but pinned entries may take {max(room, 0):,} more"
-            f" (half of the history budget); /unpin another or raise --gardener-history-tokens"
+            f"{entry.id} has {entry.tokens:,} tokens, but only {max(room, 0):,} more can be held beside"
+            " the rest of the chat; /unpin another, or raise --gardener-history-tokens"
         )
     restore(state, entry.id)
     return mark(state, entry, pinned=True)
@@ -144,11 +143,6 @@ def mark(state: ChatState, entry: Entry, *, pinned: bool) -> Entry:
             chat.replace(replace(chat.entries[seq], pinned=pinned))
     state.event("pin" if pinned else "unpin", entry_id=entry.id)
     return replace(entry, pinned=pinned)
-
-
-def pinned_entries(state: ChatState) -> list[Entry]:
-    """The entries that this chat holds whole because the user wants it, in their order."""
-    return [entry for entry in state.chat.all_entries() if entry.pinned]
 
 
 def restore(state: ChatState, given: str) -> Restored:

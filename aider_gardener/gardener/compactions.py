@@ -5,26 +5,42 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import UNDOABLE, ChatState, Planned, Prefix
-from aider_gardener.messages import Fidelity, Plan
+from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import Goal, Limit, marks
+from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import SAID, Applied, Draft, draft, open_exchange
 from aider_gardener.plan.rolling import roll
 from aider_gardener.plan.usage import CACHE_SECONDS, Market, Usage
+from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.recall import recall
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 NONE_LEFT = (
     f"only the last {UNDOABLE} compactions of a chat can be undone, and they are;"
     " /gardener undo all shows every original whole again"
 )
+PINNED_SHARE = 0.5
+"""What pinned messages take of the history's budget; what they need beyond it comes on top."""
 GROWTH_TURNS = 20
 """How fast a chat grows is measured over so many of its last turns."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A compaction that the user asks for, not yet made, and the entries that it spares for its focus."""
+
+    draft: Draft
+    named: tuple[Entry, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        return self.draft.plan
 
 
 def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
@@ -36,12 +52,32 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
             state.settings.low_mark,
             fixed=bool(state.settings.history_tokens or state.host_limit_given),
             growth=growth_of(state.chat),
+            held=held_tokens(state),
         ),
         market(state.usage, state.prefix, cold=cold),
         compacted=bool(state.chat.fidelity),
         hold=state.compactions.hold,
         cold=cold,
     )
+
+
+def pinned_entries(state: ChatState) -> list[Entry]:
+    """The entries that this chat holds whole because the user wants it, in their order."""
+    return [entry for entry in state.chat.all_entries() if entry.pinned]
+
+
+def held_tokens(state: ChatState) -> int:
+    """Tokens of pinned entries beyond their share of the budget: the chat needs the rest of it to go on."""
+    pinned = sum(entry.tokens for entry in pinned_entries(state))
+    return max(0, pinned - int(PINNED_SHARE * state.budget))
+
+
+def pinned_room(state: ChatState) -> int:
+    """The most tokens that may be pinned: their share of the budget, or what the window has free below its
+    first threshold beside the rest of the prompt and a history of its usual length, where that is more."""
+    share, frame = int(PINNED_SHARE * state.budget), state.frame
+    free = int(WARNING_AT * frame.window) - frame.around - (state.budget - share)
+    return max(share, free) if frame.window else share
 
 
 def growth_of(chat: Chat) -> float:
@@ -64,8 +100,9 @@ def market(usage: Usage, prefix: Prefix, *, cold: bool) -> Market:
     return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
 
 
-def drafted(state: ChatState, goal: Goal) -> Draft | None:
-    """The plan that meets the goal, with its view; None when nothing is due. Changes nothing."""
+def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -> Draft | None:
+    """The plan that meets the goal, with its view; None when nothing is due. Changes nothing. The entries
+    `named` stay as they stand as long as the prompt can be sent."""
     settings = state.settings
     make = partial(roll, keep_turns=settings.incremental_turns) if settings.incremental else draft
     return make(
@@ -74,14 +111,45 @@ def drafted(state: ChatState, goal: Goal) -> Draft | None:
         focus=state.focus(),
         count=state.count,
         renditions=state.archive.renditions,
-        policy=state.policy,
+        policy=replace(state.policy, named=named) if named else state.policy,
     )
 
 
+def asked_for(state: ChatState, focus: str = "") -> Asked | None:
+    """What a compaction down to the low mark would do now, sparing what the focus names; None when nothing
+    is worth it. Changes nothing."""
+    goal = replace(goal_of(state), asked=True, reason="asked for")
+    named = named_by(state, focus, goal.low) if focus.strip() else ()
+    made = drafted(state, goal, frozenset(named))
+    return Asked(made, tuple(state.chat.entries[seq] for seq in named)) if made else None
+
+
+def named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
+    """The entries of this chat that hold words of a focus and fit it best, in their order, as many as fit
+    whole into the limit."""
+    chat, archive = state.chat, state.archive
+    request = Request(focus, token_limit=token_limit, session=archive.session)
+    found = [item for item in recall(archive, chat, request, count=state.count) if item.match.words]
+    standing = [seq for item in found for seq in chat.standing(item.entry_id)[-1:]]
+    chosen: dict[int, None] = {}
+    left = token_limit
+    for seq in dict.fromkeys(standing):
+        tokens = chat.entries[seq].tokens + MESSAGE_OVERHEAD_TOKENS
+        if tokens <= left:
+            chosen[seq] = None
+            left -= tokens
+    return sorted(chosen)
+
+
+def compact(state: ChatState, asked: Asked) -> Plan:
+    """Apply what was asked for."""
+    return applied(state, asked.draft, time.perf_counter())
+
+
 def preview(state: ChatState) -> Plan | None:
-    """What a compaction down to the low mark would do now. Changes nothing."""
-    made = drafted(state, replace(goal_of(state), asked=True, reason="asked for"))
-    return made.plan if made else None
+    """The plan of `asked_for`."""
+    asked = asked_for(state)
+    return asked.plan if asked else None
 
 
 def tend(state: ChatState, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
@@ -90,8 +158,11 @@ def tend(state: ChatState, *, cold: bool = False, goal: Goal | None = None) -> P
         return None
     began = time.perf_counter()
     made = drafted(state, goal or goal_of(state, cold=cold))
-    if made is None:
-        return None
+    return applied(state, made, began) if made else None
+
+
+def applied(state: ChatState, made: Draft, began: float) -> Plan:
+    """Make a plan's view the chat's, and keep how to take it back. `began` is when its making did."""
     chat, done = state.chat, state.compactions
     done.hold = 0
     due = goal_of(state)

@@ -145,9 +145,19 @@ class Gardener:
         with self.state.timed():
             return compactions.shrink(self.state, room)
 
-    def plan(self) -> Plan | None:
-        """What a compaction down to the low mark would do now. Changes nothing."""
-        return compactions.preview(self.state)
+    def plan(self, focus: str = "") -> Plan | None:
+        """What a compaction down to the low mark would do now, sparing what the words of the focus name.
+        Changes nothing."""
+        asked = compactions.asked_for(self.state, focus)
+        return asked.plan if asked else None
+
+    def compact(self, focus: str = "") -> Plan | None:
+        """Do what `plan` shows; None when there is nothing worth it."""
+        if not self.state.acts:
+            return None
+        with self.state.timed():
+            asked = compactions.asked_for(self.state, focus)
+            return compactions.compact(self.state, asked) if asked else None
 
     def undo(self, *, every: bool = False) -> int:
         """Take back the last compaction (or every one) as far as its entries are still there; returns how

@@ -16,6 +16,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
+from aider_gardener.plan.said import counted, short
 
 POINTS = 50
 """So many turns of growth are kept."""
@@ -110,19 +111,11 @@ def trend(points: Sequence[Point]) -> float:
     return sum((at - middle) * (point.tokens - mean) for at, point in enumerate(points)) / spread
 
 
-def short(tokens: float) -> str:
-    """Tokens in a few characters: "940", "86.7k", "1.2M"."""
-    if abs(tokens) < 1_000:
-        return f"{tokens:.0f}"
-    return f"{tokens / 1_000:.1f}k" if abs(tokens) < 999_950 else f"{tokens / 1_000_000:.1f}M"
-
-
 def status_line(points: Sequence[Point], compactions: int) -> str:
     """How full the window is and how often the history was compacted: "43 % 86.7k · 2 compactions"."""
     now = points[-1] if points else Point(0, 0)
     share = f"{now.utilization * 100:.0f} % " if now.window else ""
-    plural = "" if compactions == 1 else "s"
-    return f"{share}{short(now.tokens)} · {compactions} compaction{plural}"
+    return f"{share}{short(now.tokens)} · {counted(compactions, 'compaction')}"
 
 
 def bar(share: float) -> str:
@@ -154,9 +147,9 @@ def report_line(session: ChatSums) -> str:
     sign = "fewer" if session.saved_tokens >= 0 else "more"
     money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
     return (
-        f"aider-gardener: {session.turns:,} turns, {short(session.prompt_tokens)} prompt tokens in"
-        f" {session.calls:,} calls; {short(abs(session.saved_tokens))} {sign} than with the whole history"
-        f" ({abs(session.saved_share):.0%}{money}); {session.compactions} compactions,"
+        f"aider-gardener: {counted(session.turns, 'turn')}, {short(session.prompt_tokens)} prompt tokens in"
+        f" {counted(session.calls, 'call')}; {short(abs(session.saved_tokens))} {sign} than with the whole"
+        f" history ({abs(session.saved_share):.0%}{money}); {counted(session.compactions, 'compaction')},"
         f" {session.seconds:.1f} s of its own work."
     )
 

@@ -34,9 +34,11 @@ DROPPABLE_SHOWN = 3
 def pressure_report(state: ChatState) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class."""
     chat, count, frame, archive = state.chat, state.count, state.frame, state.archive
-    rows = [piece_row(index, piece, chat, count) for index, piece in enumerate(state.pieces)]
+    pieces = state.pieces
+    rows = [piece_row(index, piece, chat, count) for index, piece in enumerate(pieces)]
+    largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
     past_tokens = history_tokens(chat.done, chat.cur, open_exchange(chat), count)
-    current = piece_tokens(state.pieces, count) - past_tokens
+    current = piece_tokens(pieces, count) - past_tokens
     parts = {**frame.parts, "history": past_tokens, "current": current}
     used = sum(parts.values())
     standing = [(entry, standing_tokens(entry, chat, archive)) for entry in chat.all_entries()]
@@ -57,7 +59,7 @@ def pressure_report(state: ChatState) -> Pressure:
         history_used=past_tokens,
         parts=parts,
         messages_count=len(rows),
-        largest_messages=sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN],
+        largest_messages=largest,
         by_message=rows,
         by_class=by_class(standing),
         entries_tracked=len(entries),
@@ -68,6 +70,7 @@ def pressure_report(state: ChatState) -> Pressure:
         plan_would_save=would_save,
         droppable_files=drop,
         recommendation=advice(level_now, past_tokens, budget, would_save, drop),
+        largest_ids=[piece_id(pieces[row["index"]], chat) for row in largest],
     )
 
 
@@ -82,6 +85,11 @@ def piece_row(index: int, piece: Piece, chat: Chat, count: TokenCounter) -> dict
     single = len(piece.members) == 1 and chat.fidelity.get(piece.members[0]) is None
     cls = chat.entries[piece.members[0]].cls if single else None
     return message_row(index, piece.role, cls, count(piece.content) + MESSAGE_OVERHEAD_TOKENS)
+
+
+def piece_id(piece: Piece, chat: Chat) -> str:
+    """The id of the entry that a message shows; "" where it shows several."""
+    return chat.entries[piece.members[0]].id if len(piece.members) == 1 else ""
 
 
 def standing_tokens(entry: Entry, chat: Chat, archive: Archive) -> int:
@@ -107,15 +115,21 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
 
 def status_record(state: ChatState) -> dict[str, Any]:
     """Mode, budget, what was done and what is stored, as plain data."""
-    stats, applied = state.archive.store.stats(), state.compactions.applied
+    stats, applied, totals = state.archive.store.stats(), state.compactions.applied, state.usage.totals
     return {
         "mode": state.settings.mode if state.on else "off",
         "history_budget": state.budget,
+        "history_mark": goal_of(state).high,
         "recall_budget": state.recall_budget,
         "turns": state.chat.turn,
         "entries": len(state.chat.entries),
         "compactions": len(applied),
         "tokens_saved": sum(item.plan.tokens_saved for item in applied),
+        "calls": totals.calls,
+        "prompt_tokens": totals.prompt_tokens,
+        "saved_tokens": state.growth.saved_tokens,
+        "cost": round(totals.cost, 6),
+        "saved_cost": round(state.growth.saved_cost, 6),
         "constraints": len(rules_of(past(state.chat))),
         "chat_map_tokens": state.note.tokens,
         "seconds": round(sum(state.timings.values()), 3),

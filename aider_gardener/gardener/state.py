@@ -21,7 +21,7 @@ from aider_gardener.messages import Fidelity, Focus, Message, SourceKind, TokenC
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
-from aider_gardener.plan.goals import HARD_AT, Frame, Level, level
+from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.order import Order
 from aider_gardener.plan.planner import Applied, history_tokens, open_exchange
 from aider_gardener.plan.priority import focus_words
@@ -33,9 +33,6 @@ from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
-FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
-"""Share of the window that the history may have where tokens have no price (a local model), and the most:
-the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
 UNDOABLE = 50
@@ -180,7 +177,7 @@ class ChatState:
     the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch, `looking`
     that a prompt is made only to be measured. `turns_open` counts turns that are going on, one inside the
     other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
-    and that have not entered yet."""
+    and that have not entered yet, `listed` the ids of the last list that the user was shown."""
 
     settings: Settings
     archive: Archive
@@ -204,6 +201,7 @@ class ChatState:
     resting_map: RestingMap = field(default_factory=RestingMap)
     order: Order = field(default_factory=Order)
     made: set[str] = field(default_factory=set)
+    listed: tuple[str, ...] = ()
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:
@@ -242,13 +240,11 @@ class ChatState:
 
     @property
     def budget(self) -> int:
-        """Tokens that the history may have before anything is done to it: settings, else the host's limit;
-        with a model whose tokens cost nothing a share of the window, where that is more."""
-        if self.settings.history_tokens:
-            return self.settings.history_tokens
+        """Tokens that the history may have before anything is done to it."""
         is_free = not self.usage.prices.input and not self.host_limit_given
-        room = min(int(FREE_WINDOW_SHARE * self.frame.window), MOST_FREE) if is_free else 0
-        return max(self.host_limit, room)
+        return history_budget(
+            self.settings.history_tokens, self.host_limit, window=self.frame.window, is_free=is_free
+        )
 
     @property
     def recall_budget(self) -> int:

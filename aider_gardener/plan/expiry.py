@@ -30,12 +30,14 @@ class Policy:
     """What a plan does beside meeting its mark.
 
     `terms` say when entries are due. The last `keep_turns` turns (0: only the last exchange) stay whole
-    as long as the prompt can be sent. `older`: once a plan is made, it shows everything older by a line.
+    as long as the prompt can be sent, and so do the entries `named`, by their place. `older`: once a plan is
+    made, it shows everything older by a line.
     """
 
     terms: Terms = field(default_factory=Terms)
     keep_turns: int = 0
     older: bool = False
+    named: frozenset[int] = frozenset()
 
     def with_own(self, entry_id: str, context_ttl: int, summarise_after: int) -> Policy:
         """The policy with terms of its own for one entry; 0 turns mean never."""
@@ -47,8 +49,8 @@ class Policy:
         return replace(self, terms=terms)
 
     def keeps(self, entry: Entry, turn: int) -> bool:
-        """Whether the entry belongs to the last turns that stay whole."""
-        return self.keep_turns > 0 and entry.turn >= turn - self.keep_turns
+        """Whether the entry is named or belongs to the last turns that stay whole."""
+        return entry.seq in self.named or (self.keep_turns > 0 and entry.turn >= turn - self.keep_turns)
 
     def due(self, rows: Sequence[Candidate], *, turn: int, over: bool) -> dict[int, Fidelity]:
         """For each entry that stands fuller than it is worth now: the level it is due for. `over`: a

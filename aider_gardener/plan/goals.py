@@ -23,6 +23,9 @@ from aider_gardener.plan.usage import Market
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
 LARGEST_SHOWN = 10
 
+FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
+"""Share of the window that the history may have where tokens have no price (a local model), and the most:
+the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
@@ -75,7 +78,8 @@ class Frame:
 @dataclass(frozen=True)
 class Pressure:
     """The report on a prompt. Token figures are of the next prompt as it stands; 0 `available` means
-    that the model's window is unknown."""
+    that the model's window is unknown. `largest_ids` are the ids of the largest messages, "" for a note that
+    shows several."""
 
     used: int
     available: int
@@ -96,6 +100,7 @@ class Pressure:
     plan_would_save: int
     droppable_files: Sequence[Mapping[str, Any]]
     recommendation: str
+    largest_ids: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -147,6 +152,14 @@ def recommendation(
     return advice
 
 
+def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> int:
+    """Tokens that the history may have before anything is done to it: the setting (`own`, 0 for none), else
+    the host's limit; where tokens have no price and nobody gave a limit (`is_free`) a share of the window (0:
+    unknown), where that is more."""
+    room = min(int(FREE_WINDOW_SHARE * window), MOST_FREE) if is_free else 0
+    return own or max(host_limit, room)
+
+
 @dataclass(frozen=True)
 class Goal:
     """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
@@ -171,24 +184,25 @@ class Goal:
 class Limit:
     """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
     user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
-    adds a turn."""
+    adds a turn. `held` is what pinned messages take beyond their share: it comes on top of both marks."""
 
     tokens: int
     low_share: float
     fixed: bool = False
     growth: float = 0.0
+    held: int = 0
 
     @property
     def low(self) -> int:
-        return int(self.low_share * self.tokens)
+        return int(self.low_share * self.tokens) + self.held
 
     def high(self, market: Market, behind: int) -> int:
         """The high mark: the limit, or more where breaking the cached prefix more rarely is cheaper.
         `behind` are the tokens that stand behind the history and fall out of the cache with it."""
         if self.fixed:
-            return self.tokens
+            return self.tokens + self.held
         batch = max(best_batch(market, self.growth, self.low + behind), rest_batch(market, self.growth))
-        return max(self.tokens, min(self.low + batch, MOST_HIGH))
+        return max(self.tokens + self.held, min(self.low + batch, MOST_HIGH + self.held))
 
 
 def best_batch(market: Market, growth: float, broken: int) -> int:
@@ -227,7 +241,7 @@ def marks(
     high, low = limit.high(market, frame.behind_history), limit.low
     hard, reason = 0, OVER_LIMIT
     if cold:
-        high = max(limit.tokens, int(low + COLD_SHARE * (high - low)))
+        high = max(limit.tokens + limit.held, int(low + COLD_SHARE * (high - low)))
     if frame.window:
         hard = max(1, int(HARD_AT * frame.window) - frame.tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT

@@ -47,7 +47,7 @@ def roll(
     """
     now = open_exchange(chat)
     before = history_tokens(chat.done, chat.cur, now, count)
-    old = leaving(chat, keep_turns)
+    old = [entry for entry in leaving(chat, keep_turns) if entry.seq not in policy.named]
     over = before > goal.high or goal.asked
     if not old or (whole_turns(chat) <= keep_turns + spare_turns(keep_turns) and not over):
         return draft(chat, goal, focus=focus, count=count, renditions=renditions, policy=policy)
@@ -63,18 +63,25 @@ def roll(
     broken = broken_prefix(chat, [*done, *cur], count)
     plan = Plan(swaps, reason, before, after, broken, goal.marks(before))
     rolled = Draft(plan, fidelity, done, cur)
-    return tightened(chat, rolled, goal, focus=focus, count=count, renditions=renditions)
+    return tightened(chat, rolled, goal, focus=focus, count=count, renditions=renditions, policy=policy)
 
 
 def tightened(
-    chat: Chat, rolled: Draft, goal: Goal, *, focus: Focus, count: TokenCounter, renditions: RenditionsOf
+    chat: Chat,
+    rolled: Draft,
+    goal: Goal,
+    *,
+    focus: Focus,
+    count: TokenCounter,
+    renditions: RenditionsOf,
+    policy: Policy,
 ) -> Draft:
     """The plan with the usual one behind it, where what stays is still above the high mark."""
     if rolled.plan.tokens_after <= goal.high:
         return rolled
     trial = twin(chat)
     trial.apply(rolled.fidelity, rolled.done, rolled.cur)
-    more = draft(trial, goal, focus=focus, count=count, renditions=renditions)
+    more = draft(trial, goal, focus=focus, count=count, renditions=renditions, policy=policy)
     if more is None:
         return rolled
     both = (*rolled.plan.swaps, *more.plan.swaps)

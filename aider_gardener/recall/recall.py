@@ -90,7 +90,8 @@ class Recalled:
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
     `is_code`: it is code or an edit, which later edits may have replaced. `until`: the turn in which the user
-    replaced a rule in it, 0 for none. `match` says what made it come.
+    replaced a rule in it, 0 for none. `match` says what made it come, `said_at` when it was said, in seconds
+    since the epoch (0: unknown).
     """
 
     entry_id: str
@@ -105,6 +106,7 @@ class Recalled:
     is_code: bool = False
     until: int = 0
     match: Match = field(default_factory=Match)
+    said_at: float = 0.0
 
 
 def all_holds(_chat: Chat, _entry: Entry, _text: str) -> None:
@@ -324,7 +326,17 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
     label = label or LABELS.get(entry.source.kind, entry.role)
     is_code = stands_in_code(entry, start)
     return Recalled(
-        entry.id, entry.turn, label, entry.cls, text, start, end, round(points, 4), entry.session, is_code
+        entry.id,
+        entry.turn,
+        label,
+        entry.cls,
+        text,
+        start,
+        end,
+        round(points, 4),
+        entry.session,
+        is_code,
+        said_at=entry.created_at,
     )
 
 

@@ -77,6 +77,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "room": lambda text: 200,
     "facts": lambda text: [],
     "chosen": lambda text: set(),
+    "wanted": lambda text: set(text[:200].lower().split()[:5]),
     "focus": lambda text: Context().focus,
     "count": lambda text: Context().count,
     "mark": lambda text: ",",

@@ -63,7 +63,7 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     assert value["model"] == "gpt-4o"
     assert value["turns"] == 5
     table = gardener("pressure").stdout
-    assert "of 128,000 tokens, OK" in table
+    assert "of 128,000 tokens" in table and "OK. The history has" in table
 
 
 def test_pressure_without_a_chat_of_this_project_says_so(
@@ -106,7 +106,7 @@ def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:
     assert re.match(r"history of [\d,]+ tokens above its mark of [\d,]+$", value["changes"][0]["cause"])
     assert value["standing"] == value["changes"][-1]["after"]
     text = " ".join(gardener("why", stored_id).stdout.split())
-    assert "full → " in text
+    assert "whole → " in text
     assert "above its mark of" in " ".join(text.split())
 
 

@@ -21,7 +21,6 @@ from aider_gardener.gardener.growth import (
     read_state,
     report_line,
     sent,
-    short,
     status_line,
     summed,
     trend,
@@ -40,7 +39,6 @@ def test_the_status_line_is_short() -> None:
     points = [Point(86_700, 200_000)]
     assert status_line(points, 2) == "43 % 86.7k · 2 compactions"
     assert status_line([Point(940, 0)], 1) == "940 · 1 compaction"
-    assert short(1_250_000) == "1.2M"
 
 
 def test_the_trend_is_the_slope() -> None:

@@ -1,6 +1,4 @@
-"""The gardener's commands in the chat: /context-pressure, /gardener, /recall, and about single entries
-/forget, /pin, /unpin, /restore and /why, with their completions.
-"""
+"""The gardener's commands about the chat as a whole: /context-pressure, /compact and /gardener."""
 
 from __future__ import annotations
 
@@ -10,27 +8,18 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
-from aider_gardener.adapters.aider.guard import ATTRIBUTE
 from aider_gardener.errors import GardenerError
+from aider_gardener.plan.said import changes, counted, made_room, short
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
 
-OURS = frozenset(
-    ["/context-pressure", "/gardener", "/recall", "/forget", "/pin", "/unpin", "/restore", "/why"]
-)
+OURS = frozenset("/context-pressure /gardener /compact /recall /forget /pin /unpin /restore /why".split())
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
-
-HISTORY_COPY = (
-    "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
-    " (and --llm-history-file if you use it). Delete them there by hand."
-)
-WHOLE_SESSION = "session"
-YES = "--yes"
-COMPLETED_IDS = 400
-"""At most so many ids, the newest, are offered for completion."""
+NOTHING_WORTH_IT = "There is nothing worth compacting now."
+UNCHANGED = "Nothing was changed."
 
 
 def name_of(command: Callable[..., None]) -> str:
@@ -65,42 +54,59 @@ def show_table(commands: HostCommands, table: RenderableType) -> None:
 
 
 def cmd_context_pressure(self: HostCommands, args: str) -> None:
-    "Report what the chat uses of the context window, by part, class and message (--json for programs)"
-    from aider_gardener.tables import pressure_table
+    "Report what the chat uses of the context window (--full: every table, --json: for programs)"
+    from aider_gardener.tables import pressure_screen, pressure_table
 
     gardener = gardener_for(self)
     if gardener is None:
         return
+    given = (args or "").strip()
+    if given not in ("", "--full", "--json"):
+        self.io.tool_error("Usage: /context-pressure [--full|--json]")
+        return
     measure(self.coder, gardener)
-    report = gardener.pressure()
-    if (args or "").strip() == "--json":
+    report, state = gardener.pressure(), gardener.state
+    if given == "--json":
         self.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
-    elif (args or "").strip():
-        self.io.tool_error("Usage: /context-pressure [--json]")
-    else:
-        show_table(self, pressure_table(report))
+        return
+    state.listed = tuple(report.largest_ids)
+    begins = {entry.id: entry.content for entry in state.chat.entries.values()}
+    made = pressure_table if given else pressure_screen
+    show_table(self, made(report, begins))
+
+
+def cmd_compact(self: HostCommands, args: str) -> None:
+    "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
+    gardener = gardener_for(self)
+    if gardener is not None:
+        compact(self, gardener, args or "")
 
 
 def cmd_gardener(self: HostCommands, args: str) -> None:
-    "Look after the chat's memory: status, on, off, plan (preview), undo, undo all, constraints, decisions"
-    action = " ".join((args or "").split()) or "status"
-    actions = {"status": show_status, "on": turn_on, "off": turn_off, "plan": show_plan, "undo": undo}
-    actions |= {"undo all": undo_all, "constraints": show_constraints, "decisions": show_decisions}
-    if action not in actions:
-        self.io.tool_error(f"Usage: /gardener {'|'.join(actions)}")
+    "Look after the chat's memory: status, on, off, plan, compact, undo, undo all, constraints, decisions"
+    action, _space, words = " ".join((args or "").split()).partition(" ")
+    step = STEPS.get(action or "status")
+    if step is None or (words and action not in WITH_WORDS):
+        self.io.tool_error(USAGE)
         return
     gardener = gardener_for(self)
     if gardener is not None:
-        actions[action](self, gardener)
+        step(self, gardener, words)
 
 
-def show_status(commands: HostCommands, gardener: Gardener) -> None:
-    from aider_gardener.tables import status_table
+def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
+    from aider_gardener.gardener.told import status_text
 
-    show_table(commands, status_table(gardener.status()))
+    if words not in ("", "--json"):
+        commands.io.tool_error(USAGE)
+    elif words:
+        commands.io.tool_output(json.dumps(gardener.status(), ensure_ascii=False))
+    else:
+        for line in status_text(gardener.status()).splitlines():
+            commands.io.tool_output(line)
 
 
-def show_constraints(commands: HostCommands, gardener: Gardener) -> None:
+def show_constraints(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     """The rules that the user set and that still hold."""
     from aider_gardener.notes.rules import line
 
@@ -108,23 +114,23 @@ def show_constraints(commands: HostCommands, gardener: Gardener) -> None:
     commands.io.tool_output("\n".join(lines) or "No rules were set in this chat.")
 
 
-def show_decisions(commands: HostCommands, gardener: Gardener) -> None:
+def show_decisions(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     """What was decided or rejected, by whom."""
     rows = [(one, "you" if one.is_users else "model") for one in gardener.decisions()]
     lines = [f"[{one.turn}] {who}: {one.text}" for one, who in rows]
     commands.io.tool_output("\n".join(lines) or "No decisions were found in this chat.")
 
 
-def turn_on(commands: HostCommands, gardener: Gardener) -> None:
+def turn_on(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     gardener.state.on = True
     commands.io.tool_output(f"The gardener is on (mode {gardener.state.settings.mode}).")
 
 
-def turn_off(commands: HostCommands, gardener: Gardener) -> None:
+def turn_off(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     given = gardener.give_back()
     gardener.state.on = False
     back = (
-        f"{counted(given.messages)} came back whole, {given.tokens:,} tokens more of history"
+        f"{counted(given.messages, 'message')} came back whole, {given.tokens:,} tokens more of history"
         if given.messages
         else "every message stands whole"
     )
@@ -134,207 +140,88 @@ def turn_off(commands: HostCommands, gardener: Gardener) -> None:
     )
 
 
-def counted(messages: int) -> str:
-    return "1 message" if messages == 1 else f"{messages:,} messages"
-
-
-def show_plan(commands: HostCommands, gardener: Gardener) -> None:
+def show_plan(commands: HostCommands, gardener: Gardener, focus: str) -> None:
     from aider_gardener.tables import plan_table
 
     measure(commands.coder, gardener)
-    plan = gardener.plan()
+    plan = gardener.plan(focus)
     if plan is None:
-        commands.io.tool_output("There is nothing worth compacting now.")
-    else:
-        show_table(commands, plan_table(plan))
-        commands.io.tool_output("This is a preview: nothing was changed.")
+        commands.io.tool_output(NOTHING_WORTH_IT)
+        return
+    gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
+    show_table(commands, plan_table(plan))
+    commands.io.tool_output(
+        f"This is a preview: nothing was changed. /compact {focus}".rstrip() + " does it."
+    )
 
 
-def undo(commands: HostCommands, gardener: Gardener) -> None:
-    take_back(commands, gardener, every=False)
+def compact(commands: HostCommands, gardener: Gardener, focus: str) -> None:
+    """Show what a compaction would do, sparing what the focus names, and do it if the user agrees."""
+    from aider_gardener.gardener import compactions
+
+    state, focus = gardener.state, " ".join(focus.split())
+    if not state.acts:
+        why = "is off" if not state.on else "only watches (--gardener-mode observe)"
+        commands.io.tool_error(f"The gardener {why} in this chat; nothing is compacted.")
+        return
+    measure(commands.coder, gardener)
+    with state.timed():
+        asked = compactions.asked_for(state, focus)
+    if asked is None:
+        commands.io.tool_output(NOTHING_WORTH_IT)
+        return
+    plan, named = asked.plan, asked.named
+    commands.io.tool_output(
+        f"{changes(plan, would=True)}: {plan.tokens_before:,} → {plan.tokens_after:,} tokens of history."
+    )
+    if named:
+        tokens, stay = short(sum(entry.tokens for entry in named)), "stays" if len(named) == 1 else "stay"
+        commands.io.tool_output(
+            f'{counted(len(named), "message")} that "{focus}" names {stay} untouched ({tokens} tokens).'
+        )
+    elif focus:
+        commands.io.tool_output(f'Nothing in the chat fits "{focus}".')
+    if not commands.io.confirm_ask("Make room now?", default="y"):
+        commands.io.tool_output(UNCHANGED)
+        return
+    with state.timed():
+        compactions.compact(state, asked)
+    link.show(commands.coder, gardener)
+    commands.io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
-def undo_all(commands: HostCommands, gardener: Gardener) -> None:
-    take_back(commands, gardener, every=True)
-
-
-def take_back(commands: HostCommands, gardener: Gardener, *, every: bool) -> None:
+def undo(commands: HostCommands, gardener: Gardener, words: str) -> None:
+    """Take back the last compaction, or all of them."""
+    if words not in ("", "all"):
+        commands.io.tool_error(USAGE)
+        return
     try:
-        changed = gardener.undo(every=every)
+        changed = gardener.undo(every=bool(words))
     except GardenerError as error:
         commands.io.tool_error(str(error))
         return
     link.show(commands.coder, gardener)
-    what = "every compaction of this chat" if every else "the last compaction"
-    commands.io.tool_output(f"Took back {what}: {counted(changed)} changed.")
+    what = "every compaction of this chat" if words else "the last compaction"
+    commands.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 
 
-def cmd_recall(self: HostCommands, args: str) -> None:
-    "Find what was said before, in this chat, before a /clear and in older sessions of the project"
-    from aider_gardener.archive.entries import full_session
-    from aider_gardener.plan.view import FILLER
-    from aider_gardener.recall.asked import typed
-    from aider_gardener.recall.recall import recall_note
-    from aider_gardener.tables import recalled_table
-
-    gardener = gardener_for(self)
-    if gardener is None:
-        return
-    store, project = gardener.state.archive.store, gardener.state.archive.project
-    try:
-        request = typed(args or "", lambda given: full_session(store, project, given))
-    except GardenerError as error:
-        self.io.tool_error(str(error))
-        return
-    found = gardener.recall_for(request)
-    if not found:
-        self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
-        return
-    show_table(self, recalled_table(found, session=gardener.state.archive.session, why=request.why))
-    if self.io.confirm_ask("Add this to the chat?", default="n"):
-        note = recall_note(found, session=gardener.state.archive.session)
-        gardener.state.made.add(note)
-        self.coder.cur_messages += [
-            {"role": "user", "content": note},
-            {"role": "assistant", "content": FILLER},
-        ]
+STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
+    "status": show_status,
+    "on": turn_on,
+    "off": turn_off,
+    "plan": show_plan,
+    "compact": compact,
+    "undo": undo,
+    "constraints": show_constraints,
+    "decisions": show_decisions,
+}
+"""What each word behind /gardener does, given what stands behind it."""
+WITH_WORDS = frozenset({"status", "plan", "compact", "undo"})
+USAGE = (
+    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]|constraints|decisions"
+)
 
 
-def act(commands: HostCommands, usage: str, args: str, step: Callable[[Gardener, str], None]) -> None:
-    """Run a command that takes one id: usage, off, and our errors are one line each."""
-    words = (args or "").split()
-    if len(words) != 1:
-        commands.io.tool_error(f"Usage: {usage}")
-        return
-    gardener = gardener_for(commands)
-    if gardener is None:
-        return
-    store = gardener.state.archive.store
-    before = store.notice
-    try:
-        step(gardener, words[0])
-    except GardenerError as error:
-        commands.io.tool_error(str(error))
-    if store.notice not in ("", before):
-        commands.io.tool_warning(f"aider-gardener: {store.notice}")
-
-
-def cmd_forget(self: HostCommands, args: str) -> None:
-    "Delete an entry for good, or with `session` all of this chat (--yes: without asking)"
-    words = (args or "").split()
-    sure = YES in words
-    step = forget_session if [w for w in words if w != YES] == [WHOLE_SESSION] else forget_entry
-    rest = " ".join(word for word in words if word != YES)
-    act(self, f"/forget ID|{WHOLE_SESSION} [{YES}]", rest, lambda g, given: step(self, g, given, sure))
-
-
-def forget_entry(commands: HostCommands, gardener: Gardener, given: str, sure: bool) -> None:
-    from aider_gardener.gardener import care
-
-    entry = care.find(gardener.state, given)
-    first = " ".join(entry.content.split())[:60]
-    question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
-    if sure or commands.io.confirm_ask(question, default="n"):
-        count = gardener.forget(entry.id)
-        notes = f" and {count - 1} notes that quoted it" if count > 1 else ""
-        commands.io.tool_output(f"Forgot {entry.id}{notes}. {HISTORY_COPY}")
-
-
-def forget_session(commands: HostCommands, gardener: Gardener, _given: str, sure: bool) -> None:
-    count = len({entry.id for entry in gardener.state.chat.entries.values() if entry.id})
-    question = f"Delete all of this chat, {count} entries, for good, and empty the chat?"
-    if sure or commands.io.confirm_ask(question, default="n"):
-        forgotten = gardener.forget_session()
-        kept = count - forgotten
-        elsewhere = f" {kept} that older sessions hold too stay theirs." if kept > 0 else ""
-        commands.io.tool_output(
-            f"Forgot this chat: {forgotten} entries.{elsewhere} The chat is empty. {HISTORY_COPY}"
-        )
-
-
-def cmd_pin(self: HostCommands, args: str) -> None:
-    "Hold an entry whole in the chat; without an id list what is held"
-    if not (args or "").strip():
-        gardener = gardener_for(self)
-        if gardener is not None:
-            list_pinned(self, gardener)
-        return
-
-    def step(gardener: Gardener, given: str) -> None:
-        entry = gardener.pin(given)
-        self.io.tool_output(
-            f"{entry.id} ({entry.tokens:,} tokens) stays whole in the chat; /unpin {entry.id} lets it go."
-        )
-
-    act(self, "/pin [ID]", args, step)
-
-
-def list_pinned(commands: HostCommands, gardener: Gardener) -> None:
-    from aider_gardener.gardener.care import pinned_entries
-    from aider_gardener.tables import entries_table
-
-    rows = pinned_entries(gardener.state)
-    if rows:
-        show_table(commands, entries_table(rows))
-    else:
-        commands.io.tool_output("Nothing is pinned in this chat; /pin ID holds an entry.")
-
-
-def cmd_unpin(self: HostCommands, args: str) -> None:
-    "Let go of a pinned entry: it may be compacted again"
-
-    def step(gardener: Gardener, given: str) -> None:
-        entry = gardener.pin(given, pinned=False)
-        self.io.tool_output(f"{entry.id} is no longer pinned.")
-
-    act(self, "/unpin ID", args, step)
-
-
-def cmd_restore(self: HostCommands, args: str) -> None:
-    "Put an original back into the chat whole, in its place or at the end"
-
-    def step(gardener: Gardener, given: str) -> None:
-        found = gardener.restore(given)
-        entry = found.entry
-        if not found.changed:
-            self.io.tool_output(f"{entry.id} stands whole in the chat already.")
-        elif found.in_place:
-            self.io.tool_output(f"{entry.id} ({entry.tokens:,} tokens) stands whole in its place again.")
-        else:
-            self.io.tool_output(f"Added {entry.id} ({entry.tokens:,} tokens) to the end of the chat.")
-
-    act(self, "/restore ID", args, step)
-
-
-def cmd_why(self: HostCommands, args: str) -> None:
-    "Tell why an entry was compressed, when, and what brings it back"
-
-    def step(gardener: Gardener, given: str) -> None:
-        from aider_gardener.tables import why_table
-
-        show_table(self, why_table(gardener.why(given), session=gardener.state.archive.session))
-
-    act(self, "/why ID", args, step)
-
-
-def ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
-    """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only."""
-    gardener = commands.coder.__dict__.get(ATTRIBUTE)
-    if gardener is None:
-        return []
-    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
-    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
-    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
-
-
-def completions_of_ids(self: HostCommands) -> list[str]:
-    """The chat's entries; aider asks once for each line that is typed."""
-    return ids_of(self)
-
-
-def completions_forget(self: HostCommands) -> list[str]:
-    return [WHOLE_SESSION, *ids_of(self)]
-
-
-def completions_unpin(self: HostCommands) -> list[str]:
-    return ids_of(self, pinned=True)
+def completions_gardener(self: HostCommands) -> list[str]:
+    """What may stand behind /gardener."""
+    return list(STEPS)

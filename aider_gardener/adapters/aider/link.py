@@ -219,13 +219,10 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
     if not settings.enabled:
         return None
     from aider_gardener.archive.archive import Archive
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.gardener.gardener import Gardener
 
-    root = Path(coder.root) if getattr(coder, "repo", None) else None
     project = str(coder.root or os.getcwd())
-    given = settings.store_path
-    directory = chosen_directory(given) if given else store_directory(root, user=state.user)
+    directory = archive_directory(coder, settings)
     store = state.store(directory, settings.store_key)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
@@ -246,6 +243,15 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
 
         state.upkeeps.append(begin(gardener, coder.io, coder_of))
     return gardener
+
+
+def archive_directory(coder: HostCoder, settings: Settings) -> Path:
+    """Where the archive of the coder's chat belongs; nothing is made or touched."""
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
+
+    given = settings.store_path
+    root = Path(coder.root) if getattr(coder, "repo", None) else None
+    return chosen_directory(given) if given else store_directory(root, user=state.user)
 
 
 def refresh(gardener: Gardener, coder: HostCoder) -> None:

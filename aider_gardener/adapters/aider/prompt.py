@@ -15,6 +15,7 @@ from aider_gardener.adapters.aider import link, order, overflow
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, HostModel
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.said import made_room
 from aider_gardener.plan.usage import CACHE_SECONDS
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def before(coder: HostCoder) -> None:
     link.take_in(coder, gardener)
     state = gardener.state
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
-    if gardener.tend() is not None:
+    if (plan := gardener.tend()) is not None:
         link.show(coder, gardener)
+        coder.io.tool_output(f"aider-gardener: {made_room(plan)}")
     if state.settings.llm_fallback and state.acts and state.is_hard:
         last_resort(coder, gardener)
 
@@ -53,8 +55,10 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
     if not state.acts:
         return
     parts = order.parts_of(coder, state, chunks) if state.settings.order == "stable" else None
-    tended = gardener.tend(cold=is_cold(coder, state, chunks, parts)) is not None
-    if overflow.fit_open(coder, gardener) or tended:
+    tended = gardener.tend(cold=is_cold(coder, state, chunks, parts))
+    if tended is not None:
+        coder.io.tool_output(f"aider-gardener: {made_room(tended)}")
+    if overflow.fit_open(coder, gardener) or tended is not None:
         reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
         chunks.done = coder.done_messages

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import (
     after_turn,
+    announce,
     commands,
     commits,
+    entry_commands,
     link,
     order,
     overflow,
@@ -140,6 +142,16 @@ def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> Non
         coder.__dict__[ATTRIBUTE] = handed.gardener
         if handed.gardener is not None:
             link.hold(handed.gardener, coder)
+
+
+def then_announce(original: Original) -> Original:
+    @wraps(original)
+    def then_announce(self: HostCoder) -> None:
+        original(self)
+        with Guard(self):
+            announce.announce(self)
+
+    return then_announce
 
 
 def format_chat_chunks(original: Original) -> Original:
@@ -389,15 +401,17 @@ def cmd_context_pressure(original: Any) -> Original:
 
 
 cmd_gardener = command(commands.cmd_gardener)
-cmd_recall = command(commands.cmd_recall)
-cmd_forget = command(commands.cmd_forget)
-cmd_pin = command(commands.cmd_pin)
-cmd_unpin = command(commands.cmd_unpin)
-cmd_restore = command(commands.cmd_restore)
-cmd_why = command(commands.cmd_why)
-completions_of_ids = completions(commands.completions_of_ids)
-completions_forget = completions(commands.completions_forget)
-completions_unpin = completions(commands.completions_unpin)
+cmd_compact = command(commands.cmd_compact)
+cmd_recall = command(entry_commands.cmd_recall)
+cmd_forget = command(entry_commands.cmd_forget)
+cmd_pin = command(entry_commands.cmd_pin)
+cmd_unpin = command(entry_commands.cmd_unpin)
+cmd_restore = command(entry_commands.cmd_restore)
+cmd_why = command(entry_commands.cmd_why)
+completions_gardener = completions(commands.completions_gardener)
+completions_of_ids = completions(entry_commands.completions_of_ids)
+completions_forget = completions(entry_commands.completions_forget)
+completions_unpin = completions(entry_commands.completions_unpin)
 
 
 def get_parser(original: Original) -> Original:
@@ -406,6 +420,7 @@ def get_parser(original: Original) -> Original:
         parser: ArgumentParser = original(default_config_files, git_root)
         with Guard(None):
             add_options(parser)
+            announce.name_both(parser)
             if (
                 default_config_files
             ):  # aider starts; where it starts anew for another repository, files were read

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from aider_gardener import __version__
+
 
 def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -15,10 +17,10 @@ def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_version_is_aiders(tmp_path: Path) -> None:
+def test_version_names_both(tmp_path: Path) -> None:
     run = aider("--version", cwd=tmp_path)
     assert run.returncode == 0
-    assert run.stdout.strip().endswith("0.86.2")
+    assert run.stdout.strip() == f"aider-gardener {__version__}, aider 0.86.2"
 
 
 def test_upgrading_says_how_to_upgrade_the_gardener(tmp_path: Path) -> None:

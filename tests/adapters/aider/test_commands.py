@@ -55,15 +55,14 @@ def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
     chatter(driver, 3)
+    del driver.said[:]
     driver.type("/context-pressure")
-    for words in (
-        "█",
-        "of 128,000 tokens, OK",
-        "Tokens by part",
-        "History by class",
-        "Largest messages",
-        "system",
-    ):
+    for words in ("█", "of 128,000 tokens", "system", "this turn 0", "as said", "Largest"):
+        assert words in driver.last_said
+    assert len(driver.said) <= 22 and max(map(len, driver.said)) <= 80
+    assert driver.said[-1].startswith("OK. The history has ") or driver.said[-2].startswith("OK. The history")
+    driver.type("/context-pressure --full")
+    for words in ("Tokens by part", "History by kind", "share"):
         assert words in driver.last_said
 
 
@@ -102,12 +101,19 @@ def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, g
     chatter(driver, 12)
     del driver.said[:]
     driver.type("/gardener plan")
-    for words in ("full → ", "saves", "priority", "uncached once", "nothing was changed"):
+    for words in ("whole → ", "tokens", "priority", "uncached once", "nothing was changed"):
         assert words in driver.last_said
 
 
 @pytest.mark.parametrize(
-    "command", ["/gardener frobnicate", "/gardener plan now", "/context-pressure --yaml", "/recall"]
+    "command",
+    [
+        "/gardener frobnicate",
+        "/gardener on now",
+        "/gardener undo twice",
+        "/context-pressure --yaml",
+        "/recall",
+    ],
 )
 def test_bad_arguments_get_one_usage_line(command: str, drive: MakeDriver, gardened: Any) -> None:
     gardened()
@@ -124,7 +130,7 @@ def test_recall_finds_another_session_of_the_project(drive: MakeDriver, gardened
     second = drive()
     second.type("/recall staging box port")
     assert "48213" in second.last_said
-    assert "older session" in second.last_said
+    assert "older chat" in second.last_said
 
 
 def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, gardened: Any) -> None:
@@ -185,5 +191,99 @@ def test_help_names_our_commands(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
     driver.type("/help")
-    for name in ("/context-pressure", "/gardener", "/recall"):
+    for name in ("/context-pressure", "/gardener", "/recall", "/compact"):
         assert any(line.startswith(name) and len(line) > 25 for line in driver.said)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, driver: Driver, *answers: Any) -> list[str]:
+    """Answer what is asked, in this order; the questions."""
+    left, asked = list(answers), list[str]()
+
+    def answer(question: str, *_args: Any, **_options: Any) -> Any:
+        asked.append(question)
+        return left.pop(0)
+
+    for name in ("confirm_ask", "prompt_ask"):
+        monkeypatch.setattr(driver.coder.io, name, answer)
+    return asked
+
+
+def test_compact_shows_what_it_would_do_asks_and_can_be_taken_back(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=4_000)
+    driver = drive()
+    chatter(driver, 12)
+    before = [dict(message) for message in driver.history]
+    asked = answering(monkeypatch, driver, False, True)
+    del driver.said[:]
+    driver.type("/compact")
+    assert "would" in driver.said[0] and driver.said[-1] == "Nothing was changed." and len(asked) == 1
+    assert driver.history == before
+    driver.type("/gardener compact")
+    assert driver.said[-1].startswith("Made room: ") and "/gardener undo takes it back" in driver.said[-1]
+    assert driver.history != before
+    driver.type("/gardener undo")
+    assert driver.history == before
+
+
+def test_compact_spares_what_its_words_name(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=6_000)
+    driver = drive()
+    driver.ask("/ask how does the tide table work?", reply="The tide table is read at dawn. " * 20)
+    driver.ask("/ask how does the lamp work?", reply="The lamp burns whale oil at night. " * 20)
+    chatter(driver, 12)
+    assert not driver.coder.gardener.state.compactions.applied
+    asked = answering(monkeypatch, driver, True, True)
+    del driver.said[:]
+    driver.type("/compact tide table")
+    assert asked == ["Make room now?"]
+    assert any('that "tide table" names' in line for line in driver.said)
+    shown = "\n".join(str(message["content"]) for message in driver.history)
+    assert "The tide table is read at dawn. " * 19 in shown and "burns whale oil at night. " * 19 not in shown
+    driver.type("/gardener undo")
+    driver.type("/compact the periodic zeppelins")
+    assert 'Nothing in the chat fits "the periodic zeppelins".' in driver.said
+
+
+def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    driver.type("/compact")
+    assert driver.said[-1] == "There is nothing worth compacting now."
+    driver.type("/gardener off")
+    driver.type("/compact")
+    assert "The gardener is off in this chat; nothing is compacted." in driver.said
+
+
+def test_a_compaction_by_itself_is_one_quiet_line(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    chatter(driver, 10)
+    applied = driver.coder.gardener.state.compactions.applied
+    told = [line for line in driver.said if "made room: " in line]
+    assert applied and len(told) == len(applied)
+    assert all("tokens less; /gardener undo takes it back" in line for line in told)
+
+
+def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    del driver.said[:]
+    driver.type("/gardener")
+    assert driver.said[0].startswith("The gardener is on. Room is made when the history passes")
+    assert not any("_" in line.partition("Archive")[0] for line in driver.said)
+    driver.type("/gardener status --json")
+    assert json.loads(driver.said[-1])["turns"] == 1
+    del driver.said[:]
+    driver.type("/gardener status --yaml")
+    assert [line for line in driver.said if line.startswith("Usage: /gardener")]
+
+
+def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    assert {"compact", "undo", "status"} <= set(drive().coder.commands.get_completions("/gardener"))

@@ -9,6 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aider_gardener.adapters.aider.entry_commands import picked
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
 from aider_gardener.plan.view import NOTE_HEAD, problems
 
@@ -75,7 +77,7 @@ def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(
     driver.type("/clear")
     driver.type(f"/restore {stored_id}")
     assert MARKER in texts(driver)
-    assert f"Forgot {stored_id} and 1 notes" in say(driver, f"/forget {stored_id} --yes")
+    assert f"Forgot {stored_id} and 1 note that quoted it" in say(driver, f"/forget {stored_id} --yes")
     assert MARKER not in texts(driver)
     assert in_files(repository / ".aider.gardener", MARKER) == []
 
@@ -193,8 +195,9 @@ def test_pinning_what_was_cleared_puts_it_back_for_good(
 def test_what_is_too_large_to_pin_is_refused(drive: MakeDriver, gardened: Any) -> None:
     gardened(history_tokens=1_000)
     driver = drive()
-    driver.ask("/ask " + "a long tale of words " * 150)
-    assert "half of the history budget" in say(driver, f"/pin {id_of(driver, 'long tale')}")
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 4_000}
+    driver.ask("/ask " + "a long tale of words " * 600)
+    assert "can be held beside the rest of the chat" in say(driver, f"/pin {id_of(driver, 'long tale')}")
     assert not any(entry.pinned for entry in driver.coder.gardener.state.chat.entries.values())
 
 
@@ -242,10 +245,10 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
     swapped = driver.coder.gardener.state.compactions.applied[-1].turn
-    for words in ("prose", "of 100 now (class +40", "full → ", "plan: history of ", " tokens above its mark of 1,000", "turns ago",
+    for words in ("prose", "of 100 now (class +40", "whole → ", "plan: history of ", " tokens above its mark of 1,000", "turns ago",
                   f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
         assert words in " ".join(said.split()), words
-    turns = [int(n) for n in re.findall(r"^ *(\d+) +. +\w+ →", said, re.M)]
+    turns = [int(n) for n in re.findall(r"^ *(\d+) +. +[\w ]+ →", said, re.M)]
     assert turns
     assert set(turns) <= set(range(swapped + 1))
     driver.type("/clear")
@@ -335,3 +338,85 @@ def test_forgetting_an_edit_keeps_the_commit(drive: MakeDriver, gardened: Any, m
     assert is_legal(driver)
     driver.ask("next?")
     assert NOTE_HEAD in model.last_prompt()
+
+
+def test_a_large_message_can_be_pinned_where_the_window_has_room(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask tell me", reply="A long tale of words and of nothing else. " * 1_100)
+    assert "stays whole in the chat" in say(driver, "/pin last")
+    pinned = [entry for entry in driver.coder.gardener.state.chat.entries.values() if entry.pinned]
+    assert pinned[0].tokens > 9_000
+    chatter(driver, 30)
+    assert driver.coder.gardener.state.compactions.applied
+    assert pinned[0].content in model.last_prompt()
+    assert "question 29" in model.last_prompt() and "question 28" in model.last_prompt()
+
+
+def test_messages_are_named_by_last_and_by_their_number_in_the_last_list(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    assert "no list was shown yet" in say(driver, "/why 1")
+    driver.ask(f"/ask {FACT} please remember", reply="The staging box has port 48213, noted.")
+    assert "from" in say(driver, "/why last") and id_of(driver, "noted") in driver.last_said
+    chatter(driver, 8)
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "")
+    found = say(driver, "/recall staging box port")
+    first = re.findall(r"g[0-9a-f]{9}", found)[0]
+    assert "Nothing was added." in found
+    assert first in say(driver, "/why 1")
+    assert "there is no message 9: the last list had" in say(driver, "/pin 9")
+    assert first in say(driver, "/restore 1")
+    say(driver, "/context-pressure")
+    listed = driver.coder.gardener.state.listed
+    assert len(listed) > 1 and any(listed)
+    at = next(number for number, stored_id in enumerate(listed, 1) if stored_id)
+    assert listed[at - 1] in say(driver, f"/pin {at}")
+    assert listed[at - 1] in say(driver, "/unpin last")
+    assert "there is no such message" in say(driver, "/unpin last")
+
+
+def test_restore_last_brings_back_the_newest_that_is_not_whole(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_500)
+    driver = drive()
+    chatter(driver, 8)
+    chat = driver.coder.gardener.state.chat
+    newest = chat.entries[max(chat.fidelity)]
+    assert newest.id in say(driver, "/restore last")
+    assert newest.seq not in chat.fidelity
+
+
+@pytest.mark.parametrize(
+    ("answer", "numbers"),
+    [("", []), ("none", []), ("No", []), ("all", [1, 2, 3]), ("yes", [1, 2, 3]), ("3, 1 3", [3, 1])],
+)
+def test_an_answer_names_the_hits_to_add(answer: str, numbers: list[int]) -> None:
+    assert picked(answer, 3) == numbers
+
+
+@pytest.mark.parametrize("answer", ["0", "4", "one", "99999999999999999999", "1 x", "²"])
+def test_an_answer_that_names_no_hit_is_refused(answer: str) -> None:
+    with pytest.raises(UsageError, match="no number from 1 to 3; nothing was added"):
+        picked(answer, 3)
+
+
+def test_recall_adds_the_hits_that_are_picked(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask(f"/ask {FACT} please remember", reply="The lamp of the staging box is green.")
+    driver.type("/clear")
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "2")
+    said = say(driver, "/recall staging box")
+    shown = texts(driver)
+    assert ("48213" in shown) != ("lamp" in shown)
+    tokens = int(re.findall(r"Added ([\d,]+) tokens", said)[0].replace(",", ""))
+    assert tokens == driver.coder.gardener.state.count(driver.history[-2]["content"])
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "7")
+    before = texts(driver)
+    assert "7 is no number" in say(driver, "/recall staging box") and texts(driver) == before

@@ -247,7 +247,7 @@ def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, 
 
 LOOKING = (
     "/tokens", "/context-pressure", "/pin", "/gardener", "/gardener plan", "/gardener constraints",
-    "/gardener decisions", "/help", "/ls", "/diff", "/map", "/settings", "/models gpt", "/add app.py", "/drop app.py",
+    "/gardener decisions", "/compact", "/help", "/ls", "/diff", "/map", "/settings", "/models gpt", "/add app.py", "/drop app.py",
     "/gardener off", "/gardener on", "/recall xylophone quarantine", "/clear",
 )  # fmt: skip
 
@@ -262,6 +262,7 @@ def test_commands_that_only_look_age_nothing(
     assert chat.turn == 2
     known = driver.coder.gardener.state.chat.entries[0].id
     monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "")
     for command in (f"/why {known}", "/recall topic 1", *LOOKING):
         driver.type(command)
         assert chat.turn == 2, command

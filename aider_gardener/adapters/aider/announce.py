@@ -1,0 +1,68 @@
+"""What aider's start shows of the gardener: that it is on, and its version."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.coder import HostCoder
+from aider_gardener.adapters.aider.guard import ATTRIBUTE
+from aider_gardener.adapters.aider.provider import history_limit
+from aider_gardener.errors import UsageError
+from aider_gardener.settings import Settings
+
+
+def announce(coder: HostCoder) -> None:
+    """One line that tells what the gardener does in this chat; none where it is off. A setting that cannot be
+    used is told here, and the gardener stays off."""
+    if coder.__dict__.get(link.SUB_CODER) or (
+        ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None
+    ):
+        return
+    try:
+        settings = link.settings_of(coder)
+    except UsageError:
+        link.gardener_of(coder)  # says what is wrong
+        return
+    if not settings.enabled:
+        return
+    where = shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+    if settings.mode == "observe":
+        coder.io.tool_output(f"gardener watching: prompts stay as they are, archive {where}")
+        return
+    coder.io.tool_output(f"gardener on: history up to {budget(coder, settings):,} tokens, archive {where}")
+
+
+def budget(coder: HostCoder, settings: Settings) -> int:
+    """Tokens that the history of the coder's chat may have. Needs no gardener: that is made when the first
+    prompt is typed."""
+    from aider_gardener.plan.goals import history_budget
+
+    info = coder.main_model.info
+    limit, given = history_limit(coder)
+    is_free = not given and not info.get("input_cost_per_token")
+    return history_budget(
+        settings.history_tokens, limit, window=int(info.get("max_input_tokens") or 0), is_free=is_free
+    )
+
+
+def shown(path: Path, root: Path) -> str:
+    """A path as one would type it in the directory `root`."""
+    for base, mark in ((root, ""), (Path.home(), "~/")):
+        if path.is_relative_to(base) and path != base:
+            return mark + path.relative_to(base).as_posix()
+    return str(path)
+
+
+def name_both(parser: argparse.ArgumentParser) -> None:
+    """Let --version tell the gardener's version too; aider's stays the last word."""
+    try:
+        ours = version("aider-gardener")
+    except PackageNotFoundError:  # run from a folder that is not installed
+        return
+    for action in parser._actions:  # reason: argparse has no other way to one of its actions
+        if isinstance(action, argparse._VersionAction) and action.version:
+            action.version = f"aider-gardener {ours}, {action.version.replace('%(prog)s', 'aider')}"

@@ -1,0 +1,90 @@
+"""What /recall shows: the passages that were found, grouped by the message that they are from, each with an
+excerpt of a few lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aider_gardener.recall.recall import Recalled
+
+EXCERPT_CHARS = 210
+"""About three lines of a terminal of 80 columns."""
+CODE_LINES = 3
+LEAST_EXCERPT_CHARS = 40
+"""A passage with less text beside its headings is shown with what follows it."""
+
+HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]{1,120}\*\*:?|[^.!?]{1,80}:)\s*")
+RULE = re.compile(r"\s*[-=*_|+]{3,}\s*")
+WORD = re.compile(r"\w+")
+SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A message of which something was found: its `passages`, the best first, and an `excerpt`, a line or
+    lines of at most about 210 characters, around what the question asks for."""
+
+    passages: tuple[Recalled, ...]
+    excerpt: str
+
+    @property
+    def best(self) -> Recalled:
+        return self.passages[0]
+
+
+def hits(found: Sequence[Recalled], whole: Callable[[str], str | None]) -> list[Hit]:
+    """The passages by message, the message with the best first. `whole` gives a message's text by its id."""
+    groups: dict[str, list[Recalled]] = {}
+    for item in found:
+        groups.setdefault(item.entry_id, []).append(item)
+    return [Hit(tuple(items), excerpt(items[0], whole)) for items in groups.values()]
+
+
+def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
+    """A few lines of a passage, around the words of the question that it holds. A heading never stands alone:
+    what follows it in the message comes with it."""
+    text = item.text
+    if beside_headings(text) < LEAST_EXCERPT_CHARS:
+        text += (whole(item.entry_id) or "")[item.end : item.end + 4 * EXCERPT_CHARS]
+    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not RULE.fullmatch(line)]
+    wanted = {word.lower() for word in item.match.words}
+    if item.is_code:
+        at = densest([marks(line, wanted) for line in lines], CODE_LINES)
+        return "\n".join(line[: EXCERPT_CHARS // 2] for line in lines[at : at + CODE_LINES])
+    return around(SPACES.sub(" ", " ".join(lines)).strip(), wanted)
+
+
+def beside_headings(text: str) -> int:
+    """The characters of a text that stand in no heading."""
+    return sum(len(line.strip()) for line in text.splitlines() if not HEADING.fullmatch(line))
+
+
+def marks(line: str, wanted: set[str]) -> int:
+    """How many different words of those wanted stand in a line."""
+    return len(wanted & {word.lower() for word in WORD.findall(line)})
+
+
+def densest(weights: Sequence[int], size: int) -> int:
+    """Where the run of so many weights begins that is heaviest; of equals the first that begins with one."""
+    starts = range(max(1, len(weights) - size + 1))
+    return max(starts, key=lambda at: (sum(weights[at : at + size]), any(weights[at : at + 1]), -at))
+
+
+def around(text: str, wanted: set[str]) -> str:
+    """At most about 210 characters of a line of text, where most of the words wanted stand together."""
+    if len(text) <= EXCERPT_CHARS:
+        return text
+    places = [match.start() for match in WORD.finditer(text) if match.group().lower() in wanted]
+    best, at, end = 0, 0, 0
+    for first, place in enumerate(places):
+        while end < len(places) and places[end] < place + EXCERPT_CHARS:
+            end += 1
+        if end - first > best:
+            best, at = end - first, place
+    begin = 0 if at < EXCERPT_CHARS // 2 else text.rfind(" ", 0, max(at - EXCERPT_CHARS // 4, 1)) + 1
+    cut = text[begin : begin + EXCERPT_CHARS]
+    if begin + EXCERPT_CHARS < len(text):
+        cut = cut.rsplit(" ", 1)[0] + " …"
+    return f"… {cut}" if begin else cut

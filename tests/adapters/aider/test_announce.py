@@ -1,0 +1,83 @@
+"""The line more at aider's start, and the version."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener import install
+from aider_gardener.adapters.aider.announce import name_both, shown
+
+from .conftest import Driver, MakeDriver
+
+
+def started(driver: Driver) -> list[str]:
+    del driver.said[:]
+    driver.coder.show_announcements()
+    return [line for line in driver.said if line.startswith("gardener")]
+
+
+def test_the_start_says_that_it_is_on_and_where_it_keeps_what(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    assert started(driver) == ["gardener on: history up to 8,000 tokens, archive .aider.gardener"]
+    assert not (repository / ".aider.gardener").exists()  # nothing is made before the first prompt
+    driver.ask("/ask hello")
+    assert started(driver) == ["gardener on: history up to 8,000 tokens, archive .aider.gardener"]
+    assert driver.coder.gardener.state.budget == 8_000
+
+
+def test_the_limit_that_is_told_is_the_one_that_holds(
+    drive: MakeDriver, gardened: Any, tmp_path: Path
+) -> None:
+    gardened(history_tokens=3_000, store=str(tmp_path / "kept"))
+    assert started(drive()) == [f"gardener on: history up to 3,000 tokens, archive {tmp_path / 'kept'}"]
+    install()
+    free = drive(model_name="ollama/llama3")
+    told = int(started(free)[0].split("up to ")[1].split(" tokens")[0].replace(",", ""))
+    free.ask("/ask hello")
+    assert told == free.coder.gardener.state.budget
+
+
+def test_it_says_what_it_does_when_it_only_watches_and_nothing_when_off(
+    drive: MakeDriver, gardened: Any
+) -> None:
+    gardened(mode="observe")
+    assert started(drive()) == ["gardener watching: prompts stay as they are, archive .aider.gardener"]
+    gardened(enabled=False)
+    assert started(drive()) == []
+
+
+def test_a_setting_that_cannot_be_used_is_told_once(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened()
+    install(None)
+    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "many")
+    driver = drive()
+    assert started(driver) == []
+    assert sum("it stays off in this chat" in line for line in driver.said) == 1
+    assert started(driver) == []
+    driver.ask("/ask hello")
+    assert not any("stays off" in line for line in driver.said)
+
+
+def test_paths_are_told_as_one_would_type_them(tmp_path: Path) -> None:
+    assert shown(tmp_path / "a" / "b", tmp_path) == "a/b"
+    assert shown(Path.home() / "x", tmp_path) == "~/x"
+    assert shown(Path("/elsewhere"), tmp_path) == str(Path("/elsewhere"))
+
+
+def test_the_version_names_both_and_ends_with_aiders(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser(prog="whatever")
+    parser.add_argument("--version", action="version", version="%(prog)s 1.2.3")
+    name_both(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--version"])
+    said = capsys.readouterr().out.strip()
+    assert said.startswith("aider-gardener ") and said.endswith(", aider 1.2.3")

@@ -1,0 +1,101 @@
+"""What the gardener tells in sentences: numbers with units, no names of fields."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from made_chats import long_talk
+from made_entries import make_gardener
+
+from aider_gardener.gardener.told import (
+    archive_text,
+    bill,
+    month_text,
+    outlook_text,
+    room_made,
+    rules,
+    size,
+    status_text,
+)
+
+SUMS: dict[str, Any] = {
+    "sessions": 2,
+    "turns": 40,
+    "calls": 44,
+    "prompt_tokens": 390_000,
+    "saved_tokens": 610_000,
+    "cost": 0.32,
+    "saved_cost": 0.5,
+    "compactions": 3,
+    "seconds": 1.25,
+}
+
+
+def test_the_bill_says_what_was_saved_in_money_and_share() -> None:
+    assert bill(SUMS) == "Sent 390.0k tokens in 44 calls for $0.32; saved $0.50, 610.0k tokens, 61%."
+    one = {**SUMS, "calls": 1, "cost": 0.0, "saved_cost": 0.0}
+    assert bill(one) == "Sent 390.0k tokens in 1 call; saved 610.0k tokens, 61%."
+
+
+def test_the_bill_tells_plainly_where_nothing_was_saved_or_more_was_sent() -> None:
+    assert "all of the chat stood in them" in bill({**SUMS, "saved_tokens": 0})
+    more = bill({**SUMS, "saved_tokens": -10_000, "saved_cost": -0.01})
+    assert more.endswith("with the whole history it had been less by $0.01, 10.0k tokens, 3%.")
+    assert bill({**SUMS, "prompt_tokens": 5, "saved_tokens": -5}).endswith("less by $0.50, 5 tokens.")
+
+
+def test_the_status_of_a_chat_names_no_field() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    assert "Nothing was sent yet." in status_text(gardener.status())
+    gardener.sync(long_talk(10), [])
+    gardener.tend()
+    text = status_text(gardener.status())
+    assert text.startswith("The gardener is on. Room is made when the history passes 2,000 tokens;")
+    assert "room was made once, " in text and "20 messages" in text
+    assert not re.search(r"[a-z]_[a-z]", text)
+    gardener.state.on = False
+    assert status_text(gardener.status()).startswith("The gardener is off; it goes on archiving.")
+
+
+def test_an_archive_with_and_without_chats_that_ended() -> None:
+    held = {
+        "archive": "a.db", "sessions": 1, "entries": 1, "original_tokens": 1_000, "compressed_tokens": 230,
+        "compression_ratio": 0.23, "redacted_secrets": 0, "pinned": 0, "bytes": 1_200_000,
+    }  # fmt: skip
+    assert archive_text(held).splitlines() == [
+        "Archive a.db: 1 chat, 1 message, 1.2 MB.",
+        "What was said has 1.0k tokens, its shortened forms 230 (23%).",
+    ]
+    last = {
+        "level": "OK", "tokens": 43_000, "window": 100_000, "utilization": 0.43, "bar": "██░░",
+        "trend_tokens_a_turn": 1_200, "turns_left": 47, "turns_seen": 50,
+    }  # fmt: skip
+    text = archive_text({**held, "pinned": 2, "redacted_secrets": 1, "last_chat": last, "all_chats": SUMS})
+    assert "2 pinned, 1 secret taken out." in text
+    assert (
+        "Last chat: 43,000 of 100,000 tokens, 43% ██░░ OK; it grew by 1.2k tokens a turn, full in 47" in text
+    )
+    assert "All chats: 2 chats, 40 turns; room was made 3 times. Sent 390.0k" in text
+    unknown = outlook_text({**last, "window": 0, "trend_tokens_a_turn": -3, "turns_left": None})
+    assert unknown == "Last chat: 43,000 tokens; it shrank by 3 tokens a turn."
+
+
+def test_a_month() -> None:
+    assert month_text({"month": "2026-11", **SUMS}).startswith("In 2026-11: 2 chats, 40 turns;")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "1 byte"), (999, "999 bytes"), (12_300, "12 KB"), (3_456_789, "3.5 MB")]
+)
+def test_sizes(number: int, words: str) -> None:
+    assert size(number) == words
+
+
+def test_counts_in_words() -> None:
+    assert [room_made(n) for n in (0, 1, 2, 3)] == [
+        "no room had to be made", "room was made once", "room was made twice", "room was made 3 times"
+    ]  # fmt: skip
+    assert rules(0) == "No rule of yours was found."
+    assert rules(1).startswith("1 rule of yours holds") and rules(2).startswith("2 rules of yours hold ")
