@@ -124,7 +124,6 @@ def made_swap(plan: int, original: str = "long", rendition: str = "short", numbe
 def made_report(
     words: str = "hello",
     *,
-    recorded: bool = True,
     probes: bool = True,
     swaps: int = 1,
     names: Any = ("shop",),
@@ -132,9 +131,8 @@ def made_report(
     """A report of two variants: the baseline sends more, the gardener has two plans in turn 3."""
     found, details = [], Details()
     for name in names:
-        session = replace(
-            made_session(*((f"{words} {n}", f"reply with blue_fact_{n % 2}") for n in range(9)), name=name),
-            recorded=recorded,
+        session = made_session(
+            *((f"{words} {n}", f"reply with blue_fact_{n % 2}") for n in range(9)), name=name
         )
         for variant in ("stock", "gardener"):
             past = NOTE_HEAD if variant == "gardener" else words * 99

@@ -13,16 +13,33 @@ from dataclasses import dataclass
 
 from aider_gardener.replay.show.html_detail import LAYERS, LayeredRequest, ReplayDetail
 
-WIDTH, HEIGHT = 960, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 8, 44, 34
-"""Space around the plot, in user units of the SVG."""
+
+@dataclass(frozen=True)
+class Frame:
+    """The room of a chart, in user units of its SVG; left, right, top and bottom are the space around the
+    plot. At most `mark_rows` rows of marks stand above it, those behind the first at negative heights."""
+
+    name: str
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    turn_labels: int
+    mark_rows: int
+
+
+WIDE = Frame("wide", 960, 300, left=52, right=10, top=30, bottom=36, turn_labels=12, mark_rows=4)
+NARROW = Frame("narrow", 360, 270, left=46, right=8, top=30, bottom=36, turn_labels=6, mark_rows=6)
+"""For a screen and for a telephone: one that is scaled down to the other's size cannot be read."""
 
 COLUMNS = 240
 """At most so many columns; with more requests each stands for the largest of several."""
 
-MARK_SPACE = 20
-"""Marks nearer than this to the last one are put on the next of MARK_ROWS rows."""
-MARK_ROWS = 2
+MARK_SPACE = 24
+"""Marks nearer than this to the last one are put on the next row, and rows are as far apart: what a mouse
+can hit of a mark is a circle of this diameter."""
 
 Key = tuple[int, int]
 """Turn and number of the call within it."""
@@ -46,11 +63,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Mark:
-    """A compaction on a chart: `number` counts from 1, `row` is how high it stands, from 0."""
+    """A compaction on a chart: `number` counts from 1, (x, y) is its middle."""
 
     number: int
     x: float
-    row: int
+    y: int
     by: str
     applied: bool
     turn: int
@@ -59,12 +76,20 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    """One variant's chart. `layers` are (name, SVG path) from the bottom up, empty ones left out;
-    `columns` the request that each column shows, None where the variant made none."""
+    """One variant's chart in a frame. `layers` are (name, SVG path) from the bottom up, empty ones left
+    out; `labels` (name, y) for those high enough at the right end to be named there; `ticks` (tokens, y) and
+    `turns` (turn, x) name the axes; `ceiling` is where it begins, below 0 with several rows of marks."""
 
+    frame: Frame
     layers: tuple[tuple[str, str], ...]
+    labels: tuple[tuple[str, float], ...]
     marks: tuple[Mark, ...]
-    columns: tuple[LayeredRequest | None, ...]
+    ticks: tuple[tuple[int, float], ...]
+    turns: tuple[tuple[int, float], ...]
+
+    @property
+    def ceiling(self) -> int:
+        return min((mark.y - MARK_SPACE // 2 for mark in self.marks), default=0)
 
 
 def columns_of(details: Sequence[ReplayDetail]) -> Columns:
@@ -74,26 +99,41 @@ def columns_of(details: Sequence[ReplayDetail]) -> Columns:
     return Columns(tuple(tuple(keys[at : at + size]) for at in range(0, len(keys), size)))
 
 
-def chart_of(detail: ReplayDetail, columns: Columns, top_tokens: int) -> Chart:
+def chart_of(detail: ReplayDetail, columns: Columns, top_tokens: int, frame: Frame) -> Chart:
     """A variant's chart; `top_tokens` stands at the upper end of the axis."""
+    shown = shown_of(detail, columns)
+    return Chart(
+        frame,
+        stacked(shown, top_tokens, frame),
+        labels_of(shown, top_tokens, frame),
+        marks_of(detail, columns, frame),
+        ticks(top_tokens, frame),
+        turn_ticks(columns, frame),
+    )
+
+
+def shown_of(detail: ReplayDetail, columns: Columns) -> tuple[LayeredRequest | None, ...]:
+    """The request that each column shows, None where the variant made none."""
     by_key = {(request.turn, request.call): request for request in detail.requests}
-    shown = tuple(
+    return tuple(
         max((by_key[key] for key in keys if key in by_key), key=lambda one: one.tokens, default=None)
         for keys in columns.keys
     )
-    return Chart(stacked(shown, top_tokens), marks_of(detail, columns), shown)
 
 
-def x_of(column: float, count: int) -> float:
+def x_of(column: float, count: int, frame: Frame) -> float:
     """The left edge of a column."""
-    return round(LEFT + (WIDTH - LEFT - RIGHT) * column / max(1, count), 1)
+    return round(frame.left + (frame.width - frame.left - frame.right) * column / max(1, count), 1)
 
 
-def y_of(tokens: float, top_tokens: int) -> float:
-    return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * tokens / max(1, top_tokens), 1)
+def y_of(tokens: float, top_tokens: int, frame: Frame) -> float:
+    height = frame.height - frame.top - frame.bottom
+    return round(frame.height - frame.bottom - height * tokens / max(1, top_tokens), 1)
 
 
-def stacked(shown: Sequence[LayeredRequest | None], top_tokens: int) -> tuple[tuple[str, str], ...]:
+def stacked(
+    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: Frame
+) -> tuple[tuple[str, str], ...]:
     """The layers as closed step paths."""
     floor = [0] * len(shown)
     layers = []
@@ -101,20 +141,22 @@ def stacked(shown: Sequence[LayeredRequest | None], top_tokens: int) -> tuple[tu
         height = [request.layers.get(name, 0) if request else 0 for request in shown]
         if any(height):
             roof = [low + high for low, high in zip(floor, height, strict=True)]
-            layers.append((name, step_path(floor, roof, top_tokens)))
+            layers.append((name, step_path(floor, roof, top_tokens, frame)))
             floor = roof
     return tuple(layers)
 
 
-def step_path(floor: Sequence[int], roof: Sequence[int], top_tokens: int) -> str:
+def step_path(floor: Sequence[int], roof: Sequence[int], top_tokens: int, frame: Frame) -> str:
     """There along the roof and back along the floor, one step a column; columns of no height are left out."""
     count, pieces = len(floor), []
+
+    def step(tokens: int, column: int) -> str:
+        return f"V{y_of(tokens, top_tokens, frame):g}H{x_of(column, count, frame):g}"
+
     for start, end in filled(floor, roof):
-        there = [f"V{y_of(roof[at], top_tokens):g}H{x_of(at + 1, count):g}" for at in range(start, end)]
-        back = [
-            f"V{y_of(floor[at], top_tokens):g}H{x_of(at, count):g}" for at in range(end - 1, start - 1, -1)
-        ]
-        begin = f"M{x_of(start, count):g} {y_of(floor[start], top_tokens):g}"
+        there = [step(roof[at], at + 1) for at in range(start, end)]
+        back = [step(floor[at], at) for at in range(end - 1, start - 1, -1)]
+        begin = f"M{x_of(start, count, frame):g} {y_of(floor[start], top_tokens, frame):g}"
         pieces.append(begin + "".join(there) + "".join(back) + "Z")
     return "".join(pieces)
 
@@ -132,17 +174,33 @@ def filled(floor: Sequence[int], roof: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def marks_of(detail: ReplayDetail, columns: Columns) -> tuple[Mark, ...]:
+def labels_of(
+    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: Frame
+) -> tuple[tuple[str, float], ...]:
+    """(layer, y) for each layer that is high enough at the right end to be named there."""
+    last = next((request for request in reversed(shown) if request), None)
+    found, floor = [], 0
+    for name, _ in LAYERS:
+        tokens = last.layers.get(name, 0) if last else 0
+        low, high = y_of(floor, top_tokens, frame), y_of(floor + tokens, top_tokens, frame)
+        if low - high >= 14:
+            found.append((name, round((low + high) / 2 + 4, 1)))
+        floor += tokens
+    return tuple(found)
+
+
+def marks_of(detail: ReplayDetail, columns: Columns, frame: Frame) -> tuple[Mark, ...]:
     """A mark for each compaction, in the order of their turns."""
-    count, marks, last_x = len(columns.keys), [], [-1e9] * MARK_ROWS
+    count, marks, last_x = len(columns.keys), [], [-1e9] * frame.mark_rows
     ordered = sorted(detail.compactions, key=lambda event: event.turn)
     for number, event in enumerate(ordered, 1):
-        x = x_of(columns.first_of_turn(event.turn), count)
-        free = [row for row in range(MARK_ROWS) if x - last_x[row] >= MARK_SPACE]
-        row = free[0] if free else min(range(MARK_ROWS), key=last_x.__getitem__)
+        x = x_of(columns.first_of_turn(event.turn), count, frame)
+        free = [row for row in range(frame.mark_rows) if x - last_x[row] >= MARK_SPACE]
+        row = free[0] if free else min(range(frame.mark_rows), key=last_x.__getitem__)
         last_x[row] = x
         saved = event.tokens_before - event.tokens_after
-        marks.append(Mark(number, x, row, event.by, event.applied, event.turn, saved))
+        y = frame.top // 2 - MARK_SPACE * row
+        marks.append(Mark(number, x, y, event.by, event.applied, event.turn, saved))
     return tuple(marks)
 
 
@@ -155,13 +213,14 @@ def top_of(tokens: int) -> int:
     return next(int(size * step) for step in steps if size * step >= tokens)
 
 
-def ticks(top_tokens: int) -> list[tuple[int, float]]:
+def ticks(top_tokens: int, frame: Frame) -> tuple[tuple[int, float], ...]:
     """Five (tokens, y) from 0 to the top."""
-    return [(round(top_tokens * at / 4), y_of(top_tokens * at / 4, top_tokens)) for at in range(5)]
+    at_quarter = (top_tokens * at / 4 for at in range(5))
+    return tuple((round(tokens), y_of(tokens, top_tokens, frame)) for tokens in at_quarter)
 
 
-def turn_ticks(columns: Columns, wanted: int = 12) -> list[tuple[int, float]]:
-    """About `wanted` (turn, x): the middle of the first column of a turn."""
+def turn_ticks(columns: Columns, frame: Frame) -> tuple[tuple[int, float], ...]:
+    """As many (turn, x) as the frame has room for: the middle of the first column of a turn."""
     count = len(columns.keys)
-    every = max(1, math.ceil(count / wanted))
-    return [(columns.keys[at][0][0], x_of(at + 0.5, count)) for at in range(0, count, every)]
+    every = max(1, math.ceil(count / frame.turn_labels))
+    return tuple((columns.keys[at][0][0], x_of(at + 0.5, count, frame)) for at in range(0, count, every))

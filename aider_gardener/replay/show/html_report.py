@@ -22,32 +22,29 @@ from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.jobs import FoundSession
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.html_chart import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
+    MARK_SPACE,
+    NARROW,
+    WIDE,
+    Chart,
     Columns,
     chart_of,
     columns_of,
-    ticks,
+    shown_of,
     top_of,
-    turn_ticks,
-    y_of,
 )
-from aider_gardener.replay.show.html_detail import LAYERS, LayeredRequest, ReplayDetail, detail_of
+from aider_gardener.replay.show.html_detail import LAYERS, ReplayDetail, detail_of
 from aider_gardener.replay.show.html_tables import (
     TextAllowance,
-    card_rows,
     compaction_rows,
     fact_rows,
+    figure_rows,
     price_rows,
     probe_rows,
     recalled_rows,
-    variant_rows,
+    saved_tokens,
 )
-from aider_gardener.replay.show.table import captions, closing, closing_of
+from aider_gardener.replay.show.table import captions
+from aider_gardener.replay.show.verdict import best_stock, counted, gardened_in, verdict, verdict_on
 
 FOLDER = Path(__file__).parent / "html"
 
@@ -69,24 +66,15 @@ TILES: tuple[str, ...] = (
 )
 """The pattern of each layer on a tile of 8 by 8, in the order of LAYERS: layers differ without colour."""
 
-BASELINES = ("stock", "stock-fixed", "none")
-"""What the gardener is held against: the first of these that was replayed."""
-
 LIMITS = (
     "No model was asked: every reply is the one recorded. The page cannot show whether a model would have "
     "written a better or worse edit with another history, only what it was sent and what that costs.",
-    "A probe says what a prompt held, not what a model would have made of it. Probes of the recorded "
-    "sessions were written by a language model, and so were both sides of those chats.",
-    "What is carried over is counted from replies that could only use what their own prompts held then: a "
-    "chat that was held with a short history shows few.",
+    "Still known says what a prompt held, not what a model would have made of it. What is asked of the "
+    "recorded sessions was written by a language model, and so were both sides of those chats.",
+    "What was reused is counted from replies that could only use what their own prompts held then: a "
+    "chat that was held with a short history shows little.",
     "Dollars are modelled from published prices and caching rules, with the tokens of one tokenizer for "
     "every provider: compare the rows, not the providers.",
-)
-
-HISTORY_LIMIT = (
-    "This chat was read from a history file, which holds neither the files that were in the chat nor, "
-    "since aider 0.64, the outputs of commands: what was really sent was larger, and so may be what can be "
-    "saved."
 )
 
 Found = Mapping[tuple[str, str], ReplayDetail]
@@ -97,7 +85,6 @@ class Details:
     """Collects the details of a report's results as they come in, from any thread."""
 
     found: dict[tuple[str, str], ReplayDetail] = field(default_factory=dict)
-    recorded: dict[str, bool] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def look(self, source: FoundSession, result: ReplayResult) -> None:
@@ -105,7 +92,6 @@ class Details:
         detail = detail_of(result, source.session)
         with self.lock:
             self.found[result.session, result.variant] = detail
-            self.recorded[result.session] = source.session.recorded
 
 
 def write_html(report: ReplayReport, details: Details, path: Path) -> None:
@@ -141,9 +127,9 @@ def html_of(report: ReplayReport, details: Details) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["count"] = lambda value: f"{value:,}"
+    environment.filters.update(count="{:,}".format, counted=counted, saved=saved_tokens)
     script, style = (asset(name) for name in ("report.js", "report.css"))
-    value: Mapping[str, Any] = page_value(report, details.found, details.recorded)
+    value: Mapping[str, Any] = page_value(report, details.found)
     page = environment.get_template("report.html.jinja")
     return page.render(**value, layers=LAYERS, script=script, style=style, policy=policy(script), tiles=TILES)
 
@@ -165,83 +151,76 @@ def policy(script: str) -> str:
     )
 
 
-def page_value(report: ReplayReport, details: Found, recorded: Mapping[str, bool]) -> dict[str, Any]:
+def page_value(report: ReplayReport, details: Found) -> dict[str, Any]:
     """All that the template needs; originals share one allowance of characters for the whole page."""
     allowance = TextAllowance()
     names = list(dict.fromkeys(result.session for result in report.results))
-    sessions = [
-        session_value(f"s{number}", name, report, details, recorded.get(name, True), allowance)
-        for number, name in enumerate(names, 1)
-    ]
     return {
-        "sessions": sessions,
-        "totals": price_rows(report.totals, baseline_of([row.variant for row in report.totals])),
-        "captions": captions(report),
-        "closing": closing(report) if len(names) > 1 else [],
+        "sessions": [
+            session_value(f"s{number}", name, report, details, allowance)
+            for number, name in enumerate(names, 1)
+        ],
+        "verdict": verdict(report),
+        "totals": table_values(report.totals) if report.totals else None,
+        "captions": [line for line in captions(report) if line not in report.notes],
+        "notes": report.notes,
         "limits": LIMITS,
         "texts_cut": allowance.cut,
-        "title": names[0] if len(names) == 1 else f"{len(names)} sessions",
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": RIGHT,
-        "top": TOP,
-        "bottom": BOTTOM,
+        "title": names[0] if len(names) == 1 else counted(len(names), "chat"),
+        "mark_radius": MARK_SPACE // 2,
     }
 
 
-def baseline_of(variants: Sequence[str]) -> str:
-    """The variant that others are held against; "" if there is none to choose."""
-    return next((name for name in [*BASELINES, *variants] if name in variants), "")
+def chosen_of(rows: Mapping[str, Summary]) -> tuple[str, str]:
+    """What the page compares: the baseline and the gardener, or what was replayed in their place."""
+    baseline = best_stock(rows) or ("none" if "none" in rows else next(iter(rows), ""))
+    others = (name for name in rows if name != baseline)
+    return baseline, gardened_in(rows) or next(others, baseline)
 
 
-def gardened_of(variants: Sequence[str], baseline: str) -> str:
-    """The gardener's variant, else another than the baseline, else the baseline."""
-    with_settings = [name for name in variants if variant_named(name).settings is not None]
-    wanted = ["gardener", *with_settings, *(name for name in variants if name != baseline)]
-    return next((name for name in wanted if name in variants), baseline)
+def table_values(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """The figures and prices of one session, or of the sums of several."""
+    rows = {summary.variant: summary for summary in summaries}
+    baseline, gardened = chosen_of(rows)
+    return {
+        "baseline": baseline,
+        "gardened": gardened,
+        "figures": figure_rows(rows, baseline, gardened),
+        "prices": price_rows(summaries, baseline),
+    }
 
 
 def session_value(
-    key: str, name: str, report: ReplayReport, details: Found, is_recorded: bool, allowance: TextAllowance
+    key: str, name: str, report: ReplayReport, details: Found, allowance: TextAllowance
 ) -> dict[str, Any]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
     summaries = [summary for summary in report.summaries if summary.session == name]
-    variants = [result.variant for result in results]
-    baseline = baseline_of(variants)
-    gardened = gardened_of(variants, baseline)
-    own = {variant: details[name, variant] for variant in variants}
+    rows = {summary.variant: summary for summary in summaries}
+    baseline, gardened = chosen_of(rows)
+    own = {result.variant: details[name, result.variant] for result in results}
     columns = columns_of(list(own.values()))
-    highest = max((one.tokens for detail in own.values() for one in detail.requests), default=0)
+    highest = top_of(max((one.tokens for detail in own.values() for one in detail.requests), default=0))
+    charts = [
+        chart_value(f"{key}-{number}", result, own[result.variant], columns, highest, allowance)
+        for number, result in enumerate(results, 1)
+    ]
+    drawn = {layer for chart in charts for layer, _ in chart["frames"][0].layers}
     return {
         "key": key,
         "name": name,
         "turns": results[0].turns,
-        "note": "" if is_recorded else HISTORY_LIMIT,
-        "baseline": baseline,
-        "gardened": gardened,
-        "closing": closing_of(by_variant(summaries)),
-        "cards": card_rows(by_variant(summaries), baseline, gardened, results[0].provenance),
-        "charts": [
-            chart_value(f"{key}-{number}", result, own[result.variant], columns, top_of(highest), allowance)
-            for number, result in enumerate(results, 1)
-        ],
-        "ticks": ticks(top_of(highest)),
-        "turn_ticks": turn_ticks(columns),
+        "verdict": verdict_on(rows),
+        "charts": charts,
+        "legend": [(layer, meaning) for layer, meaning in LAYERS if layer in drawn],
         "per_column": columns.per_column,
-        "readout": {variant: readout(own[variant], columns, top_of(highest)) for variant in variants},
+        "readout": {variant: readout(detail, columns) for variant, detail in own.items()},
         "probes": probe_rows(results),
-        "probe_variants": variants,
-        "prices": price_rows(summaries, baseline),
+        "probe_variants": list(own),
+        "missed": rows[gardened].recall.asked - rows[gardened].recall.supported,
         "facts": fact_rows(own, [baseline, gardened]),
-        "variants": variant_rows(summaries),
-        "window": results[0].provenance.window_tokens,
+        **table_values(summaries),
     }
-
-
-def by_variant(summaries: Sequence[Summary]) -> dict[str, Summary]:
-    return {summary.variant: summary for summary in summaries}
 
 
 def chart_value(
@@ -252,41 +231,26 @@ def chart_value(
     top_tokens: int,
     allowance: TextAllowance,
 ) -> dict[str, Any]:
-    """One variant's chart with its compactions."""
-    chart = chart_of(detail, columns, top_tokens)
-    budget = result.provenance.history_tokens
+    """One variant's chart, drawn for a screen and for a telephone, with its compactions."""
+    frames: list[Chart] = [chart_of(detail, columns, top_tokens, frame) for frame in (WIDE, NARROW)]
     return {
         "key": key,
         "variant": result.variant,
         "about": variant_named(result.variant).about,
-        "layers": chart.layers,
-        "labels": layer_labels(chart.columns, top_tokens),
-        "marks": chart.marks,
+        "frames": frames,
         "largest": result.largest_prompt,
         "requests": len(detail.requests),
-        "budget": budget,
+        "budget": result.provenance.history_tokens,
+        "window": result.provenance.window_tokens,
         "compactions": compaction_rows(detail, allowance),
         "recalled": recalled_rows(detail, allowance),
     }
 
 
-def layer_labels(shown: Sequence[LayeredRequest | None], top_tokens: int) -> list[tuple[str, float]]:
-    """(layer, y) for each layer that is high enough at the right end to be named there."""
-    last = next((request for request in reversed(shown) if request), None)
-    found, floor = [], 0
-    for name, _ in LAYERS:
-        tokens = last.layers.get(name, 0) if last else 0
-        low, high = y_of(floor, top_tokens), y_of(floor + tokens, top_tokens)
-        if low - high >= 12:
-            found.append((name, round((low + high) / 2 + 4, 1)))
-        floor += tokens
-    return found
-
-
-def readout(detail: ReplayDetail, columns: Columns, top_tokens: int) -> list[list[int] | None]:
+def readout(detail: ReplayDetail, columns: Columns) -> list[list[int] | None]:
     """For each column: turn, call, tokens, then the tokens of each layer; None without a request."""
     rows: list[list[int] | None] = []
-    for request in chart_of(detail, columns, top_tokens).columns:
+    for request in shown_of(detail, columns):
         if request is None:
             rows.append(None)
             continue

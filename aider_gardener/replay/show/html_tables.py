@@ -1,15 +1,14 @@
-"""The tables and lists of an HTML report: cards, prices, probes, facts, and compactions with both texts."""
+"""The tables and lists of an HTML report: figures, prices, probes, facts, and compactions with both texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aider_gardener.replay.measure.result import (
     Compaction,
     ProbeResult,
-    Provenance,
     Quoted,
     ReplayResult,
     Swapped,
@@ -24,10 +23,12 @@ from aider_gardener.replay.show.table import (
     money,
     of_count,
     saved_share,
+    short,
     times,
     usable_turns,
-    with_share,
+    usd,
 )
+from aider_gardener.replay.show.verdict import counted
 
 FACTS_SHOWN = 400
 """Rows of the table of facts, those first that were missing from some prompt."""
@@ -49,67 +50,41 @@ SWAPS_SHOWN = 200
 """Swaps of one compaction that are listed, those that save most; their number is always told."""
 
 
-def card_rows(
-    rows: Mapping[str, Summary], baseline: str, gardened: str, provenance: Provenance
-) -> list[dict[str, str]]:
-    """The figures at the top: what was sent, what the gardener sends, what is saved."""
+def figure_rows(rows: Mapping[str, Summary], baseline: str, gardened: str) -> dict[str, Any]:
+    """The figures at the top, a row each with a column a variant, the gardener and its baseline first;
+    `saved` says what the gardener needs less. Rows that say nothing are left out."""
+    names = list(dict.fromkeys([gardened, baseline, *rows]))
     before, after = rows[baseline], rows[gardened]
+
+    def row(what: str, cell: Callable[[Summary], str], saved: tuple[float, float] = (0, 0)) -> dict[str, Any]:
+        difference = saved_share(*saved) if saved[0] else ""
+        if gardened == baseline or difference.startswith("0 %"):
+            difference = ""
+        return {"what": what, "values": [cell(rows[name]) for name in names], "saved": difference}
+
     bills = (before.costs[0].cached.usd, after.costs[0].cached.usd)
-    cards = [
-        card(
-            "tokens billed",
-            f"{before.tokens_billed:,}",
-            f"{after.tokens_billed:,}",
-            saved_share(before.tokens_billed, after.tokens_billed),
-        ),
-        card(
-            f"cost with {before.costs[0].model}, cache kept",
-            f"$ {money(bills[0])}",
-            f"$ {money(bills[1])}",
-            saved_share(*bills),
-        ),
-        card(
-            f"largest prompt (window {provenance.window_tokens:,})",
-            f"{before.largest_prompt:,}",
-            f"{after.largest_prompt:,}",
-            saved_share(before.largest_prompt, after.largest_prompt),
-        ),
+    billed = (before.tokens_billed, after.tokens_billed)
+    largest = (before.largest_prompt, after.largest_prompt)
+    found = [
+        row(f"cost at {before.costs[0].model} prices", lambda one: usd(one.costs[0].cached.usd), bills),
+        row("tokens billed", lambda one: short(one.tokens_billed), billed),
+        row("largest prompt, tokens", lambda one: short(one.largest_prompt), largest),
+        row("things asked later, still known", lambda one: of_count(one.recall.supported, one.recall.asked)),
+        row("their bare words, at least", lambda one: of_count(one.recall.present, one.recall.asked)),
+        row("answered right by the model asked", lambda one: of_count(one.answered[1], one.answered[0])),
+        row("edits of that model applied", lambda one: of_count(one.edits[1], one.edits[0])),
+        row("reused facts in the prompt", facts),
+        row("reused lines in the prompt", lines),
+        row("usable turns", usable_turns),
+        row("summaries by a model", llm_compactions),
+        row("compactions without a model", lambda one: str(one.plan_compactions)),
     ]
-    if before.recall.asked:
-        cards.append(
-            card(
-                f"of {before.recall.asked} probes supported",
-                str(before.recall.supported),
-                str(after.recall.supported),
-                f"present {before.recall.present} and {after.recall.present}",
-            )
-        )
-    if before.answered[0] and after.answered[0]:
-        cards.append(card("answered right by the model that was asked", right(before), right(after), ""))
-    if before.carry_over.facts:
-        cards.append(
-            card(
-                "old facts that replies used and that stood in the prompt",
-                facts(before),
-                facts(after),
-                "",
-            )
-        )
-    if before.carry_over.lines:
-        cards.append(
-            card(
-                "old lines that replies used and that stood in the prompt",
-                lines(before),
-                lines(after),
-                "",
-            )
-        )
-    cards.append(card("compactions by LLM / by plan", compactions(before), compactions(after), ""))
-    return cards
-
-
-def right(row: Summary) -> str:
-    return of_count(row.answered[1], row.answered[0])
+    told = [one for one in found if any(value != NOTHING for value in one["values"])]
+    return {
+        "names": names,
+        "about": [(name, variant_named(name).about) for name in names],
+        "rows": told,
+    }
 
 
 def facts(row: Summary) -> str:
@@ -118,14 +93,6 @@ def facts(row: Summary) -> str:
 
 def lines(row: Summary) -> str:
     return of_count(row.carry_over.lines_present, row.carry_over.lines)
-
-
-def compactions(row: Summary) -> str:
-    return f"{llm_compactions(row)} / {row.plan_compactions}"
-
-
-def card(what: str, before: str, after: str, difference: str) -> dict[str, str]:
-    return {"what": what, "before": before, "after": after, "difference": difference}
 
 
 def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, Any]]:
@@ -155,24 +122,6 @@ def price_rows(summaries: Sequence[Summary], baseline: str) -> list[dict[str, An
             )
         tables.append({"provider": cost.provider, "model": cost.model, "rows_of": rows})
     return tables
-
-
-def variant_rows(summaries: Sequence[Summary]) -> list[dict[str, str]]:
-    """One row a variant with the main figures."""
-    return [
-        {
-            "variant": row.variant,
-            "about": variant_named(row.variant).about,
-            "supported": with_share(row.recall.supported, row.recall.asked),
-            "present": with_share(row.recall.present, row.recall.asked),
-            "billed": f"{row.tokens_billed:,}",
-            "largest": f"{row.largest_prompt:,}",
-            "usable": usable_turns(row),
-            "carried": facts(row),
-            "lines": lines(row),
-        }
-        for row in summaries
-    ]
 
 
 def probe_rows(results: Sequence[ReplayResult]) -> list[dict[str, Any]]:
@@ -212,7 +161,8 @@ def verdict(probe: ProbeResult | None) -> dict[str, str]:
 
 
 def fact_rows(details: Mapping[str, ReplayDetail], variants: Sequence[str]) -> dict[str, Any]:
-    """The old facts that replies used again, and in which of the variants' prompts they stood."""
+    """The old facts that replies used again, and in which of the variants' prompts they stood; how many the
+    last variant's lacked."""
     variants = list(dict.fromkeys(name for name in variants if name))
     found: dict[tuple[int, int, str], dict[str, bool]] = {}
     for variant in variants:
@@ -230,7 +180,8 @@ def fact_rows(details: Mapping[str, ReplayDetail], variants: Sequence[str]) -> d
         }
         for (used, said, text), stood in ordered[:FACTS_SHOWN]
     ]
-    return {"variants": variants, "rows": rows, "count": len(found)}
+    missing = sum(not stood.get(variants[-1], True) for stood in found.values()) if variants else 0
+    return {"variants": variants, "rows": rows, "count": len(found), "missing": missing}
 
 
 @dataclass
@@ -304,7 +255,7 @@ def compaction_row(
         "applied": event.applied,
         "before": event.tokens_before,
         "after": event.tokens_after,
-        "saved": event.tokens_before - event.tokens_after,
+        "saved": saved_tokens(event.tokens_before - event.tokens_after),
         "reason": event.reason,
         "calls": event.calls,
         "paid": event.prompt_tokens + event.completion_tokens,
@@ -312,6 +263,11 @@ def compaction_row(
         "swap_count": len(swaps),
         "swaps": [swap_row(swap, allowance) for swap in shown],
     }
+
+
+def saved_tokens(count: int) -> str:
+    """What a compaction saves, in words; more is said as more."""
+    return f"{counted(count, 'token')} saved" if count >= 0 else f"{counted(-count, 'token')} more"
 
 
 def swap_row(swap: Swapped, allowance: TextAllowance) -> dict[str, Any]:
@@ -323,7 +279,7 @@ def swap_row(swap: Swapped, allowance: TextAllowance) -> dict[str, Any]:
         "cls": swap.cls,
         "before": swap.before,
         "after": swap.after,
-        "saved": swap.tokens_saved,
+        "saved": saved_tokens(swap.tokens_saved),
         "reason": swap.reason,
         "original": allowance.take(swap.original),
         "rendition": allowance.take(swap.rendition),

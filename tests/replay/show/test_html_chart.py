@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.replay.measure.result import Compaction
 from aider_gardener.replay.show.html_chart import (
-    BOTTOM,
     COLUMNS,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
+    MARK_SPACE,
+    NARROW,
+    WIDE,
+    Frame,
     chart_of,
     columns_of,
+    shown_of,
     ticks,
     top_of,
     turn_ticks,
@@ -41,9 +41,9 @@ details = st.builds(
 
 
 @settings(max_examples=30, deadline=None)
-@given(details, details)
+@given(details, details, st.sampled_from([WIDE, NARROW]))
 def test_every_request_falls_into_one_column_and_paths_stay_inside(
-    one: ReplayDetail, other: ReplayDetail
+    one: ReplayDetail, other: ReplayDetail, frame: Frame
 ) -> None:
     columns = columns_of([one, other])
     assert len(columns.keys) <= COLUMNS
@@ -51,19 +51,22 @@ def test_every_request_falls_into_one_column_and_paths_stay_inside(
     assert keys == sorted({(r.turn, r.call) for d in (one, other) for r in d.requests})
     top = top_of(max((r.tokens for d in (one, other) for r in d.requests), default=0))
     for detail in (one, other):
-        chart = chart_of(detail, columns, top)
+        chart = chart_of(detail, columns, top, frame)
         largest = max((r.tokens for r in detail.requests), default=0)
-        assert max((r.tokens for r in chart.columns if r), default=0) == largest
+        assert max((r.tokens for r in shown_of(detail, columns) if r), default=0) == largest
+        floor, end = frame.height - frame.bottom, frame.width - frame.right
         for _, path in chart.layers:
-            assert all(TOP <= float(y) <= HEIGHT - BOTTOM for y in re.findall(r"V([\d.]+)", path))
-            assert all(LEFT <= float(x) <= WIDTH - RIGHT for x in re.findall(r"[HM]([\d.]+)", path))
+            assert all(frame.top <= float(y) <= floor for y in re.findall(r"V([\d.]+)", path))
+            assert all(frame.left <= float(x) <= end for x in re.findall(r"[HM]([\d.]+)", path))
+        assert all(frame.top < y < floor for _, y in chart.labels)
+        assert all(mark.y - MARK_SPACE // 2 >= chart.ceiling for mark in chart.marks)
         assert [mark.turn for mark in chart.marks] == sorted(event.turn for event in detail.compactions)
 
 
 def test_a_layer_that_is_absent_in_between_leaves_a_gap() -> None:
     found = [LayeredRequest(turn, 1, 10, {"log": 10} if turn != 2 else {"code": 10}) for turn in (1, 2, 3)]
     detail = ReplayDetail(tuple(found), (), (), (), ())
-    chart = chart_of(detail, columns_of([detail]), 10)
+    chart = chart_of(detail, columns_of([detail]), 10, WIDE)
     paths = dict(chart.layers)
     assert paths["log"].count("M") == 2 and paths["code"].count("M") == 1
 
@@ -80,21 +83,39 @@ def test_a_mark_stands_at_the_first_request_from_its_turn_on() -> None:
         (),
         (),
     )
-    marks = chart_of(detail, columns_of([detail]), 10).marks
-    width = (WIDTH - LEFT - RIGHT) / 3
-    assert [round((mark.x - LEFT) / width) for mark in marks] == [1, 1, 2]
-    assert [mark.row for mark in marks] == [0, 1, 0]
+    chart = chart_of(detail, columns_of([detail]), 10, WIDE)
+    width = (WIDE.width - WIDE.left - WIDE.right) / 3
+    assert [round((mark.x - WIDE.left) / width) for mark in chart.marks] == [1, 1, 2]
+    first, second, third = (mark.y for mark in chart.marks)
+    assert first == third == second + MARK_SPACE
+    assert chart.ceiling == second - MARK_SPACE // 2 < 0
+
+
+@pytest.mark.parametrize("frame", [WIDE, NARROW])
+def test_marks_stand_apart_as_long_as_there_is_room(frame: Frame) -> None:
+    detail = ReplayDetail(
+        tuple(LayeredRequest(turn, 1, 10, {"log": 10}) for turn in range(1, 91)),
+        tuple(Compaction(turn, "plan", True, 9, 4) for turn in range(20, 80, 2)),
+        (),
+        (),
+        (),
+    )
+    marks = chart_of(detail, columns_of([detail]), 10, frame).marks
+    for number, mark in enumerate(marks):
+        for other in marks[:number]:
+            assert max(abs(mark.x - other.x), abs(mark.y - other.y)) >= MARK_SPACE >= 16
 
 
 @given(st.integers(0, 10**9))
 def test_the_axis_ends_at_a_round_number_not_far_above(tokens: int) -> None:
     top = top_of(tokens)
     assert tokens <= top <= max(1_000, tokens * 1.7)
-    assert next(number for number, _ in ticks(top)) == 0 and ticks(top)[-1] == (top, TOP)
+    assert next(number for number, _ in ticks(top, WIDE)) == 0 and ticks(top, WIDE)[-1] == (top, WIDE.top)
 
 
 def test_ticks_name_few_turns() -> None:
     detail = ReplayDetail(
         tuple(LayeredRequest(turn, 1, 10, {"log": 10}) for turn in range(1, 1_000)), (), (), (), ()
     )
-    assert 6 <= len(turn_ticks(columns_of([detail]))) <= 12
+    assert 6 <= len(turn_ticks(columns_of([detail]), WIDE)) <= 12
+    assert 3 <= len(turn_ticks(columns_of([detail]), NARROW)) <= 6

@@ -16,15 +16,9 @@ import pytest
 from made_replays import NASTY, made_call, made_report, made_result, made_session, made_swap
 
 from aider_gardener.replay.show.html_detail import LAYERS, detail_of
-from aider_gardener.replay.show.html_report import (
-    BASELINES,
-    HISTORY_LIMIT,
-    LIMITS,
-    TILES,
-    html_of,
-    write_html,
-)
+from aider_gardener.replay.show.html_report import LIMITS, TILES, chosen_of, html_of, write_html
 from aider_gardener.replay.show.html_tables import SWAPS_SHOWN
+from aider_gardener.replay.show.verdict import verdict
 
 
 class Page(HTMLParser):
@@ -74,8 +68,8 @@ def test_every_reference_leads_to_an_element_and_ids_are_unique() -> None:
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     for _, attributes in page.elements:
-        for name in ("aria-controls", "aria-labelledby", "data-mark"):
-            assert attributes.get(name, ids[0]) in ids
+        for name in ("aria-controls", "aria-labelledby", "data-marks"):
+            assert set(attributes.get(name, ids[0]).split()) <= set(ids)
         if attributes.get("href", "").startswith("#"):
             assert attributes["href"][1:] in ids
         assert not [name for name in attributes if name.startswith("on")]
@@ -108,12 +102,15 @@ def test_only_the_script_of_the_page_may_run() -> None:
 
 def test_each_compaction_is_a_mark_that_opens_its_list() -> None:
     _, page = page_of()
-    marks = [a for a in page.all("a") if a.get("class", "").startswith("mark")]
-    assert [mark["class"] for mark in marks] == ["mark llm lost", "mark plan", "mark plan"]
+    drawn = [a for a in page.all("a") if a.get("class", "").startswith("mark")]
     lists = {a["id"]: a for a in page.all("details") if a["class"] == "compaction"}
-    assert [mark["aria-controls"] for mark in marks] == list(lists)
-    assert all(mark["href"] == f"#{mark['aria-controls']}" and mark["role"] == "button" for mark in marks)
-    assert "turn 3" in marks[1]["aria-label"] and "500 tokens saved" in marks[1]["aria-label"]
+    for name in ("wide", "narrow"):
+        marks = [mark for mark in drawn if mark["id"].startswith(name)]
+        assert [mark["class"] for mark in marks] == ["mark llm lost", "mark plan", "mark plan"]
+        assert [mark["aria-controls"] for mark in marks] == list(lists)
+        assert all(mark["href"] == f"#{mark['aria-controls']}" and mark["role"] == "button" for mark in marks)
+        assert marks[1]["aria-label"] == "Compaction 1 at turn 3 by the gardener: 500 tokens saved"
+        assert "by a model, paid for and thrown away: " in marks[0]["aria-label"]
     assert len([a for a in page.all("details") if a["class"] == "swap"]) == 1
     assert "above its budget" in page.text and "log, priority 20" in page.text
 
@@ -135,7 +132,7 @@ def test_what_was_recalled_says_for_which_prompt_and_what_made_it_come() -> None
     assert NASTY not in html_of(report, details)
     for key, found in details.found.items():
         details.found[key] = replace(found, quoted=())
-    assert "Nothing was recalled." in html_of(report, details)
+    assert "Nothing was recalled from the archive." in html_of(report, details)
 
 
 def test_nothing_is_said_of_texts_cut_short_where_none_is() -> None:
@@ -145,15 +142,15 @@ def test_nothing_is_said_of_texts_cut_short_where_none_is() -> None:
 def test_the_swaps_of_one_compaction_are_limited_and_their_number_told() -> None:
     text, _ = page_of(swaps=SWAPS_SHOWN + 7)
     assert text.count('class="swap"') == SWAPS_SHOWN
-    assert f"{SWAPS_SHOWN + 7} swapped" in text and f"of {SWAPS_SHOWN + 7}." in text
+    assert f"{SWAPS_SHOWN + 7} messages shortened" in text and f"of {SWAPS_SHOWN + 7}." in text
 
 
 def test_probes_say_in_words_how_each_variant_met_them() -> None:
     _text, page = page_of()
     verdicts = [a["class"] for a in page.all("td") if a.get("class", "").startswith("v ")]
     assert verdicts == ["v supported", "v supported", "v supported", "v present"]
-    assert "✔ supported" in page.text and "◐ present" in page.text
-    assert "no probes" in page_of(probes=False)[1].text and "no probes" not in page.text
+    assert "✔ known" in page.text and "◐ words only" in page.text
+    assert "Nobody has written" in page_of(probes=False)[1].text and "Nobody has written" not in page.text
 
 
 def test_prices_costs_and_limits_are_told() -> None:
@@ -163,8 +160,14 @@ def test_prices_costs_and_limits_are_told() -> None:
     assert "baseline" in page.text and "% less" in page.text
     for line in LIMITS:
         assert line in page.text
-    assert HISTORY_LIMIT not in page.text
-    assert HISTORY_LIMIT in page_of(recorded=False)[1].text
+
+
+def test_what_must_be_known_of_a_replay_stands_above_it_once() -> None:
+    report, details = made_report()
+    text = html_of(replace(report, notes=("shop under stock: a note <b>",)), details)
+    assert text.count("a note &lt;b&gt;") == 1
+    assert text.index("a note") < text.index('<main id="main">') and "Know this first" in text
+    assert "Know this first" not in page_of()[0]
 
 
 def test_facts_carried_over_name_the_turns_and_whether_they_stood_in_the_prompt() -> None:
@@ -180,24 +183,28 @@ def test_facts_carried_over_name_the_turns_and_whether_they_stood_in_the_prompt(
         rows[variant] = detail_of(made_result(calls, variant=variant, turns=5), session)
     details.found.update({("shop", variant): detail for variant, detail in rows.items()})
     text = html_of(report, details)
-    row = re.search(
-        r"<code>deep_blue_7</code></td><td class=\"n\">(\d+)</td>.*?>(\d+)</td><td>(\w+)</td><td>(\w+)", text
-    )
-    assert row is not None and row.groups() == ("1", "5", "yes", "no")
+    row = re.search(r"<code>deep_blue_7</code></td><td>(\w+)</td><td>(\w+)</td>.*?>(\d+)<.*?>(\d+)<", text)
+    assert row is not None and row.groups() == ("yes", "no", "1", "5")
+    assert "1, 1 missing from the prompt under gardener" in text
 
 
 def test_layers_are_told_apart_without_colour() -> None:
     assert len(set(TILES)) == len(TILES) == len(LAYERS)
     _, page = page_of()
+    assert [a["id"] for a in page.all("pattern")] == [f"p-{name}" for name, _ in LAYERS]
     legend = [a["data-layer"] for a in page.all("li") if "data-layer" in a]
-    assert legend == [name for name, _ in LAYERS]
+    drawn = {a["fill"] for a in page.all("path", **{"class": "layer"})}
+    assert {f"url(#p-{name})" for name in legend} == drawn
 
 
-def test_the_baseline_is_the_first_that_was_replayed() -> None:
-    assert BASELINES[0] == "stock"
+def test_the_baseline_is_a_stock_variant_else_what_was_replayed() -> None:
     _, page = page_of()
     section = page.all("section", id="s1")[0]
     assert (section["data-baseline"], section["data-gardened"]) == ("stock", "gardener")
+    row = made_report()[0].summaries[0]
+    assert chosen_of({"tail": row, "none": row, "gardener": row}) == ("none", "gardener")
+    assert chosen_of({"tail": row, "bag": row}) == ("tail", "bag")
+    assert chosen_of({"tail": row}) == ("tail", "tail")
 
 
 def test_the_file_is_private_and_an_unwritable_place_is_one_line(tmp_path: Path) -> None:
@@ -216,12 +223,34 @@ def test_the_file_is_private_and_an_unwritable_place_is_one_line(tmp_path: Path)
         write_html(report, details, tmp_path / "file" / "r.html")
 
 
-def test_what_was_saved_and_what_was_lost_stand_above_the_figures() -> None:
-    text, _ = page_of(names=("shop", "bank"))
-    page = " ".join(text.split())
-    said = "1 of 2 probes were not supported (stock 0)."
-    assert page.count(said) == 2 and page.count("2 of 4 probes were not supported (stock 0).") == 1
-    assert page.index("All sessions: The gardener saved") < page.index('<main id="main">')
-    assert page.index(said) < page.index('<div class="cards">')
-    chat, _ = page_of(recorded=False, probes=False)
-    assert '<p class="closing">The gardener saved' in chat and "used anything old again.</p>" in chat
+def test_the_verdict_stands_first_and_each_of_several_chats_has_its_own() -> None:
+    report, details = made_report(names=("shop", "bank"))
+    page = html_of(report, details)
+    assert page.count('<p class="verdict">') == 1
+    assert page.index(f'<p class="verdict">{verdict(report)}</p>') < page.index("<table")
+    assert page.count('</h2><span class="said">With the gardener this chat would have cost') == 2
+    assert page_of()[0].count("With the gardener this chat would have cost") == 1
+    text = html_of(*made_report(probes=False))
+    assert "no reply used anything old again.</p>" in text
+
+
+def test_one_is_no_plural() -> None:
+    report, details = made_report()
+    result, *_ = report.results
+    one = replace(report.results[1], turns=1)
+    report = replace(report, results=(replace(result, turns=1), one))
+    page = Page(html_of(report, details)).text
+    assert not re.search(
+        r"(?<![\d,.])1 (turns|messages|passages|prompts|requests|compactions|calls|questions)", page
+    )
+    assert "1 turn" in page and "1 message shortened" in page and "1 passage for 1 prompt" in page
+
+
+def test_long_lists_are_folded_with_their_counts() -> None:
+    text, _ = page_of()
+    folded = re.findall(r'<details class="fold"><summary><h3>(.*?)</h3> <span class="dim">(.*?)</span>', text)
+    assert folded == [
+        ("Compactions", "1 under stock, 2 under gardener"),
+        ("Recalled from the archive", "1 passage for 1 prompt under gardener"),
+        ("Things asked later", "2 questions, 1 no longer known under gardener"),
+    ]

@@ -3,11 +3,12 @@
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const one = (selector, root = document) => root.querySelector(selector);
 
-  // Compactions: a mark opens its list, Escape closes it and leads back.
-  const markOf = (details) => document.getElementById(details.dataset.mark);
+  // Compactions: a mark opens its list, Escape closes it and leads back to the mark of the drawing that shows.
+  const marksOf = (details) => (details.dataset.marks || "").split(" ").map((id) => document.getElementById(id)).filter(Boolean);
+  const seen = (element) => element.getClientRects().length > 0;
 
   function open(details) {
-    details.open = true;
+    for (let outer = details; outer; outer = outer.parentElement.closest("details")) outer.open = true;
     one("summary", details).focus();
     details.scrollIntoView({ block: "start" });
   }
@@ -33,15 +34,12 @@
     const inner = document.activeElement.closest("details[open]");
     if (!inner) return;
     inner.open = false;
-    const mark = inner.dataset.mark && markOf(inner);
-    if (mark && mark.closest("figure").hidden === false) mark.focus();
-    else one("summary", inner).focus();
+    (marksOf(inner).find(seen) || one("summary", inner)).focus();
   });
 
   for (const details of all("details.compaction")) {
     details.addEventListener("toggle", () => {
-      const mark = markOf(details);
-      if (mark) mark.setAttribute("aria-expanded", String(details.open));
+      for (const mark of marksOf(details)) mark.setAttribute("aria-expanded", String(details.open));
     });
   }
 
@@ -51,51 +49,85 @@
   }
   window.addEventListener("hashchange", openTarget);
 
-  // Two charts at a time, one request read out in figures, probes by how they were met.
+  // Paper shows what is short; of the long lists it shows how long they are, unless the reader has opened them.
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = all("details.paper:not([open])");
+    for (const details of opened) details.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of opened) details.open = false;
+  });
+
+  // Two charts at a time, one request read out in figures, questions by how they were met.
+  const layers = all("pattern").map((pattern) => pattern.id.slice(2));
+
   function session(root) {
     const readout = JSON.parse(one(".readout", root).textContent);
     const slots = all("select[data-slot]", root);
     const range = one(".reader input", root);
-    const table = one(".reader table", root);
-    const layers = all("thead th", table).length - 2;
     const shown = () => slots.map((slot) => slot.value);
 
-    function cell(tag, text, numeric) {
-      const made = document.createElement(tag);
-      made.textContent = text;
-      if (numeric) made.className = "n";
-      if (tag === "th") made.scope = "row";
-      return made;
+    function made(tag, text) {
+      const element = document.createElement(tag);
+      element.textContent = text;
+      return element;
+    }
+
+    function reading(variant, row) {
+      const line = document.createElement("li");
+      line.append(made("b", variant));
+      if (!row) {
+        line.append(" made no such request");
+        return line;
+      }
+      const figure = (n) => n.toLocaleString("en");
+      const parts = layers.map((name, at) => [row[at + 3], name]).filter(([tokens]) => tokens);
+      parts.sort(([a], [b]) => b - a);
+      line.append(` ${figure(row[2])} ${row[2] === 1 ? "token" : "tokens"} `);
+      const most = parts.map(([tokens, name]) => `${name} ${figure(tokens)}`).join(", ");
+      const small = made("span", most && `(${most})`);
+      small.className = "dim";
+      line.append(small);
+      return line;
     }
 
     function read() {
       const at = Number(range.value);
       const rows = Array.from(new Set(shown())).map((variant) => [variant, readout[variant][at]]);
       const known = rows.map(([, row]) => row).find((row) => row);
-      one("caption", table).textContent = known ? `turn ${known[0]}, request ${known[1]} of it` : "no request";
-      one("tbody", table).replaceChildren(...rows.map(([variant, row]) => {
-        const line = document.createElement("tr");
-        const figures = row ? row.slice(2) : Array(layers + 1).fill(null);
-        line.append(cell("th", variant), ...figures.map((n) => cell("td", n === null ? "–" : n.toLocaleString("en"), true)));
-        return line;
-      }));
-      range.setAttribute("aria-valuetext", one("caption", table).textContent);
-      const count = Number(range.max) + 1;
+      const words = known ? `Turn ${known[0]}, request ${known[1]} of it` : "No request";
+      one(".reader .at", root).textContent = words;
+      one(".reader ul", root).replaceChildren(...rows.map(([variant, row]) => reading(variant, row)));
+      range.setAttribute("aria-valuetext", words);
       for (const cursor of all(".cursor", root)) {
-        const [, , width] = cursor.ownerSVGElement.getAttribute("viewBox").split(" ").map(Number);
-        const left = Number(one(".grid", cursor.ownerSVGElement).getAttribute("x1"));
-        const right = Number(one(".grid", cursor.ownerSVGElement).getAttribute("x2"));
-        const x = left + (right - left) * (at + 0.5) / count;
-        if (x > width) continue;
+        const [left, right] = edges(cursor.ownerSVGElement);
+        const x = left + (right - left) * (at + 0.5) / (Number(range.max) + 1);
         cursor.setAttribute("x1", x);
         cursor.setAttribute("x2", x);
         cursor.setAttribute("visibility", "visible");
       }
     }
 
+    function edges(svg) {
+      const grid = one(".grid", svg);
+      return [Number(grid.getAttribute("x1")), Number(grid.getAttribute("x2"))];
+    }
+
+    function pointed(event) {
+      if (event.target.closest("a.mark")) return;
+      const svg = event.currentTarget;
+      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const [left, right] = edges(svg);
+      const share = (point.x - left) / (right - left);
+      if (share < 0 || share >= 1) return;
+      range.value = String(Math.floor(share * (Number(range.max) + 1)));
+      read();
+    }
+
     function filter() {
-      const chosen = one(".filters input:checked", root);
-      if (!chosen) return;
+      const choice = one(".filters input:checked", root);
+      if (!choice) return;
       const below = shown()[1];
       let count = 0;
       const lines = all(".probes tbody tr", root);
@@ -103,7 +135,7 @@
         const verdicts = all("td.v", line);
         const words = new Set(verdicts.filter((v) => shown().includes(v.dataset.variant)).map((v) => v.className));
         const met = verdicts.some((v) => v.dataset.variant === below && v.classList.contains("supported"));
-        line.hidden = chosen.value === "miss" ? met : chosen.value === "differ" ? words.size < 2 : false;
+        line.hidden = choice.value === "miss" ? met : choice.value === "differ" ? words.size < 2 : false;
         count += !line.hidden;
       }
       one(".filters output", root).textContent = `${count} of ${lines.length}`;
@@ -113,7 +145,7 @@
       const names = shown();
       const charts = one(".charts", root);
       for (const figure of all("figure.chart", charts)) figure.hidden = !names.includes(figure.dataset.variant);
-      for (const list of all(".compactions", root)) list.hidden = !names.includes(list.dataset.variant);
+      for (const list of all(".of-variant", root)) list.hidden = !names.includes(list.dataset.variant);
       for (const name of names) charts.append(one(`figure[data-variant="${CSS.escape(name)}"]`, charts));
       read();
       filter();
@@ -121,19 +153,13 @@
 
     const counts = Object.values(readout).map((rows) => rows.length);
     range.max = String(Math.max(0, ...counts.map((n) => n - 1)));
+    range.value = range.max;
     range.addEventListener("input", read);
     for (const slot of slots) slot.addEventListener("change", choose);
     for (const choice of all(".filters input", root)) choice.addEventListener("change", filter);
     for (const svg of all("figure.chart svg", root)) {
-      svg.addEventListener("click", (event) => {
-        if (event.target.closest("a.mark")) return;
-        const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-        const grid = one(".grid", svg);
-        const left = Number(grid.getAttribute("x1"));
-        const share = (point.x - left) / (Number(grid.getAttribute("x2")) - left);
-        range.value = String(Math.floor(share * (Number(range.max) + 1)));
-        read();
-      });
+      svg.addEventListener("pointermove", pointed);
+      svg.addEventListener("click", pointed);
     }
     for (const part of all(".pickers, .reader, .filters", root)) part.hidden = false;
     choose();
