@@ -19,6 +19,7 @@ from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.said import SHOWN
+from aider_gardener.plan.view import LABELS
 from aider_gardener.recall.hits import Hit
 
 BAR_CELLS = 30
@@ -59,9 +60,9 @@ def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> T
     return table
 
 
-def pressure_screen(report: Pressure, begins: Mapping[str, str]) -> Group:
+def pressure_screen(report: Pressure, entries: Mapping[str, Entry]) -> Group:
     """The report of /context-pressure on one screen of 24 lines and 80 columns, what it comes to last.
-    `begins` are the texts of messages by id."""
+    `entries` are those of the chat by id."""
     parts = ", ".join(f"{PARTS.get(name, name)} {tokens:,}" for name, tokens in report.parts.items())
     rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
     others = list(rows.values())[SCREEN_CLASSES:]
@@ -77,7 +78,7 @@ def pressure_screen(report: Pressure, begins: Mapping[str, str]) -> Group:
         Text(""),
         classes,
         Text(""),
-        largest_table(report, begins, SCREEN_LARGEST),
+        largest_table(report, entries, SCREEN_LARGEST),
         Text(""),
         Text(verdict(report)),
     )
@@ -97,18 +98,19 @@ def verdict(report: Pressure) -> str:
     return f"{report.level}. {history} {report.recommendation}"
 
 
-def largest_table(report: Pressure, begins: Mapping[str, str], most: int) -> Table:
+def largest_table(report: Pressure, entries: Mapping[str, Entry], most: int) -> Table:
     """The largest messages, numbered as other commands take them."""
     table = plain_grid(("", "Largest", "tokens", "id"))
     table.add_column("begins", no_wrap=True)
     shown = zip(report.largest_messages[:most], report.largest_ids, strict=False)
     for number, (row, stored_id) in enumerate(shown, 1):
-        who = "note" if not stored_id else "reply" if row["role"] == "assistant" else "you"
-        text = beginning(begins.get(stored_id, ""), SCREEN_BEGINNING_CHARS)
-        table.add_row(
-            f"{number}" if stored_id else "", f"{who}, {row['class']}" if stored_id else who,
-            f"{row['tokens']:,}", stored_id, Text(text),
-        )  # fmt: skip
+        entry, tokens = entries.get(stored_id), f"{row['tokens']:,}"
+        if entry is None:
+            table.add_row("", "note", tokens, "", "")
+            continue
+        what = f"{LABELS.get(entry.source.kind, entry.role)}, {entry.cls.value}"
+        text = Text(beginning(entry.content, SCREEN_BEGINNING_CHARS))
+        table.add_row(str(number), what, tokens, stored_id, text)
     return table
 
 
@@ -126,7 +128,7 @@ def plain_grid(columns: Sequence[str]) -> Table:
     return table
 
 
-def pressure_table(report: Pressure, begins: Mapping[str, str]) -> Group:
+def pressure_table(report: Pressure, entries: Mapping[str, Entry]) -> Group:
     """The report of /context-pressure --full."""
     parts = [[PARTS.get(name, name), f"{tokens:,}"] for name, tokens in report.parts.items()]
     parts.append(["all", f"{report.used:,}"])
@@ -141,7 +143,7 @@ def pressure_table(report: Pressure, begins: Mapping[str, str]) -> Group:
         Text(""),
         grid("History by kind of message", ["kind", "messages", "as said", "now", "share"], classes),
         Text(""),
-        largest_table(report, begins, len(report.largest_messages)),
+        largest_table(report, entries, len(report.largest_messages)),
         Text(""),
         Text(verdict(report)),
     )

@@ -14,7 +14,7 @@ from made_entries import entry, make_gardener
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass
+from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.said import SHOWN
 from aider_gardener.recall.hits import hits
@@ -67,15 +67,15 @@ def test_text_is_of_the_terminals_width_within_bounds(monkeypatch: pytest.Monkey
         assert not any(line.endswith(" ") for line in lines)
 
 
-def begins(gardener: Gardener) -> dict[str, str]:
-    return {each.id: each.content for each in gardener.state.chat.entries.values()}
+def entries_of(gardener: Gardener) -> dict[str, Entry]:
+    return {each.id: each for each in gardener.state.chat.entries.values()}
 
 
 def test_pressure_names_window_history_and_parts() -> None:
     gardener = compacted()
     report = gardener.pressure()
     for made in (pressure_screen, pressure_table):
-        text = flat(made(report, begins(gardener)))
+        text = flat(made(report, entries_of(gardener)))
         assert f"of 20,000 tokens, {report.utilization:.1%}" in text
         assert f"The history has {report.history_used:,} tokens; room is made above 2,000." in text
         for name, tokens in report.parts.items():
@@ -94,13 +94,13 @@ def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> Non
     report = gardener.pressure()
     classes = {name: {"count": 1, "orig": 10, "sum": 5, "ratio": 0.5} for name in "abcdefgh"}
     lines = as_text(
-        pressure_screen(replace(report, by_class=classes), begins(gardener)), width=80
+        pressure_screen(replace(report, by_class=classes), entries_of(gardener)), width=80
     ).splitlines()
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
     assert "others 3 30 15" in " ".join(" ".join(lines).split())
     first = next(line for line in lines if line.startswith("1  "))
     assert report.largest_ids[0] in first and first.endswith("…")
-    assert begins(gardener)[report.largest_ids[0]][:20] in first
+    assert entries_of(gardener)[report.largest_ids[0]].content[:20] in first
 
 
 def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:

@@ -16,7 +16,7 @@ HISTORY_LINES = 2_000
 SETTLED_SECONDS = 0.4
 """Nothing more is written for so long: the program waits."""
 
-UP, DOWN, TAB, ENTER = "\x1b[A", "\x1b[B", "\t", "\r"
+TAB, ENTER = "\t", "\r"
 
 
 class Terminal:
@@ -31,7 +31,7 @@ class Terminal:
         environ: Mapping[str, str],
         columns: int = COLUMNS,
         lines: int = LINES,
-        seconds: float = 120.0,
+        seconds: float = 60.0,
     ) -> None:
         self.seen = pyte.HistoryScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
         self._stream = pyte.Stream(self.seen)
@@ -58,6 +58,17 @@ class Terminal:
         self.keys(line + ENTER)
         self.wait(lambda: until in "\n".join(self.said[max(before - 1, 0) :]))
         return "\n".join(self.said[max(before - 1, 0) :])
+
+    def paste(self, text: str) -> None:
+        """Put in a text of several lines as a terminal does, then enter it."""
+        self.keys(f"\x1b[200~{text}\x1b[201~")
+        self.wait(lambda: True)
+        self.keys(ENTER)
+
+    @property
+    def last(self) -> str:
+        """The last line that says something."""
+        return next((line for line in reversed(self.screen) if line), "")
 
     def wait(self, seen: Callable[[], bool]) -> None:
         """Read until something is seen and the program has settled. Raises TimeoutError with the screen."""

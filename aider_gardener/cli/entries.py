@@ -39,8 +39,8 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     state = stored_chat(store, info, Settings.from_env(), default_counter())
     report = pressure_report(state)
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
-    begins = {entry.id: entry.content for entry in state.chat.entries.values()}
-    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, begins))
+    entries = {entry.id: entry for entry in state.chat.entries.values()}
+    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, entries))
 
 
 @click.command()

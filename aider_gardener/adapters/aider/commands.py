@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.announce import shown
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
 from aider_gardener.errors import GardenerError
 from aider_gardener.plan.said import changes, counted, made_room, short
@@ -70,9 +73,9 @@ def cmd_context_pressure(self: HostCommands, args: str) -> None:
         self.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
         return
     state.listed = tuple(report.largest_ids)
-    begins = {entry.id: entry.content for entry in state.chat.entries.values()}
+    entries = {entry.id: entry for entry in state.chat.entries.values()}
     made = pressure_table if given else pressure_screen
-    show_table(self, made(report, begins))
+    show_table(self, made(report, entries))
 
 
 def cmd_compact(self: HostCommands, args: str) -> None:
@@ -102,7 +105,8 @@ def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
     elif words:
         commands.io.tool_output(json.dumps(gardener.status(), ensure_ascii=False))
     else:
-        for line in status_text(gardener.status()).splitlines():
+        status, root = gardener.status(), Path(commands.coder.root or os.getcwd())
+        for line in status_text({**status, "store": shown(Path(status["store"]), root)}).splitlines():
             commands.io.tool_output(line)
 
 

@@ -1,0 +1,105 @@
+"""What a person sees of a real `aider-gardener` in a terminal of 80 columns and 24 lines, with aider's own line
+editor: each answer fits the screen, Tab completes, numbers pick."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.replay.server import ReplayServer
+
+pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
+pytest.importorskip("pyte", reason="pyte is not installed: pip install 'aider-gardener[dev]'")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminal for pexpect")
+
+from terminal import LINES, TAB, Terminal  # noqa: E402  # reason: what it imports may be missing
+
+REPLIES = [
+    "The port of the staging box is 48213, and the lamp on it is green. " * 12,
+    "## Retries\n\nThe client waits 4.5 s after the third attempt on kestrel, then it gives up for good. "
+    * 9,
+    "The nightly export reads by column position, so columns may only be appended. " * 12,
+]
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose aider has its list of prices, which it would fetch else."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    from litellm import model_cost
+
+    home = tmp_path_factory.mktemp("home")
+    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
+    cache.parent.mkdir(parents=True)
+    cache.write_text(json.dumps(model_cost), encoding="utf-8")
+    return home
+
+
+@pytest.fixture
+def seen(repository: Path, prices: Path) -> Iterator[Terminal]:
+    with ReplayServer(REPLIES) as server:
+        command = [sys.executable, "-m", "aider_gardener.adapters.aider.cli", "--model", "gpt-4o"]
+        quiet = ["--no-check-update", "--no-show-release-notes", "--no-analytics", "--no-gitignore"]
+        environ = {"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(prices)}
+        environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+        terminal = Terminal([*command, *quiet], cwd=repository, environ=environ)
+        try:
+            terminal.wait(lambda: terminal.last == ">")
+            yield terminal
+        finally:
+            terminal.close()
+
+
+def answer_to(terminal: Terminal, line: str, until: str) -> list[str]:
+    """What is printed for a line, the line itself with it."""
+    lines = terminal.type(line, until).splitlines()
+    at = max(number for number, text in enumerate(lines) if text.startswith("> " + line[:30]))
+    return lines[at:]
+
+
+def test_an_hour_on_one_screen_at_a_time(seen: Terminal) -> None:
+    assert "gardener on: history up to 8,000 tokens, archive .aider.gardener" in seen.said
+    for question in ("what is the port?", "how long do retries wait?", "what of the export?"):
+        answer_to(seen, f"/ask {question}", "Cost: ")
+
+    pressure = answer_to(seen, "/context-pressure", "/gardener plan")
+    assert len(pressure) <= LINES and pressure[2].startswith("Prompt: ")
+    assert any(line.startswith("OK. The history has ") for line in pressure[-5:])
+
+    found = answer_to(seen, "/recall how long do retries wait", "[none]")
+    assert len(found) <= LINES
+    assert any("The client waits 4.5 s" in line for line in found), found
+    assert not any(line.strip() == "## Retries" for line in found)
+    assert "Added " in "\n".join(answer_to(seen, "1", "tokens to the chat."))[-60:]
+
+    said = answer_to(seen, "/why 1", "gardener restore")
+    assert any(line.startswith("now ") for line in said)
+    seen.keys("/why g")
+    seen.wait(lambda: seen.last.endswith("/why g"))
+    seen.keys(TAB)
+    seen.wait(lambda: len(seen.last.split()[0]) >= 10)  # a list of ids under the line, the first put in
+    typed = next(line for line in reversed(seen.screen) if line.startswith("> /why "))
+    assert len(typed.split()[-1]) == len("g0123456789") - 1
+    seen.keys("\x03")
+    seen.wait(lambda: seen.last == ">" or "^C" in seen.last)
+    assert "Added" in "\n".join(seen.said)
+
+
+def test_words_that_only_the_code_uses_are_on_no_screen(seen: Terminal) -> None:
+    for question in ("what is the port?", "how long do retries wait?", "what of the export?"):
+        answer_to(seen, f"/ask {question}", "Cost: ")
+    lines = [
+        *answer_to(seen, "/context-pressure --full", "The history has"),
+        *answer_to(seen, "/gardener", "gardener.db: "),
+        *answer_to(seen, "/gardener plan", "worth compacting now."),
+        *answer_to(seen, "/gardener status", "gardener.db: "),
+        *answer_to(seen, "/pin last", "lets it go."),
+    ]
+    text = "\n".join(lines)
+    for word in ("rendition", "standing", "full →", "→ hidden", "entries_tracked", "tokens_saved"):
+        assert word not in text
