@@ -29,7 +29,7 @@ def store_stats(directory: Path | None, as_json: bool) -> None:
     """Counts, tokens and bytes, by class."""
     from aider_gardener.tables import stats_table
 
-    value = stats_record(open_archive(directory).stats())
+    value = stats_record(open_archive(directory, read_only=True).stats())
     put(value, as_json, lambda: stats_table(value))
 
 

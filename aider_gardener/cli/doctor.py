@@ -14,6 +14,8 @@ from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
 
 OLDEST, NEWEST = (3, 10), (3, 12)
+MOST_PROBLEMS = 5
+"""So many faults of an archive are named; `gardener store verify` names all."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def sqlite() -> tuple[bool, str]:
 
 
 def archive(root: Path | None) -> tuple[bool, str]:
-    from aider_gardener.archive.store import open_store
+    from aider_gardener.archive.store import open_to_read
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
@@ -98,12 +100,18 @@ def archive(root: Path | None) -> tuple[bool, str]:
     directory = chosen_directory(named) if named else store_directory(root)
     if not (directory / "gardener.db").is_file():
         return True, f"none yet (will be made in {directory})"
-    store = open_store(directory, key_source=Settings.from_env().store_key)
+    store = open_to_read(directory, key_source=Settings.from_env().store_key)
     try:
-        problems = store.verify() if store.persistent else [store.notice]
+        problems = store.verify()
     finally:
         store.close()
-    return not problems, "; ".join(problems) if problems else f"sound, in {directory}"
+    if not problems:
+        return True, f"sound, in {directory}"
+    more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
+    return (
+        False,
+        f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can",
+    )
 
 
 def writable(directory: Path) -> tuple[bool, str]:

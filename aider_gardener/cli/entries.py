@@ -34,7 +34,7 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
 
-    store = open_archive(directory)
+    store = open_archive(directory, read_only=True)
     info = last_session(store, project_of(store))
     state = stored_chat(store, info, Settings.from_env(), default_counter())
     report = pressure_report(state)
@@ -94,7 +94,7 @@ def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
     from aider_gardener.archive.entries import full_id, why_stored
     from aider_gardener.tables import why_table
 
-    store = open_archive(directory)
+    store = open_archive(directory, read_only=True)
     found = why_stored(store, full_id(store, entry_id))
     put(found.as_json(), as_json, lambda: why_table(found))
 

@@ -70,16 +70,18 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-def open_archive(directory: Path | None) -> Store:
+def open_archive(directory: Path | None, *, read_only: bool = False) -> Store:
     """The archive of a project: as given, else as `aider-gardener` in this directory would find it.
 
-    Raises UsageError when there is none yet.
+    Raises UsageError when there is none yet, and with `read_only`, which leaves whatever is found as it is,
+    StoreError for one that is damaged.
     """
-    from aider_gardener.archive.store import open_store
+    from aider_gardener.archive.store import open_store, open_to_read
     from aider_gardener.settings import Settings
 
     found = archive_directory(directory)
-    store = open_store(found, key_source=Settings.from_env().store_key)
+    key_source = Settings.from_env().store_key
+    store = (open_to_read if read_only else open_store)(found, key_source=key_source)
     told = store.notice
     if told:
         click.echo(f"gardener: {told}", err=True)
@@ -198,7 +200,7 @@ def recall(
     from aider_gardener.settings import Settings
     from aider_gardener.tables import recalled_screen
 
-    store = open_archive(directory)
+    store = open_archive(directory, read_only=True)
     request = Request(
         " ".join(query),
         token_limit=limit,
@@ -258,13 +260,13 @@ def status(month: str | None, directory: Path | None, as_json: bool) -> None:
         month = time.strftime("%Y-%m") if month == "now" else month
         if not re.fullmatch(r"\d{4}-\d{2}", month):
             raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
-        found = month_status(open_archive(directory), project, month)
+        found = month_status(open_archive(directory, read_only=True), project, month)
         if not found and not as_json:
             click.echo(f"No chat of this project ended in {month}.")
             return
         put(found, as_json, lambda: month_text(found))
         return
-    store = open_archive(directory)
+    store = open_archive(directory, read_only=True)
     value = {**archive_status(store.stats()), **project_status(store, project)}
     put(value, as_json, lambda: archive_text(value))
 

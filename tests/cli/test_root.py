@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -66,3 +67,48 @@ def test_what_cannot_be_done_is_one_line_and_a_usage_error(words: list[str], say
     found = run(*words)
     assert (found.exit_code, found.stdout, found.stderr.count("\n")) == (2, "", 1)
     assert found.stderr.startswith("gardener: ") and says in found.stderr
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def with_a_hole(data: bytes) -> bytes:
+    return data[:8_192] + b"\xff" * 16_384 + data[24_576:]
+
+
+@pytest.mark.parametrize(
+    "spoilt", [lambda data: b"no database" * 999, truncated, with_a_hole, lambda data: b""],
+    ids=["garbage", "truncated", "a hole", "empty"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command", [["status"], ["status", "--month"], ["doctor"], ["recall", "quokka"]], ids=" ".join
+)
+def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
+    command: list[str], spoilt: Any, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(archive.parent)
+    monkeypatch.setenv("AIDER_GARDENER_STORE", str(archive))
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
+    file = archive / "gardener.db"
+    file.write_bytes(spoilt(file.read_bytes()))
+    before = bytes_of(archive)
+    found = CliRunner().invoke(main, command, catch_exceptions=False)
+    assert bytes_of(archive) == before
+    assert "damaged" in found.output and "gardener store verify" in " ".join(found.output.split())
+    assert found.exit_code == 1
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "recall quokka", "store stats", "pressure"])
+def test_who_only_looks_leaves_a_sound_archive_as_it_is_too(
+    command: str, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(archive.parent)
+    monkeypatch.setenv("AIDER_GARDENER_STORE", str(archive))
+    before = bytes_of(archive)
+    assert CliRunner().invoke(main, command.split(), catch_exceptions=False).exit_code == 0
+    assert bytes_of(archive) == before

@@ -30,6 +30,7 @@ __all__ = [
     "TextHit",
     "VectorHit",
     "open_store",
+    "open_to_read",
     "store_directory",
 ]
 
@@ -54,3 +55,14 @@ def open_store(
     from aider_gardener.archive.store.sqlite import open_sqlite
 
     return open_sqlite(directory, clock, key_source, user)
+
+
+def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> Store:
+    """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
+
+    Raises StoreError, saying what to do, for one that is damaged, somebody else's or of another version, or
+    that cannot be read. What would be written raises it too, but for accesses, which are not counted.
+    """
+    from aider_gardener.archive.store.sqlite import open_to_read as opened
+
+    return opened(directory, key_source, user)

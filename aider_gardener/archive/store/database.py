@@ -32,6 +32,10 @@ NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's"
 NOT_YOURS = "{path} was not made by you on this machine"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
+TOO_OLD = "{path} was written by an older aider-gardener: `gardener store verify` brings it up to date"
+UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
+NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project sets it aside"
+READ_ONLY = "{path} is open to be read only"
 
 
 class Unavailable(StoreError):
@@ -47,12 +51,6 @@ def is_index_damage(error: BaseException) -> bool:
     """Whether only the full-text index is broken: it can be built anew from the originals."""
     code = getattr(error, "extendedresult", 0)
     return isinstance(error, apsw.CorruptError) and code == apsw.SQLITE_CORRUPT_VTAB
-
-
-def failure(error: apsw.Error, path: Path | None) -> StoreError:
-    """The error to raise for SQLite's: `Unavailable` where trying again may help."""
-    kind = Unavailable if isinstance(error, PASSING) else StoreError
-    return kind(explain(error, path))
 
 
 def explain(error: apsw.Error, path: Path | None) -> str:
@@ -113,13 +111,21 @@ class Database:
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
     returns true the step is run once more. `user` is the folder with the key that signs this user's
-    archives; one that lay there before the key was made is signed as it is opened.
+    archives; one that lay there before the key was made is signed as it is opened. With `read_only` the file
+    and all around it stay as they are, whatever is found.
     """
 
     def __init__(
-        self, path: Path | None, *, connect: bool = True, key_source: str = "", user: Path | None = None
+        self,
+        path: Path | None,
+        *,
+        connect: bool = True,
+        key_source: str = "",
+        user: Path | None = None,
+        read_only: bool = False,
     ) -> None:
         self.path = path
+        self.read_only = read_only
         self.key_source = key_source
         self.key = ""
         self.user = user or (location.user_directory() if path else Path())
@@ -141,27 +147,27 @@ class Database:
         Raises Stranger for an archive that this user did not make.
         """
         is_from_before = False
-        own = ownership.user_key(self.user) if self.path is not None else None
+        own = self._own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
-            location.prepare_file(self.path)
+            if not self.read_only:
+                location.prepare_file(self.path)
+            elif not encryption.header_of(self.path):
+                raise apsw.CorruptError("an empty file")
             self._identity = location.identity(self.path)
             is_from_before = ownership.is_from_before(self.path, self.user)
             self.key = encryption.key_for(self.path, self.key_source)
-        db = _open(self.path)
+        db = _open_to_read(self.path) if self.path and self.read_only else _open(self.path)
         try:
             encryption.unlock(db, self.key)
             with db:  # another process may be making the file: all that is looked at is of one moment
                 _check_owner(db, self.path)
                 unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
-            if self.path is not None:
-                location.make_private(self.path)
-            _configure(db, self.path)
-            schema.migrate(db, sign=partial(ownership.sign, key=own) if own else None)
-            if unsigned and own:
-                with db:
-                    ownership.sign(db, own)
-                    sums.keep(db, "state", ownership.SESSION, ownership.NAME)
+            if self.read_only:
+                if schema.version_of(db) < schema.VERSION:
+                    raise ForeignFile(TOO_OLD.format(path=self.path))
+            else:
+                self._prepare(db, own, unsigned=unsigned)
             _probe(db)
         except apsw.NotADBError:
             db.close()
@@ -180,12 +186,26 @@ class Database:
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
         self._page_bytes = int(db.pragma("page_size"))
         self.set_patience()
-        if self.path is not None:
+        if self.path is not None and not self.read_only:
             encryption.clear_part(self.path)
+
+    def _prepare(self, db: apsw.Connection, own: bytes | None, *, unsigned: bool) -> None:
+        """Bring a file that may be used to the newest version, private and signed."""
+        if self.path is not None:
+            location.make_private(self.path)
+        _configure(db, self.path)
+        schema.migrate(db, sign=partial(ownership.sign, key=own) if own else None)
+        if unsigned and own:
+            with db:
+                ownership.sign(db, own)
+                sums.keep(db, "state", ownership.SESSION, ownership.NAME)
+
+    def _own_key(self) -> bytes | None:
+        return ownership.user_key(self.user, made=not self.read_only)
 
     def is_own(self, path: Path) -> bool:
         """Whether this user made the file there, as far as that can be told of one that cannot be read."""
-        own = ownership.user_key(self.user)
+        own = self._own_key()
         if own is None or self.key or ownership.is_from_before(path, self.user):
             return True
         if self._trusted is not None and self._trusted == location.identity(path):
@@ -221,6 +241,8 @@ class Database:
 
     def write(self, step: Step[Result]) -> Result:
         """Run a step in one transaction: all of it is on disk afterwards, or nothing."""
+        if self.read_only:
+            raise StoreError(READ_ONLY.format(path=self.path))
         return self._run(step, "BEGIN IMMEDIATE")
 
     def outside(self, step: Step[Result]) -> Result:
@@ -319,9 +341,16 @@ class Database:
                 return self._attempt(step, begin)
             except apsw.Error as error:
                 if self._depth or self.repair is None or not is_damage(error) or not self.repair(error):
-                    raise failure(error, self.path) from error
+                    raise self.failure(error) from error
             with self._explained():
                 return self._attempt(step, begin)
+
+    def failure(self, error: apsw.Error) -> StoreError:
+        """The error to raise for SQLite's: `Unavailable` where trying again may help."""
+        if self.read_only and is_damage(error):
+            return StoreError(UNREPAIRED.format(path=self.path))
+        kind = Unavailable if isinstance(error, PASSING) else StoreError
+        return kind(explain(error, self.path))
 
     def _attempt(self, step: Step[Result], begin: str) -> Result:
         self._begin(begin)
@@ -367,7 +396,7 @@ class Database:
         try:
             yield
         except apsw.Error as error:
-            raise failure(error, self.path) from error
+            raise self.failure(error) from error
 
 
 def _open(path: Path | None) -> apsw.Connection:
@@ -376,10 +405,32 @@ def _open(path: Path | None) -> apsw.Connection:
     else:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
         db = apsw.Connection(str(path), flags=flags)
+    return _guarded(db)
+
+
+def _open_to_read(path: Path) -> apsw.Connection:
+    # A file whose log is empty is read as it lies: SQLite would make a log and an index of it otherwise.
+    uri = f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log(path) else "&immutable=1")
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
+    db = apsw.Connection(uri, flags=flags)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    return _guarded(db)
+
+
+def _guarded(db: apsw.Connection) -> apsw.Connection:
     db.set_busy_timeout(BUSY_MILLISECONDS)
     schema.distrust(db)
     sums.register(db)
     return db
+
+
+def has_log(path: Path) -> bool:
+    """Whether something that was written still lies in a log or a journal beside the file."""
+    for ending in ("-wal", "-journal"):
+        with contextlib.suppress(OSError):
+            if os.path.getsize(f"{path}{ending}"):
+                return True
+    return False
 
 
 def _check_owner(db: apsw.Connection, path: Path | None) -> None:

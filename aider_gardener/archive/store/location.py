@@ -84,10 +84,7 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
     was there before and has not the archive's own name keeps its mode, and is refused unless it is empty or
     holds an archive. Raises StoreError or OSError.
     """
-    if is_link(directory):
-        raise StoreError(f"{directory} is a symbolic link")
-    if is_tracked(directory):
-        directory = store_directory(None, project=directory.parent, user=user)
+    directory = settled_directory(directory, user)
     is_own = _make(directory) or directory.name == DIRECTORY_NAME or _holds_only_ours(directory)
     if not directory.is_dir():
         raise StoreError(f"{directory} is not a directory")
@@ -103,6 +100,16 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
         with contextlib.suppress(FileExistsError), open_private(ignore) as handle:
             os.write(handle.fileno(), IGNORE_ALL)
     return real
+
+
+def settled_directory(directory: Path, user: Path | None = None) -> Path:
+    """The directory, or where git tracks anything in it the one of the user's that takes its place; nothing
+    is made or touched. Raises StoreError for a link."""
+    if is_link(directory):
+        raise StoreError(f"{directory} is a symbolic link")
+    if is_tracked(directory):
+        return store_directory(None, project=directory.parent, user=user)
+    return directory
 
 
 def check_files(directory: Path) -> None:

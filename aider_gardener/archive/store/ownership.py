@@ -29,11 +29,11 @@ SESSION, NAME = "", "owner"
 SIGNATURE = re.compile(rb"aider-gardener-owner:([0-9a-f]{32}):([0-9a-f]{64})")
 
 
-def user_key(directory: Path) -> bytes | None:
-    """This user's key, made on first use; None where the user's data folder cannot be used."""
+def user_key(directory: Path, *, made: bool = True) -> bytes | None:
+    """This user's key, made on first use if it may be; None where the user's data folder has none."""
     path = directory / KEY_NAME
     try:
-        if not path.exists():
+        if made and not path.exists():
             _make_key(path)
         key = files.read(path, KEY_BYTES)
     except OSError:

@@ -43,6 +43,7 @@ from aider_gardener.archive.store.base import (
 )
 from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
+    NOT_OPENED,
     Database,
     Gone,
     Result,
@@ -50,6 +51,7 @@ from aider_gardener.archive.store.database import (
     Stranger,
     Unavailable,
     explain,
+    has_log,
     is_damage,
     is_index_damage,
 )
@@ -98,7 +100,7 @@ class SqliteBase:
         self._waiting = Waiting()
         self._holds = False
         self._vectors = vectors.VectorCache()
-        database.repair = self._repair
+        database.repair = self._look_again if database.read_only else self._repair
 
     def _write_or_wait(self, new: Later) -> None:
         """Write something small now; if the file cannot be written, with the next write that can be."""
@@ -153,6 +155,15 @@ class SqliteBase:
     def _dated(self, entry: Entry) -> Entry:
         return entry if entry.created_at else replace(entry, created_at=self._clock())
 
+    def _look_again(self, _error: apsw.Error) -> bool:
+        """Open a file anew that is only read and that another process has begun to write meanwhile."""
+        path = self._db.path
+        if path is None or not has_log(path):
+            return False
+        self._db.close()
+        self._db.connect()
+        return True
+
     def _repair(self, error: apsw.Error) -> bool:
         """Make a damaged archive usable: a new index, or a new file with what can still be read.
 
@@ -198,7 +209,7 @@ class SqliteBase:
 
     def _mend(self, stored_id: str) -> bool:
         """Put an altered entry right from the copy; whether all of it is sound now. A line says so."""
-        if self._db.in_trial:
+        if self._db.in_trial or self._db.read_only:
             return False
         if self._db.read(check.structure):
             self._repair(apsw.CorruptError("damaged pages"))
@@ -218,7 +229,10 @@ class SqliteBase:
             found = self._db.read(step)
             if found is not None or not self._db.read(lambda db: entries.is_unlisted(db, stored_id)):
                 return found
-            self._repair(apsw.CorruptError("an index that lacks a row"))
+            error = apsw.CorruptError("an index that lacks a row")
+            if self._db.read_only:
+                raise self._db.failure(error)
+            self._repair(error)
         except entries.Damaged:
             if not self._mend(stored_id):
                 raise
@@ -377,7 +391,8 @@ class SqliteStore(SqliteBase):
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
-        self._write_or_wait(Later(lambda db: sessions.touch(db, wanted, at)))
+        if not self._db.read_only:
+            self._write_or_wait(Later(lambda db: sessions.touch(db, wanted, at)))
 
     def pin(self, entry_id: str, pinned: bool) -> None:
         self._write_or_wait(Later(lambda db: sessions.pin(db, entry_id, pinned)))
@@ -465,6 +480,10 @@ class SqliteStore(SqliteBase):
 
         before = self.notice
         found = self._structure()
+        if self._db.read_only:
+            return found or self._db.read(
+                lambda db: [*(fault.line for fault in check.faults(db)), *check.loose_ends(db)]
+            )
         if found:
             self._repair(apsw.CorruptError("damaged pages"))
             return [*found, self.notice]
@@ -585,6 +604,25 @@ def open_sqlite(
             f"{directory} cannot be used ({getattr(error, 'strerror', None) or error}); check its permissions"
         )
     return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+
+
+def open_to_read(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
+    """The archive of a directory, to be read only: whatever is found, nothing there changes.
+
+    Raises StoreError where it cannot be read.
+    """
+    place = Path(os.path.realpath(location.settled_directory(directory, user)))
+    path = place / location.FILE_NAME
+    database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
+    try:
+        _connect(database)
+    except Stranger as error:
+        raise StoreError(NOT_OPENED.format(reason=error)) from error
+    except apsw.Error as error:
+        raise database.failure(error) from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror})") from error
+    return SqliteStore(database)
 
 
 def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
