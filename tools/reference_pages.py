@@ -83,6 +83,8 @@ def commands(group: click.Command) -> Iterator[str]:
 def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
     """Each command that does something, by its full name: "replay", "store export"."""
     if isinstance(group, click.Group):
+        if path and group.invoke_without_command:
+            yield path, group
         context = click.Context(group)
         for name in group.list_commands(context):
             command = group.get_command(context, name)

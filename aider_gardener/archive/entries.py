@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store.base import Event, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
@@ -184,9 +185,5 @@ def why_stored(store: Store, stored_id: str) -> Why:
 
 
 def full_session(store: Store, project: str, given: str) -> str:
-    """The id of the project's session that begins so. Raises UsageError for none or several."""
-    found = [info.id for info in store.sessions(project) if info.id.startswith(given)]
-    if len(found) != 1:
-        few = f"{len(found)} sessions begin with" if found else "no session of this project begins with"
-        raise UsageError(f"{few} {given}; gardener recall --json names the sessions of what it finds")
-    return found[0]
+    """The id of the project's session that is named so. Raises UsageError for none or several."""
+    return session_named(store, project, given).id

@@ -1,4 +1,4 @@
-"""Older sessions of a project: which of them there are, and what of them may come back unasked.
+"""Older sessions of a project: which of them there are, how one is named, what may come back unasked.
 
 What was said to a local model must not go to a remote one unasked, so each entry knows the provider that
 it was first sent to.
@@ -7,7 +7,10 @@ it was first sent to.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
+
+from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:  # reason: the host's adapter reads the names of providers before any chat is there
     from aider_gardener.archive.store.base import SessionInfo, Store
@@ -19,6 +22,9 @@ LOCAL_PROVIDERS = frozenset(
     "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
 )
 """Providers that run on the user's own machines unless an address says otherwise."""
+LAST = "last"
+SHORT_ID = 4
+"""An id is shown with so many characters at least; a number with fewer is one of the list."""
 
 
 def is_here(provider: str) -> bool:
@@ -40,6 +46,42 @@ def clear_floor(store: Store, session: str) -> int:
     """The first sequence number of a session that no /clear dropped."""
     floors = [event.data.get("floor") for event in store.events(session, "clear")]
     return max((int(floor) for floor in floors if isinstance(floor, int)), default=0)
+
+
+def said_in(store: Store, project: str) -> list[SessionInfo]:
+    """The sessions of a project in which anything was said, the last used first."""
+    found = [info for info in store.sessions(project) if info.entries]
+    return sorted(found, key=lambda info: info.last_at, reverse=True)
+
+
+def session_named(store: Store, project: str, given: str) -> SessionInfo:
+    """The session that is meant: `last`, a number of the list, or the beginning of an id.
+
+    Raises UsageError, saying what to do, for none or several.
+    """
+    wanted = given.strip().lower()
+    found = said_in(store, project)
+    if not found:
+        raise UsageError(f"the archive holds no chat of {project}; run aider-gardener there first")
+    if wanted == LAST:
+        return found[0]
+    if wanted.isdecimal() and len(wanted) < SHORT_ID and 0 < int(wanted) <= len(found):
+        return found[int(wanted) - 1]
+    fitting = [info for info in found if wanted and info.id.startswith(wanted)]
+    if len(fitting) != 1:
+        few = f"{len(fitting)} sessions begin" if fitting else "no session of this project begins"
+        raise UsageError(f"{few} with {given.strip() or 'nothing'}; `gardener sessions` lists them")
+    return fitting[0]
+
+
+def short_ids(ids: Sequence[str]) -> dict[str, str]:
+    """For each id its beginning that no other has, of at least SHORT_ID characters: a number is none."""
+    ordered = sorted(ids)
+    shared = dict.fromkeys(ids, 0)
+    for one, other in pairwise(ordered):
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+        shared[one], shared[other] = max(shared[one], same), max(shared[other], same)
+    return {each: each[: max(SHORT_ID, shared[each] + 1)] for each in ids}
 
 
 class PastSessions:

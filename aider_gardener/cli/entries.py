@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +14,14 @@ from aider_gardener.cli.root import (
     directory_option,
     json_option,
     open_archive,
-    project_of,
     put,
     session_named,
 )
 from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.notes.last_chat import when
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.base import Store
 
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
 
@@ -30,12 +33,12 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.gardener.report import pressure_report
-    from aider_gardener.gardener.stored_chat import last_session, stored_chat
+    from aider_gardener.gardener.stored_chat import stored_chat
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
 
     store = open_archive(directory, read_only=True)
-    info = last_session(store, project_of(store))
+    info = session_named(store, "last")
     state = stored_chat(store, info, Settings.from_env(), default_counter())
     report = pressure_report(state)
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
@@ -119,24 +122,33 @@ def forget(
     if bool(entry_ids) == bool(session):
         raise UsageError("name the ids to forget, or a session with --session")
     store = open_archive(directory)
-    ids: list[str] = []
     if session:
-        found = session_named(store, session)
-        confirm(f"Delete session {found} for good?", yes)
-        count = store.forget_session(found)
-    else:
-        from aider_gardener.archive.entries import full_id, quoting
+        forget_session(store, session, yes=yes, as_json=as_json)
+        return
+    from aider_gardener.archive.entries import full_id, quoting
 
-        wanted = [full_id(store, given) for given in dict.fromkeys(entry_ids)]
-        ids = list(dict.fromkeys([*wanted, *quoting(store, wanted)]))
-        shown = ", ".join(ids[:4]) + (" …" if len(ids) > 4 else "")
-        confirm(f"Delete {len(ids)} entries ({shown}) for good?", yes)
-        count = store.forget(ids)
+    wanted = [full_id(store, given) for given in dict.fromkeys(entry_ids)]
+    ids = list(dict.fromkeys([*wanted, *quoting(store, wanted)]))
+    shown = ", ".join(ids[:4]) + (" …" if len(ids) > 4 else "")
+    confirm(f"Delete {len(ids)} entries ({shown}) for good?", yes)
+    tell_forgotten({"forgotten": store.forget(ids), "ids": ids, "session": ""}, store, as_json)
+
+
+def forget_session(store: Store, given: str, *, yes: bool, as_json: bool) -> None:
+    """Delete a session for good, once the user has agreed."""
+    found = session_named(store, given)
+    confirm(f"Delete session {found.id} of {when(found.last_at)} ({found.turns} turns) for good?", yes)
+    tell_forgotten(
+        {"forgotten": store.forget_session(found.id), "ids": [], "session": found.id}, store, as_json
+    )
+
+
+def tell_forgotten(value: dict[str, Any], store: Store, as_json: bool) -> None:
+    """Say what was deleted, and what of it the archive could not reach."""
     if as_json:
-        value: dict[str, Any] = {"forgotten": count, "ids": ids, "session": found if session else ""}
         click.echo(json.dumps(value))
         return
-    click.echo(f"Forgot {count:,} entries. {HISTORY_COPY}")
+    click.echo(f"Forgot {value['forgotten']:,} entries. {HISTORY_COPY}")
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
 

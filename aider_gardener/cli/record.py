@@ -1,8 +1,7 @@
-"""`gardener record` and `gardener sessions`: make a recording of a real chat, and check one."""
+"""`gardener record`: make a recording of a real chat."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -107,30 +106,3 @@ def main_of(program: str) -> Callable[[], int | None]:
 
     plain: Callable[[], int | None] = main
     return plain
-
-
-@click.group("sessions")
-def sessions() -> None:
-    """Recorded sessions."""
-
-
-@sessions.command("check")
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
-def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Check recorded sessions: every fault with its file and line.
-
-    What looks like a secret is told too, but is no fault.
-    """
-    from aider_gardener.replay.session.check import check_folder
-
-    found = {str(folder): check_folder(folder) for folder in folders}
-    if as_json:
-        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
-    else:
-        for name, faults in found.items():
-            for fault in faults:
-                click.echo(str(fault), err=True)
-            serious = sum(fault.serious for fault in faults)
-            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
-    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)

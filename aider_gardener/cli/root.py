@@ -19,12 +19,12 @@ from aider_gardener import __version__
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store, StoreStats
+    from aider_gardener.archive.store.base import SessionInfo, Store, StoreStats
 
 LAZY = {
     "replay": ("aider_gardener.cli.replay", "replay"),
     "record": ("aider_gardener.cli.record", "record"),
-    "sessions": ("aider_gardener.cli.record", "sessions"),
+    "sessions": ("aider_gardener.cli.sessions", "sessions"),
     "compress": ("aider_gardener.cli.compress", "compress"),
     "classify": ("aider_gardener.cli.compress", "classify"),
     "pressure": ("aider_gardener.cli.entries", "pressure"),
@@ -133,15 +133,11 @@ def project_of(store: Store) -> str:
     return around if not store.sessions(here) and store.sessions(around) else here
 
 
-def session_named(store: Store, given: str) -> str:
-    """The id of the project's session that begins so, or of the last. Raises UsageError."""
-    from aider_gardener.archive.entries import full_session
-    from aider_gardener.gardener.stored_chat import last_session
+def session_named(store: Store, given: str) -> SessionInfo:
+    """The project's session that is named so: `last`, a number of the list, or the beginning of its id."""
+    from aider_gardener.archive.sessions import session_named as found
 
-    project = project_of(store)
-    if given == "last":
-        return last_session(store, project).id
-    return full_session(store, project, given)
+    return found(store, project_of(store), given)
 
 
 def put(value: Any, as_json: bool, table: Any) -> None:
@@ -206,7 +202,7 @@ def recall(
         token_limit=limit,
         full=full,
         classes=frozenset(map(content_class, classes)),
-        session=session_named(store, session) if session else "",
+        session=session_named(store, session).id if session else "",
         since=moment(since) if since else 0.0,
         passages=passages or 0,
     )

@@ -9,20 +9,11 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import last_levels
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
 from aider_gardener.settings import Settings
-
-
-def last_session(store: Store, project: str) -> SessionInfo:
-    """The session of a project that was used last. Raises UsageError when there is none."""
-    found = [info for info in store.sessions(project) if info.entries]
-    if not found:
-        raise UsageError(f"the archive holds no chat of {project}; run aider-gardener there first")
-    return max(found, key=lambda info: info.last_at)
 
 
 def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: TokenCounter) -> ChatState:
@@ -63,7 +54,9 @@ def last_frame(store: Store, session: str) -> tuple[Frame, int]:
         kept = json.loads(store.get_state(session, "frame") or "{}")
         parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
         files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
-        frame = Frame(int(kept.get("window", 0)), parts, files, str(kept.get("model", "")))
+        read_only = tuple(str(name) for name in kept.get("read_only", ()))
+        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
+        frame = Frame(window, parts, files, model, read_only=read_only)
         return frame, int(kept.get("history_budget", 0))
     except (ValueError, TypeError, AttributeError):
         return Frame(), 0

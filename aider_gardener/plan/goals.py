@@ -49,8 +49,9 @@ class Frame:
     """What surrounds the history in a prompt, in tokens, as last seen: the parts and the window.
 
     `parts` maps "system", "map", "files", "current" to tokens. `window` is the model's
-    max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens. `behind` are the tokens
-    that stand between the history and the current messages; None: all files.
+    max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens, `read_only` the names of
+    those that the model may not edit. `behind` are the tokens that stand between the history and the current
+    messages; None: all files.
     """
 
     window: int = 0
@@ -58,6 +59,7 @@ class Frame:
     files: Mapping[str, int] = field(default_factory=dict)
     model: str = ""
     behind: int | None = None
+    read_only: tuple[str, ...] = ()
 
     @property
     def behind_history(self) -> int:

@@ -6,8 +6,9 @@ import pytest
 from made_entries import talk, words
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import clear_floor, may_go
+from aider_gardener.archive.sessions import clear_floor, may_go, said_in, session_named, short_ids
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.recall.candidates import OLDER_WEIGHT, Request
 from aider_gardener.recall.recall import ASKED_SHARE
@@ -89,3 +90,31 @@ def test_weak_passages_are_left_out_when_the_user_asks() -> None:
     best = found[0].score
     assert all(item.score >= ASKED_SHARE * best for item in found)
     assert sum(words(item.text) for item in found) < 200
+
+
+def test_a_session_is_named_by_its_beginning_its_number_or_as_the_last() -> None:
+    store = open_store(None)
+    with pytest.raises(UsageError, match="holds no chat of p"):
+        session_named(store, "p", "last")
+    for at, session in enumerate(("abcd1111", "abcd2222", "12345678")):
+        archive = Archive(store, session=session, project="p", count=words, clock=lambda at=at: 1_000.0 + at)
+        Gardener(Settings(), archive).sync(talk(("a", f"b {at}")), [])
+    chat(store, "empty")
+    assert [info.id for info in said_in(store, "p")] == ["12345678", "abcd2222", "abcd1111"]
+    for given, wanted in (("last", 0), ("1", 0), ("1234", 0), ("abcd2", 1), ("3", 2), (" ABCD1", 2)):
+        assert session_named(store, "p", given) == said_in(store, "p")[wanted]
+    for given, why in (
+        ("abcd", "2 sessions begin with abcd"),
+        ("9", "no session"),
+        ("", "begins with nothing"),
+    ):
+        with pytest.raises(UsageError, match=f"{why}.*gardener sessions` lists"):
+            session_named(store, "p", given)
+    with pytest.raises(UsageError, match="holds no chat of elsewhere"):
+        session_named(store, "elsewhere", "last")
+
+
+def test_an_id_is_shown_as_far_as_no_other_begins_so() -> None:
+    ids = ["abcd1111", "abcd1222", "ffff0000"]
+    assert short_ids(ids) == {"abcd1111": "abcd11", "abcd1222": "abcd12", "ffff0000": "ffff"}
+    assert short_ids(["abc", "abc"]) == {"abc": "abc"} and short_ids([]) == {}

@@ -86,7 +86,9 @@ def with_a_hole(data: bytes) -> bytes:
     ids=["garbage", "truncated", "a hole", "empty"],
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "command", [["status"], ["status", "--month"], ["doctor"], ["recall", "quokka"]], ids=" ".join
+    "command",
+    [["status"], ["status", "--month"], ["doctor"], ["sessions"], ["recall", "quokka"]],
+    ids=" ".join,
 )
 def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     command: list[str], spoilt: Any, archive: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,7 +105,9 @@ def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     assert found.exit_code == 1
 
 
-@pytest.mark.parametrize("command", ["status", "doctor", "recall quokka", "store stats", "pressure"])
+@pytest.mark.parametrize(
+    "command", ["status", "doctor", "sessions", "recall quokka", "store stats", "pressure"]
+)
 def test_who_only_looks_leaves_a_sound_archive_as_it_is_too(
     command: str, archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

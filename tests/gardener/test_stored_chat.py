@@ -7,11 +7,11 @@ from made_chats import long_talk, shown
 from made_entries import words
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.gardener.stored_chat import last_frame, last_session, stored_chat
+from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.settings import Settings
@@ -34,7 +34,7 @@ def talked(gardener: Gardener, turns: int) -> None:
 
 
 def again(store: Store, settings: Settings | None = None) -> ChatState:
-    return stored_chat(store, last_session(store, "p"), settings or Settings(), words)
+    return stored_chat(store, session_named(store, "p", "last"), settings or Settings(), words)
 
 
 def texts(state: ChatState) -> list[Message]:
@@ -111,15 +111,3 @@ def test_a_frame_that_cannot_be_read_is_empty(text: str) -> None:
     chat(store).sync(long_talk(1), [])
     store.set_state("s", "frame", text)
     assert last_frame(store, "s") == (Frame(), 0)
-
-
-def test_the_last_session_is_the_one_used_last_that_holds_anything() -> None:
-    store = open_store(None)
-    with pytest.raises(UsageError, match="holds no chat of p"):
-        last_session(store, "p")
-    chat(store, "newer", at=2_000.0).sync(long_talk(1), [])
-    chat(store, "older", at=1_000.0).sync(long_talk(1), [])
-    chat(store, "empty", at=3_000.0)
-    assert last_session(store, "p").id == "newer"
-    with pytest.raises(UsageError, match="holds no chat of elsewhere"):
-        last_session(store, "elsewhere")

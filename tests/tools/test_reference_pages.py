@@ -93,3 +93,19 @@ def test_a_setting_is_a_row_with_flag_variable_default_and_meaning() -> None:
         "| `--gardener, --no-gardener` | `AIDER_GARDENER` | on | Use the gardener. Off: stock aider. |"
     )
     assert any(row.startswith("| `--gardener-store` | `AIDER_GARDENER_STORE` |  | Directory") for row in rows)
+
+
+def test_a_group_that_does_something_by_itself_is_told_with_the_commands_below_it() -> None:
+    @click.group()
+    def both() -> None:
+        """Holds one."""
+
+    @both.group(invoke_without_command=True)
+    def chats() -> None:
+        """List them."""
+
+    @chats.command()
+    def show() -> None:
+        """Print one."""
+
+    assert [name for name, _ in reference_pages.command_tree(both)] == ["chats", "chats show"]

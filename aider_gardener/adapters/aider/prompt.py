@@ -163,7 +163,9 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
     files = {
         coder.get_rel_fname(name).replace(os.sep, "/"): estimate(name) for name in sorted(coder.abs_fnames)
     }
-    return replace(state.frame, parts=parts, files=files)
+    held = sorted(coder.abs_read_only_fnames)
+    read_only = tuple(coder.get_rel_fname(name).replace(os.sep, "/") for name in held)
+    return replace(state.frame, parts=parts, files=files, read_only=read_only)
 
 
 def current(state: ChatState) -> int:

@@ -1,22 +1,14 @@
-"""Writes a report as one HTML file that needs nothing else: no server, no network, no key.
-
-Whatever a chat holds is text in it, never markup; the file's own script is the only one that its
-content security policy lets run.
-"""
+"""Writes a report of replays as one HTML file that needs nothing else (see `page`)."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from aider_gardener.errors import ReplayError
+from aider_gardener.plan.said import counted
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.jobs import FoundSession
@@ -43,10 +35,9 @@ from aider_gardener.replay.show.html_tables import (
     recalled_rows,
     saved_tokens,
 )
+from aider_gardener.replay.show.page import asset, rendered, write_private
 from aider_gardener.replay.show.table import captions
-from aider_gardener.replay.show.verdict import best_stock, counted, gardened_in, verdict, verdict_on
-
-FOLDER = Path(__file__).parent / "html"
+from aider_gardener.replay.show.verdict import best_stock, gardened_in, verdict, verdict_on
 
 TILES: tuple[str, ...] = (
     "",
@@ -96,58 +87,18 @@ class Details:
 
 def write_html(report: ReplayReport, details: Details, path: Path) -> None:
     """Write the report, readable by its owner only; ReplayError if that fails."""
-    text = html_of(report, details)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_private(path, text)
-    except OSError as problem:
-        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, in one go: a reader finds the old one or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")  # mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_private(path, html_of(report, details))
 
 
 def html_of(report: ReplayReport, details: Details) -> str:
     """The text of the whole page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(count="{:,}".format, counted=counted, saved=saved_tokens)
-    script, style = (asset(name) for name in ("report.js", "report.css"))
-    value: Mapping[str, Any] = page_value(report, details.found)
-    page = environment.get_template("report.html.jinja")
-    return page.render(**value, layers=LAYERS, script=script, style=style, policy=policy(script), tiles=TILES)
-
-
-def asset(name: str) -> str:
-    """A part of the page that stands in it as it is; it must not hold an end tag."""
-    text = (FOLDER / name).read_text(encoding="utf-8")
-    if "</" in text:
-        raise ReplayError(f"{name}: holds an end tag; install aider-gardener again")
-    return text
-
-
-def policy(script: str) -> str:
-    """A content security policy under which only this script runs and nothing is fetched."""
-    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
+    return rendered(
+        "report.html.jinja",
+        script=asset("report.js"),
+        filters={"saved": saved_tokens},
+        **page_value(report, details.found),
+        layers=LAYERS,
+        tiles=TILES,
     )
 
 

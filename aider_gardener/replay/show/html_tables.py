@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aider_gardener.plan.said import counted
 from aider_gardener.replay.measure.result import (
     Compaction,
     ProbeResult,
@@ -28,7 +29,6 @@ from aider_gardener.replay.show.table import (
     usable_turns,
     usd,
 )
-from aider_gardener.replay.show.verdict import counted
 
 FACTS_SHOWN = 400
 """Rows of the table of facts, those first that were missing from some prompt."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from aider_gardener.plan.said import counted
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.table import GARDENER, WHOLE, usd
@@ -109,8 +110,3 @@ def reused(own: Summary, other: Summary, otherwise: str) -> str:
 def aside(own: list[int], other: list[int], otherwise: str) -> str:
     """The counts of the other variant in brackets, where they are not the same."""
     return "" if own == other else f" ({' and '.join(f'{count:,}' for count in other)} {otherwise})"
-
-
-def counted(number: int, word: str) -> str:
-    """`1 turn`, `1,211 turns`."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -1,0 +1,103 @@
+"""How past chats look in a terminal: a list of them, and one to be read."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from aider_gardener.gardener.growth import short
+from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
+from aider_gardener.notes.last_chat import when as minute
+from aider_gardener.reading.output import ANSI
+
+LEAST_PROMPT_CELLS = 12
+OUTPUT_LINES = 40
+"""So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What would move a terminal's cursor or change its state."""
+NAMES_SHOWN = 6
+
+
+def harmless(text: str) -> str:
+    """A text without what a terminal would obey."""
+    return CONTROL.sub("", ANSI.sub("", text.replace("\r\n", "\n")))
+
+
+def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[str]:
+    """A head and a line for each chat, of at most so many columns."""
+    rows = [("", "when", "turns", "sent", "cost", "files", "id")]
+    rows += [
+        (
+            str(chat.number),
+            when(chat.last_at, now),
+            str(chat.turns),
+            short(chat.sums.prompt_tokens) if chat.sums else "",
+            chat.cost,
+            str(len({*chat.in_chat, *chat.edited}) or ""),
+            chat.short,
+        )
+        for chat in chats
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    texts = ["first prompt", *(harmless(" ".join(chat.first_prompt.split())) for chat in chats)]
+    room = max(columns - sum(widths) - 2 * len(widths), LEAST_PROMPT_CELLS)
+    for row, text in zip(rows, texts, strict=True):
+        cells = [
+            cell.ljust(width) if at in (1, 6) else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join([*cells, cut(text, room)]).rstrip()
+
+
+def when(at: float, now: float) -> str:
+    """A time of the last half-year to the minute, an older one by its day; as the user's clock shows it."""
+    is_near = abs(now - at) < 182 * 86_400
+    return time.strftime("%b %d %H:%M" if is_near else "%Y-%m-%d", time.localtime(at))
+
+
+def cut(text: str, cells: int) -> str:
+    """A text on so many cells of a terminal."""
+    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
+
+
+def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
+    """A chat turn by turn; of long outputs both ends, unless `full`."""
+    chat = transcript.chat
+    facts = [f"{chat.turns} turns"]
+    facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
+    facts += [chat.cost] if chat.cost else []
+    yield f"Session {chat.short}, {minute(chat.started_at)} to {minute(chat.last_at)}" + (
+        f", {chat.model}" if chat.model else ""
+    )
+    yield ", ".join(facts)
+    for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
+        if names:
+            yield f"{head}: {', '.join(names[:NAMES_SHOWN])}{' …' if len(names) > NAMES_SHOWN else ''}"
+    was_cleared = False
+    for turn in transcript.turns:
+        if was_cleared and not turn.said[0].cleared:
+            yield "\n(What stands above was cleared or taken out: it went to the model no more.)"
+        was_cleared = turn.said[0].cleared
+        yield f"\n── turn {turn.number} · {minute(turn.said[0].at)} ──"
+        for said in turn.said:
+            yield from said_lines(said, full=full)
+
+
+def said_lines(said: Said, *, full: bool) -> Iterator[str]:
+    """One message with a line above it that says whose it is, and one below if the model saw less."""
+    yield f"\n[{said.speaker}{f': {harmless(said.detail)}' if said.detail else ''}]"
+    lines = harmless(said.text).strip("\n").split("\n")
+    is_own = said.speaker in ("you", "model")
+    if full or is_own or len(lines) <= OUTPUT_LINES:
+        yield from lines
+    else:
+        half = OUTPUT_LINES // 2
+        left = len(lines) - 2 * half
+        yield from lines[:half]
+        yield f"… {left:,} lines more: --full, or gardener restore {said.id}"
+        yield from lines[-half:]
+    if said.remark:
+        yield f"({said.remark} gardener why {said.id})"

@@ -1,0 +1,118 @@
+"""`gardener sessions`: the chats of a project, listed, read and forgotten; and recorded ones, checked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, session_named
+
+LISTED = 20
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=LISTED, show_default=True, help="At most so many."
+)
+@directory_option
+@json_option
+@click.pass_context
+def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bool) -> None:
+    """List the chats of this project, the last used first.
+
+    For each: when, turns, tokens sent, what that cost, how many files, an id, the first prompt. `show` and
+    `forget` take the id, its number in the list, or `last`; so does aider-gardener --gardener-resume=ID.
+    """
+    if ctx.invoked_subcommand:
+        return
+    from aider_gardener.cli.past_chats import list_lines
+    from aider_gardener.gardener.past_chats import past_chats
+
+    store = open_archive(directory, read_only=True)
+    project = project_of(store)
+    found = past_chats(store, project, limit)
+    if as_json:
+        click.echo(json.dumps([asdict(chat) for chat in found]))
+        return
+    if not found:
+        click.echo(f"The archive holds no chat of {project}.")
+        return
+    for line in list_lines(found, shutil.get_terminal_size((80, 24)).columns, time.time()):
+        click.echo(line)
+    more = sum(bool(info.entries) for info in store.sessions(project)) - len(found)
+    if more:
+        click.echo(f"{more:,} older: --limit {len(found) + more}")
+
+
+@sessions.command("show")
+@click.argument("session", metavar="ID")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page instead: each message, and beside it the shorter forms that went to the model.",
+)
+@click.option("--full", is_flag=True, help="Long outputs whole.")
+@directory_option
+@json_option
+def show(session: str, page: Path | None, full: bool, directory: Path | None, as_json: bool) -> None:
+    """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
+
+    A line below a message says if the model saw less of it in later prompts.
+    """
+    from aider_gardener.gardener.past_chats import transcript
+
+    store = open_archive(directory, read_only=True)
+    found = transcript(store, project_of(store), session_named(store, session))
+    if page is not None:
+        from aider_gardener.replay.show.html_transcript import write_transcript
+
+        write_transcript(found, page)
+        click.echo(f"{len(found.turns):,} turns written to {page}", err=True)
+    if as_json:
+        click.echo(json.dumps(asdict(found)))
+    elif page is None:
+        from aider_gardener.cli.past_chats import transcript_lines
+
+        click.echo("\n".join(transcript_lines(found, full=full)))
+
+
+@sessions.command("forget")
+@click.argument("session", metavar="ID")
+@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
+@directory_option
+@json_option
+def forget(session: str, yes: bool, directory: Path | None, as_json: bool) -> None:
+    """Delete a chat for good, as `gardener forget --session ID`: the messages that no other chat holds."""
+    from aider_gardener.cli.entries import forget_session
+
+    forget_session(open_archive(directory), session, yes=yes, as_json=as_json)
+
+
+@sessions.command("check")
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
+def check(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Check recorded sessions: every fault with its file and line.
+
+    What looks like a secret is told too, but is no fault.
+    """
+    from aider_gardener.replay.session.check import check_folder
+
+    found = {str(folder): check_folder(folder) for folder in folders}
+    if as_json:
+        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
+    else:
+        for name, faults in found.items():
+            for fault in faults:
+                click.echo(str(fault), err=True)
+            serious = sum(fault.serious for fault in faults)
+            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
+    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)

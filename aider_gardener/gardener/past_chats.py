@@ -1,0 +1,188 @@
+"""What is kept of a project's chats, one by one: a line for a list, and the whole of one to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aider_gardener.archive.sessions import clear_floor, said_in, short_ids
+from aider_gardener.archive.store.base import Event, SessionInfo, Store
+from aider_gardener.gardener.growth import STATE_KEY, ChatSums, read_state
+from aider_gardener.gardener.stored_chat import last_frame
+from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.notes.last_chat import edited_files
+from aider_gardener.plan.view import is_filler
+
+SPEAKERS = {
+    SourceKind.TYPED: "you",
+    SourceKind.REPLY: "model",
+    SourceKind.COMMAND: "output",
+    SourceKind.TEST: "tests",
+    SourceKind.LINT: "lint",
+    SourceKind.WEB: "web page",
+    SourceKind.NOTICE: "aider",
+    SourceKind.STUB: "aider-gardener",
+    SourceKind.FILE: "file",
+}
+SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
+
+
+@dataclass(frozen=True)
+class PastChat:
+    """One chat in a list. `number` counts from the newest, 1; `short` is the beginning of `id` that no other
+    has. `sums` is None where nothing was kept of what it came to. `in_chat` are the files of its last
+    prompt, `edited` those that it edited, the newest first."""
+
+    number: int
+    id: str
+    short: str
+    started_at: float
+    last_at: float
+    turns: int
+    first_prompt: str
+    model: str
+    sums: ChatSums | None
+    in_chat: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    @property
+    def cost(self) -> str:
+        """Dollars in words, "" where none are known."""
+        dollars = self.sums.cost if self.sums else 0.0
+        return f"${dollars:.2f}" if dollars >= 0.005 else "<$0.01" if dollars else ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a message stood in prompts from a turn on: as `text` of so many tokens; "" where it was left out
+    or whole again."""
+
+    turn: int
+    level: Fidelity
+    tokens: int
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of a chat: who said it, the original, and how it stood in prompts since. `cleared`: a
+    /clear or the host took it out."""
+
+    id: str
+    speaker: str
+    detail: str
+    text: str
+    tokens: int
+    at: float
+    pinned: bool
+    cleared: bool
+    shown: tuple[Shown, ...]
+
+    @property
+    def remark(self) -> str:
+        """In one line, that and since when prompts held less of it; "" where they never did."""
+        words = []
+        for each in self.shown:
+            if each.level is Fidelity.FULL:
+                words.append(f"whole again from turn {each.turn}")
+            elif each.level is Fidelity.HIDDEN:
+                words.append(f"left out from turn {each.turn}")
+            else:
+                words.append(f"shorter from turn {each.turn} ({each.tokens:,} of {self.tokens:,} tokens)")
+        return f"In prompts: {', '.join(words)}." if words else ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What was said in one turn."""
+
+    number: int
+    said: tuple[Said, ...]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A whole chat, with what a list says of it."""
+
+    chat: PastChat
+    turns: tuple[Turn, ...]
+
+
+def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
+    """The chats of a project, the last used first, at most `limit` (0: all)."""
+    found = said_in(store, project)
+    short = short_ids([info.id for info in found])
+    listed = found[:limit] if limit else found
+    return [past_chat(store, info, number, short[info.id]) for number, info in enumerate(listed, 1)]
+
+
+def past_chat(
+    store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry] | None = None
+) -> PastChat:
+    """What a list says of one chat; `entries` are all of it, where the caller has them."""
+    entries = store.session_entries(info.id) if entries is None else entries
+    typed = (entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
+    kept = read_state(store.get_state(info.id, STATE_KEY))
+    sums = kept[0] if kept else None
+    frame, _ = last_frame(store, info.id)
+    return PastChat(
+        number=number,
+        id=info.id,
+        short=short,
+        started_at=info.started_at,
+        last_at=info.last_at,
+        turns=info.turns,
+        first_prompt=next(typed, ""),
+        model=frame.model or (sums.model if sums else ""),
+        sums=sums,
+        in_chat=(*frame.files, *frame.read_only),
+        edited=tuple(edited_files(entries)),
+    )
+
+
+def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
+    """A chat turn by turn, without what only keeps the roles alternating."""
+    infos = [each.id for each in said_in(store, project)]
+    entries = store.session_entries(info.id)
+    chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
+    floor, swaps = clear_floor(store, info.id), levels_by_entry(store.events(info.id))
+    turns: dict[int, list[Said]] = {}
+    for entry in entries:
+        if not is_filler(entry):
+            cleared = entry.seq < floor or not entry.active
+            turns.setdefault(entry.turn, []).append(said(store, entry, swaps.get(entry.id, ()), cleared))
+    return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
+
+
+def levels_by_entry(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]]]:
+    """By id the turns at which an entry stood otherwise than before, and how."""
+    found: dict[str, list[tuple[int, Fidelity]]] = {}
+    known = {level.value: level for level in Fidelity}
+    for event in events:
+        swaps = event.data.get("swaps")
+        for swap in swaps if isinstance(swaps, list) else []:
+            if isinstance(swap, Mapping) and swap.get("after") in known:
+                found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
+    return found
+
+
+def said(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]], cleared: bool) -> Said:
+    """One message with every form in which prompts held it."""
+    made = store.renditions(entry.id) if any(level in SHORTER for _, level in levels) else {}
+    shown = []
+    for turn, level in levels:
+        form = made.get(level)
+        tokens = form.tokens if form else 0 if level is Fidelity.HIDDEN else entry.tokens
+        shown.append(Shown(turn, level, tokens, form.text if form else ""))
+    speaker = SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you")
+    return Said(
+        id=entry.id,
+        speaker=speaker,
+        detail=entry.source.detail,
+        text=entry.content,
+        tokens=entry.tokens,
+        at=entry.created_at,
+        pinned=entry.pinned,
+        cleared=cleared,
+        shown=tuple(shown),
+    )
