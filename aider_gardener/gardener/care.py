@@ -102,6 +102,7 @@ def forget_session(state: ChatState) -> int:
         drop(state, ids)
         chat.clear()
         state.compactions.before.clear()
+        state.amendments.clear()
     return forgotten
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import Why, names_stored
-from aider_gardener.gardener import asks, care, compactions
+from aider_gardener.gardener import amendments, asks, care, compactions
 from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.gardener.report import pressure_report, status_record
 from aider_gardener.gardener.state import ChatState
@@ -18,7 +18,7 @@ from aider_gardener.messages import ContentClass, Entry, Message, Plan, Source, 
 from aider_gardener.notes.chatmap import past, renewed, room_for
 from aider_gardener.notes.decisions import Decision, decided
 from aider_gardener.notes.last_chat import LastTime, last_time
-from aider_gardener.notes.rules import Constraint, standing
+from aider_gardener.notes.rules import Constraint
 from aider_gardener.notes.summary import summary
 from aider_gardener.plan.goals import Goal, Pressure
 from aider_gardener.plan.planner import has_edit
@@ -257,12 +257,32 @@ class Gardener:
                 renditions=state.archive.renditions,
                 count=state.count,
             )
-            state.note = renewed(state.note, state.chat, room, around=around, summary=tell, count=state.count)
+            state.note = renewed(
+                state.note,
+                state.chat,
+                room,
+                around=around,
+                summary=tell,
+                count=state.count,
+                amendments=amendments.since_clear(state),
+            )
             return state.note.text
 
     def constraints(self) -> list[Constraint]:
         """The rules that the user set in this chat and that still hold, oldest first."""
-        return standing(past(self.state.chat))
+        return amendments.rules(self.state)
+
+    def add_rule(self, text: str) -> Constraint:
+        """Set a rule by hand: it stands in every prompt from now on. Raises UsageError."""
+        return amendments.add(self.state, text)
+
+    def edit_rule(self, number: int, text: str) -> Constraint:
+        """Put another text in place of a rule of the list, which counts from 1. Raises UsageError."""
+        return amendments.edit(self.state, number, text)
+
+    def drop_rule(self, number: int) -> Constraint:
+        """Take a rule from the list, which counts from 1: it is the user's no more. Raises UsageError."""
+        return amendments.drop(self.state, number)
 
     def decisions(self) -> list[Decision]:
         """What was decided or rejected in this chat, oldest first."""

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.gardener.amendments import rules
 from aider_gardener.gardener.compactions import goal_of, preview
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
-from aider_gardener.notes.chatmap import past
-from aider_gardener.notes.rules import standing as rules_of
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import (
     LARGEST_SHOWN,
@@ -130,7 +129,7 @@ def status_record(state: ChatState) -> dict[str, Any]:
         "saved_tokens": state.growth.saved_tokens,
         "cost": round(totals.cost, 6),
         "saved_cost": round(state.growth.saved_cost, 6),
-        "constraints": len(rules_of(past(state.chat))),
+        "constraints": len(rules(state)),
         "chat_map_tokens": state.note.tokens,
         "seconds": round(sum(state.timings.values()), 3),
         "store": stats.path or "in memory",

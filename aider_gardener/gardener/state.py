@@ -19,6 +19,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener.replaced import rules_in
 from aider_gardener.messages import Fidelity, Focus, Message, SourceKind, TokenCounter, twin
 from aider_gardener.notes.chatmap import MapNote
+from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
@@ -177,7 +178,8 @@ class ChatState:
     the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch, `looking`
     that a prompt is made only to be measured. `turns_open` counts turns that are going on, one inside the
     other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
-    and that have not entered yet, `listed` the ids of the last list that the user was shown."""
+    and that have not entered yet, `listed` the ids of the last list that the user was shown. `amendments` are
+    what the user changed in the list of rules by hand."""
 
     settings: Settings
     archive: Archive
@@ -202,6 +204,7 @@ class ChatState:
     order: Order = field(default_factory=Order)
     made: set[str] = field(default_factory=set)
     listed: tuple[str, ...] = ()
+    amendments: list[Amendment] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:

@@ -8,14 +8,14 @@ the same text and providers go on serving it from their caches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.notes.decisions import MOST_DECISIONS, Decision, decided_after
 from aider_gardener.notes.growing import Growing
 from aider_gardener.notes.names import NAME, Fault, Gathered, Name, mine
-from aider_gardener.notes.rules import MOST_RULES, Constraint, fitting, held_after, line
+from aider_gardener.notes.rules import MOST_RULES, Amendment, Constraint, fitting, held_after, in_order, line
 from aider_gardener.notes.summary import SUMMARY_SHARE
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied
@@ -42,9 +42,9 @@ class Read:
     """What was read of the chat's entries so far: rules, decisions, names and errors."""
 
     def __init__(self) -> None:
-        self.rules = Growing[list[Constraint]](list, held_after)
-        self.decisions = Growing[list[Decision]](list, decided_after)
-        self.names = Growing(Gathered, lambda held, entry: held.add(entry, mine(entry)))
+        self.rules = Growing[list[Constraint], "Entry | Amendment"](list, held_after)
+        self.decisions = Growing[list[Decision], Entry](list, decided_after)
+        self.names = Growing[Gathered, Entry](Gathered, lambda held, entry: held.add(entry, mine(entry)))
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,23 @@ def renewed(
     around: Callable[[], str],
     summary: Callable[[], str],
     count: TokenCounter,
+    amendments: Sequence[Amendment] = (),
 ) -> MapNote:
-    """The note for the prompt; the same one until the chat's view changes. Empty as long as everything
-    stands in full.
+    """The note for the prompt; the same one until the chat's view or its rules are changed. Empty as long as
+    everything stands in full, but for rules that were changed by hand.
 
     `around` gives the text of the prompt beside the history: what stands there is not named.
     `summary` gives the summary of hidden turns.
     """
-    shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten))
+    shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
     key = (shown, room.rules, room.facts, room.summary)
     if key == note.key:
         return note
     if not chat.fidelity:
+        room = replace(room, facts=0, summary=0, whole=0)
+    if not chat.fidelity and not amendments:
         return MapNote(key, read=note.read)
-    return made(key, chat, room, around, summary, count, note.read)
+    return made(key, chat, room, around, summary, count, note.read, amendments)
 
 
 def made(
@@ -112,11 +115,13 @@ def made(
     summary: Callable[[], str],
     count: TokenCounter,
     read: Read,
+    amendments: Sequence[Amendment],
 ) -> MapNote:
     """A new note within its room."""
     entries = past(chat)
     view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
-    rules = rule_lines(read.rules.over(entries)[-MOST_RULES:], view, room.rules, count)
+    held = read.rules.over(in_order(entries, amendments))[-MOST_RULES:]
+    rules = rule_lines(held, view, room.rules, count)
     told = summary() if room.summary else ""
     shown = "\n".join([view, *rules, told, around()])
     facts = fact_lines(chat.turn, entries, shown, room.facts, count, read)

@@ -1,14 +1,15 @@
 """Rules that the user set in typed words: found, listed, replaced by later ones, capped.
 
 Only what was typed counts: fenced and pasted blocks, quoted lines, fetched pages and the output of
-commands set no rules, whatever they say.
+commands set no rules, whatever they say. What the user changes in the list by hand stands among them, in the
+order in which it was said.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from aider_gardener.errors import spared
@@ -55,6 +56,22 @@ class Constraint:
     turn: int
     entry_id: str
     seq: int
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """A change of the rules by hand: `text` instead of the rule `old`. Without `old` one is added, without
+    `text` one is dropped. `seq` is that of the last entry before it, `floor` that of the chat then."""
+
+    old: str
+    text: str
+    turn: int
+    seq: int
+    floor: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.old}\n{self.text}"
 
 
 def typed_words(entry: Entry) -> str:
@@ -132,20 +149,44 @@ def cut(sentence: str) -> str:
     return sentence[:RULE_CHARS].rsplit(" ", 1)[0] + " …"
 
 
-def standing(entries: Iterable[Entry]) -> list[Constraint]:
+def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
-    gone, and of more than MOST_RULES the oldest."""
+    gone, those dropped by hand too, and of more than MOST_RULES the oldest."""
     held: list[Constraint] = []
-    for entry in entries:
-        held = held_after(held, entry)
+    for said in in_order(entries, amendments):
+        held = held_after(held, said)
     return held[-MOST_RULES:]
 
 
-def held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
-    """The rules that hold after one more entry, all of them."""
+def in_order(entries: Iterable[Entry], amendments: Iterable[Amendment]) -> list[Entry | Amendment]:
+    """Entries and what was changed by hand between them, as one followed the other."""
+    return sorted([*entries, *amendments], key=lambda said: said.seq)
+
+
+def held_after(held: list[Constraint], said: Entry | Amendment) -> list[Constraint]:
+    """The rules that hold after one more entry, or a change by hand, all of them."""
+    if isinstance(said, Amendment):
+        return amended(held, said)
     with spared("reader of rules"):
-        return _held_after(held, entry)
+        return _held_after(held, said)
     return held
+
+
+def amended(held: list[Constraint], change: Amendment) -> list[Constraint]:
+    """The rules after a change by hand; a new text stands where the old one stood."""
+    if not change.old:
+        left = [rule for rule in held if not replaces(change.text, rule.text)]
+        return [*left, Constraint(change.text, change.turn, "", change.seq)]
+    kept = [
+        replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
+        for rule in held
+    ]
+    return [rule for rule in kept if rule.text]
+
+
+def by_hand(text: str) -> str:
+    """A rule as it is typed into the list: on one line, cut like any other."""
+    return cut(" ".join(text.split()))
 
 
 def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entry, str] | None:

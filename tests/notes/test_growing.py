@@ -20,7 +20,7 @@ def test_only_what_is_new_is_read() -> None:
         read.append(one.seq)
         return (*held, one.seq)
 
-    growing = Growing[tuple[int, ...]](tuple, after)
+    growing = Growing[tuple[int, ...], Entry](tuple, after)
     assert growing.over([entry(0), entry(1)]) == (0, 1)
     assert growing.over([entry(0), entry(1), entry(2)]) == (0, 1, 2) and read == [0, 1, 2]
     assert growing.over([entry(0), entry(2)]) == (0, 2), "what was taken out is not counted"
@@ -29,6 +29,6 @@ def test_only_what_is_new_is_read() -> None:
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.sampled_from("ab")), max_size=6), max_size=6))
 def test_the_outcome_is_that_of_all_entries(rounds: list[list[tuple[int, str]]]) -> None:
-    growing = Growing[list[str]](list, lambda held, one: [*held, f"{one.seq}{one.id}"])
+    growing = Growing[list[str], Entry](list, lambda held, one: [*held, f"{one.seq}{one.id}"])
     for rows in rounds:
         assert growing.over([entry(*row) for row in rows]) == [f"{seq}g{word}" for seq, word in rows]

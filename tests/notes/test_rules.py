@@ -10,7 +10,9 @@ from labelled_rules import OTHERS, RULES
 from aider_gardener.messages import ContentClass, Entry, entry_id
 from aider_gardener.notes.rules import (
     MOST_RULES,
+    Amendment,
     Constraint,
+    by_hand,
     fitting,
     is_rule,
     line,
@@ -148,3 +150,19 @@ def test_what_replaced_a_rule_is_told_from_the_rule() -> None:
     lifts = typed("you can touch the vendor folder now", 4)
     assert replaced_in([*entries, lifts], older, "Never touch the vendor folder.") == (lifts, lifts.content)
     assert replaced_in(entries, newer, newer.content) is None
+
+
+def test_what_is_changed_by_hand_stands_where_it_was_said() -> None:
+    said = [typed("Always use tabs for indentation.", 0), typed("Never use tabs for indentation.", 2)]
+    tabs = Amendment("", "Always use tabs for indentation", 1, 1, 0)
+    assert [rule.text for rule in standing(said[:1], [tabs])] == ["Always use tabs for indentation"]
+    assert [rule.text for rule in standing(said, [tabs])] == ["Never use tabs for indentation."]
+    dropped = Amendment("Never use tabs for indentation.", "", 3, 2, 0)
+    assert standing(said, [tabs, dropped]) == []
+    assert [rule.text for rule in standing([*said, typed("Never use tabs for indentation.", 3)], [dropped])]
+    edited = Amendment("Always use tabs for indentation.", "Use four spaces", 2, 0, 0)
+    assert standing(said[:1], [edited]) == [Constraint("Use four spaces", 2, said[0].id, 0)]
+
+
+def test_a_rule_by_hand_is_one_line() -> None:
+    assert by_hand("  two\nlines ") == "two lines" and by_hand(" \n") == ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.announce import shown
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
+from aider_gardener.adapters.aider.rules import constraints
 from aider_gardener.errors import GardenerError
 from aider_gardener.plan.said import changes, counted, made_room, short
 
@@ -108,14 +109,6 @@ def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
         status, root = gardener.status(), Path(commands.coder.root or os.getcwd())
         for line in status_text({**status, "store": shown(Path(status["store"]), root)}).splitlines():
             commands.io.tool_output(line)
-
-
-def show_constraints(commands: HostCommands, gardener: Gardener, _words: str) -> None:
-    """The rules that the user set and that still hold."""
-    from aider_gardener.notes.rules import line
-
-    lines = [line(rule) for rule in gardener.constraints()]
-    commands.io.tool_output("\n".join(lines) or "No rules were set in this chat.")
 
 
 def show_decisions(commands: HostCommands, gardener: Gardener, _words: str) -> None:
@@ -216,13 +209,14 @@ STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
     "plan": show_plan,
     "compact": compact,
     "undo": undo,
-    "constraints": show_constraints,
+    "constraints": constraints,
     "decisions": show_decisions,
 }
 """What each word behind /gardener does, given what stands behind it."""
-WITH_WORDS = frozenset({"status", "plan", "compact", "undo"})
+WITH_WORDS = frozenset({"status", "plan", "compact", "undo", "constraints"})
 USAGE = (
-    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]|constraints|decisions"
+    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]|constraints [add TEXT|edit N TEXT|drop N]"
+    "|decisions"
 )
 
 

@@ -21,6 +21,7 @@ from aider_gardener.plan.usage import CACHE_SECONDS
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
+    from aider_gardener.notes.rules import Amendment
 
 CHARS_A_TOKEN = 4
 
@@ -231,6 +232,7 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     What the user decided goes into its prompt, and what of it the summary lacks is added behind it. The
     originals stay in the archive. The history stays as it is when the summary fails or saves nothing.
     """
+    from aider_gardener.gardener.amendments import since_clear
     from aider_gardener.gardener.compactions import hide_finished
     from aider_gardener.plan.view import FILLER
 
@@ -241,7 +243,7 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     finished = [*coder.done_messages, *coder.cur_messages[:waiting]]
     if not finished:
         return False
-    kept = decisions(state.chat.all_entries())
+    kept = decisions(state.chat.all_entries(), since_clear(state))
     listed = "\n".join(f"- {text}" for text in kept)
     asked = [{"role": "user", "content": f"{ASK_TO_KEEP}\n{listed}"}] if kept else []
     try:
@@ -267,12 +269,12 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     return True
 
 
-def decisions(entries: Sequence[Entry]) -> list[str]:
+def decisions(entries: Sequence[Entry], amendments: Sequence[Amendment] = ()) -> list[str]:
     """What the user set as a rule or decided and still holds, in the user's words, the newest last."""
     from aider_gardener.notes.decisions import decided
     from aider_gardener.notes.rules import standing
 
-    said = [(rule.seq, rule.text) for rule in standing(entries)]
+    said = [(rule.seq, rule.text) for rule in standing(entries, amendments)]
     said += [(item.seq, item.text) for item in decided(entries) if item.is_users]
     return list(dict.fromkeys(text for _seq, text in sorted(said)))
 

@@ -1,0 +1,86 @@
+"""Rules changed by hand: added, edited and dropped in the list, kept in the archive with the session."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.notes.chatmap import RULES_HEAD, past
+from aider_gardener.notes.rules import Amendment, Constraint, by_hand, line, standing
+
+EVENT = "rule"
+
+
+def rules(state: ChatState) -> list[Constraint]:
+    """The rules that hold now, oldest first, with what was changed by hand."""
+    return standing(past(state.chat), since_clear(state))
+
+
+def since_clear(state: ChatState) -> list[Amendment]:
+    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone."""
+    return [change for change in state.amendments if change.floor == state.chat.floor]
+
+
+def add(state: ChatState, text: str) -> Constraint:
+    """Set a rule by hand."""
+    wanted = checked(state, text)
+    change(state, "", wanted)
+    return rules(state)[-1]
+
+
+def edit(state: ChatState, number: int, text: str) -> Constraint:
+    """Put another text in place of one rule, which keeps its place."""
+    old, wanted = numbered(state, number), checked(state, text)
+    change(state, old.text, wanted)
+    return replace(old, text=wanted, turn=state.chat.turn)
+
+
+def drop(state: ChatState, number: int) -> Constraint:
+    """Take one rule from the list, and give it."""
+    old = numbered(state, number)
+    change(state, old.text, "")
+    return old
+
+
+def numbered(state: ChatState, number: int) -> Constraint:
+    """The rule with this number in the list. Raises UsageError."""
+    held = rules(state)
+    if 0 < number <= len(held):
+        return held[number - 1]
+    have = f"the rules are numbered from 1 to {len(held)}" if held else "no rules were set in this chat"
+    raise UsageError(f"there is no rule {number}: {have}")
+
+
+def checked(state: ChatState, text: str) -> str:
+    """A text as it stands in the list. Raises UsageError for none, and for one that stands there."""
+    wanted = by_hand(text)
+    if not wanted:
+        raise UsageError("say what the rule is")
+    texts = [rule.text for rule in rules(state)]
+    if wanted in texts:
+        raise UsageError(f"that is rule {texts.index(wanted) + 1} already")
+    return wanted
+
+
+def change(state: ChatState, old: str, text: str) -> None:
+    """Change the list and keep that in the archive."""
+    chat = state.chat
+    made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
+    state.amendments.append(made)
+    state.event(EVENT, **asdict(made))
+
+
+def put_back(state: ChatState) -> None:
+    """Take over what was changed by hand when the session was held before."""
+    names = Amendment.__dataclass_fields__
+    for event in state.archive.store.events(state.archive.session, EVENT):
+        kept = {name: value for name, value in event.data.items() if name in names}
+        if len(kept) == len(names):
+            state.amendments.append(Amendment(**kept))  # type: ignore[arg-type]  # reason: read from JSON
+
+
+def has_room(state: ChatState, rule: Constraint) -> bool:
+    """Whether what rules may use of a prompt has room for this one."""
+    room = int(state.settings.rules_share * state.budget)
+    return state.count(f"{RULES_HEAD}\n{line(rule)}") + 1 <= room

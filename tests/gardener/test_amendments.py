@@ -1,0 +1,125 @@
+"""Rules changed by hand stand in the list and in prompts, in the order in which everything was said."""
+
+from __future__ import annotations
+
+import pytest
+from made_entries import make_gardener, talk
+
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener import amendments
+from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity, Message
+from aider_gardener.notes.rules import MOST_RULES, RULE_CHARS
+from aider_gardener.settings import Settings
+
+TYPED = "Never touch the table ledger_lines."
+
+
+def texts(gardener: Gardener) -> list[str]:
+    return [rule.text for rule in gardener.constraints()]
+
+
+def note(gardener: Gardener) -> str:
+    return gardener.map_note(lambda: "")
+
+
+def test_a_rule_set_by_hand_stands_in_every_prompt_at_once() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    assert note(gardener) == ""
+    gardener.add_rule("Answer   in\nGerman")
+    assert texts(gardener) == ["Answer in German"] and "[1] Answer in German" in note(gardener).splitlines()
+    gardener.sync(talk((TYPED, "Noted.")), [Message("user", "go on")])
+    assert texts(gardener) == ["Answer in German", TYPED]
+    assert "Answer in German" in note(gardener) and TYPED not in note(gardener), "that stands in its message"
+    gardener.drop_rule(1)
+    assert texts(gardener) == [TYPED] and note(gardener) == ""
+
+
+def test_a_dropped_rule_is_noted_no_more_until_it_is_said_again() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [Message("user", "and now?")])
+    apply(gardener.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "test")
+    assert TYPED in note(gardener)
+    assert gardener.drop_rule(1).text == TYPED
+    assert texts(gardener) == [] and TYPED not in note(gardener)
+    done = [piece.message for part in gardener.pieces for piece in part]
+    gardener.sync([*done, Message("assistant", "Hm."), *talk((TYPED + " Really.", "Noted again."))], [])
+    assert TYPED in texts(gardener)
+
+
+def test_an_edited_rule_keeps_its_place_and_a_later_word_still_replaces_it() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    gardener.sync(talk((TYPED, "Noted."), ("Always use tabs for the indentation.", "Yes.")), [])
+    assert gardener.edit_rule(1, "Never touch the table ledger_rows.").turn == gardener.state.chat.turn
+    assert texts(gardener)[0] == "Never touch the table ledger_rows." and len(texts(gardener)) == 2
+    done = [piece.message for piece in gardener.pieces[0]]
+    gardener.sync([*done, *talk(("Forget the rule about the table ledger_rows.", "Fine."))], [])
+    assert texts(gardener) == ["Always use tabs for the indentation."]
+    gardener.add_rule("Never use tabs for the indentation.")
+    assert texts(gardener) == ["Never use tabs for the indentation."]
+
+
+@pytest.mark.parametrize("number", [0, 2, -1])
+def test_a_number_that_is_none_of_the_list_is_refused(number: int) -> None:
+    gardener = make_gardener()
+    with pytest.raises(UsageError, match="no rules were set"):
+        gardener.drop_rule(number)
+    gardener.add_rule("Be brief")
+    with pytest.raises(UsageError, match="numbered from 1 to 1"):
+        gardener.edit_rule(number, "Be long")
+    assert texts(gardener) == ["Be brief"]
+
+
+def test_nothing_and_the_same_again_are_refused_and_what_is_long_is_cut() -> None:
+    gardener = make_gardener()
+    gardener.add_rule("Be brief")
+    with pytest.raises(UsageError, match="say what"):
+        gardener.add_rule(" \n ")
+    with pytest.raises(UsageError, match="rule 1 already"):
+        gardener.add_rule("Be  brief")
+    assert len(gardener.add_rule("Mind the " + "details " * 99).text) <= RULE_CHARS + 2
+
+
+def test_the_list_is_capped_the_oldest_go_first() -> None:
+    gardener = make_gardener()
+    for number in range(MOST_RULES + 3):
+        gardener.add_rule(f"Mind topic{number} of part{number}")
+    assert len(texts(gardener)) == MOST_RULES and texts(gardener)[0] == "Mind topic3 of part3"
+
+
+def test_after_clear_and_forget_no_rule_is_left() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    gardener.sync(talk((TYPED, "Noted.")), [])
+    gardener.add_rule("Be brief")
+    gardener.clear()
+    assert texts(gardener) == [] and note(gardener) == ""
+    gardener.add_rule("Be kind")
+    gardener.forget_session()
+    assert texts(gardener) == []
+
+
+def test_what_was_changed_is_kept_with_the_session() -> None:
+    gardener = make_gardener()
+    gardener.add_rule("Be brief")
+    gardener.add_rule("Mind the tests")
+    gardener.edit_rule(1, "Be very brief")
+    archive = gardener.state.archive
+    archive.event(1, amendments.EVENT, {"text": "not one of ours"})
+    again = Gardener(Settings(), archive)
+    amendments.put_back(again.state)
+    assert texts(again) == ["Be very brief", "Mind the tests"]
+
+
+def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
+    gardener = make_gardener(history_tokens=200)
+    short, long = gardener.add_rule("Be brief"), gardener.add_rule("Mind all " + "of it " * 20)
+    assert amendments.has_room(gardener.state, short) and not amendments.has_room(gardener.state, long)
+
+
+def test_a_trial_leaves_the_rules_as_they_were() -> None:
+    gardener = make_gardener()
+    with gardener.trial():
+        gardener.add_rule("Be brief")
+        assert texts(gardener) == ["Be brief"]
+    assert texts(gardener) == []
