@@ -45,6 +45,8 @@ TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 
 ANY_CLASS = "all"
+SHORT_NOTE = "note"
+"""What `resume` is when it is just switched on."""
 
 
 def option(
@@ -55,14 +57,17 @@ def option(
     low: float = 0,
     high: float = 0,
     reaches_out: bool = False,
+    switch: str = "",
 ) -> Any:
     """A settings field with its documentation and its legal values (`low`..`high` for numbers).
 
-    `reaches_out`: it decides what is written, sent or deleted elsewhere, so that a host takes it from a
-    repository's files only if its user agrees.
+    `switch` is what a text stands for that may just be switched on, "" being off. `reaches_out`: it
+    decides what is written, sent or deleted elsewhere, so that a host takes it from a repository's files only
+    if its user agrees.
     """
     metadata = {
         "help": help_text, "choices": choices, "low": low, "high": high, "reaches_out": reaches_out,
+        "switch": switch,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -111,10 +116,12 @@ class Settings:
         "Let recall bring in passages of older sessions of the project unasked too, with lower weight. What"
         " was said to a local model never goes to a remote one that way.",
     )
-    resume: bool = option(
-        False,
-        "Begin a chat with a short note on the last one in this project: prompts and their results, files"
-        " edited, open errors, pinned entries.",
+    resume: str = option(
+        "",
+        "Without a value (or true): begin a chat with a short note on the last one in this project: prompts"
+        " and their results, files edited, open errors, pinned entries. With an id of gardener sessions, or"
+        " its beginning, or last: go on with that chat.",
+        switch=SHORT_NOTE,
     )
     ask_for_originals: bool = option(
         False,
@@ -255,6 +262,9 @@ class Settings:
     def __post_init__(self, given: frozenset[str] | None) -> None:
         if given is None:
             given = frozenset(f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
+        for field in dataclasses.fields(self):
+            if field.metadata["switch"] and isinstance(getattr(self, field.name), bool):
+                object.__setattr__(self, field.name, field.metadata["switch"] * getattr(self, field.name))
         for name, value in PRESETS.get(self.preset, {}).items():
             if name not in given:
                 object.__setattr__(self, name, value)
@@ -316,6 +326,8 @@ def is_choice(value: Any, choice: str) -> bool:
 def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     """The value that `text` means for the field; `name` is where it came from, for the error."""
     kind: type = type(field.default)
+    if field.metadata["switch"] and text.strip().lower() in TRUE_WORDS | FALSE_WORDS:
+        return field.metadata["switch"] if text.strip().lower() in TRUE_WORDS else ""
     try:
         if kind is bool:
             word = text.strip().lower()

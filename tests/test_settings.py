@@ -28,3 +28,16 @@ def test_what_is_given_wins_even_if_it_is_the_default() -> None:
 def test_an_unknown_preset_is_refused() -> None:
     with pytest.raises(UsageError, match="preset must be one of"):
         Settings(preset="brutal")
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [(True, "note"), (False, ""), ("", ""), ("note", "note"), ("last", "last"), ("3fa2", "3fa2")],
+)
+def test_a_text_may_just_be_switched_on(given: object, value: str) -> None:
+    assert Settings(resume=given).resume == value  # type: ignore[arg-type]  # reason: what older callers give
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", "note"), ("1", "note"), ("Off", ""), ("3FA2", "3FA2")])
+def test_a_variable_may_just_switch_a_text_on(text: str, value: str) -> None:
+    assert Settings.from_env({"AIDER_GARDENER_RESUME": text}).resume == value

@@ -111,7 +111,8 @@ def settings_table() -> Iterator[str]:
         words = field.name.replace("_", "-")
         flag = "--gardener, --no-gardener" if field.name == "enabled" else f"--gardener-{words}"
         help_text = cell(field.metadata["help"])
-        yield f"| `{flag}` | `{variable(field.name)}` | {shown(field.default)} | {help_text} |"
+        default = shown(False if field.metadata["switch"] else field.default)
+        yield f"| `{flag}` | `{variable(field.name)}` | {default} | {help_text} |"
     yield ""
 
 

@@ -146,15 +146,16 @@ def cause_words(data: Mapping[str, object]) -> str:
     return f"{reason}: {measured}"
 
 
-def last_levels(events: Iterable[Event]) -> dict[str, Fidelity]:
-    """The fidelity at which each entry that was ever swapped stood last, by id."""
-    levels: dict[str, Fidelity] = {}
+def levels_by_id(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]]]:
+    """By id the turns at which an entry was swapped, and to which fidelity, oldest first."""
+    found: dict[str, list[tuple[int, Fidelity]]] = {}
+    known = {level.value: level for level in Fidelity}
     for event in events:
         swaps = event.data.get("swaps")
         for swap in swaps if isinstance(swaps, list) else []:
-            if isinstance(swap, dict) and swap.get("after") in {level.value for level in Fidelity}:
-                levels[str(swap.get("entry_id"))] = Fidelity(swap["after"])
-    return levels
+            if isinstance(swap, dict) and swap.get("after") in known:
+                found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
+    return found
 
 
 def why_stored(store: Store, stored_id: str) -> Why:

@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 
 from aider_gardener.gardener.growth import short
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
+from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.reading.output import ANSI
 
@@ -66,7 +67,7 @@ def cut(text: str, cells: int) -> str:
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     chat = transcript.chat
-    facts = [f"{chat.turns} turns"]
+    facts = [f"{chat.turns} {plural('turn', chat.turns)}"]
     facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
     facts += [chat.cost] if chat.cost else []
     yield f"Session {chat.short}, {minute(chat.started_at)} to {minute(chat.last_at)}" + (

@@ -18,7 +18,12 @@ LISTED = 20
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=LISTED, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=LISTED,
+    show_default=True,
+    metavar="N",
+    help="At most so many.",
 )
 @directory_option
 @json_option
@@ -27,7 +32,8 @@ def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bo
     """List the chats of this project, the last used first.
 
     For each: when, turns, tokens sent, what that cost, how many files, an id, the first prompt. `show` and
-    `forget` take the id, its number in the list, or `last`; so does aider-gardener --gardener-resume=ID.
+    `forget` take the id or its beginning, the number in the list, or `last`; aider-gardener
+    --gardener-resume=ID goes on with one.
     """
     if ctx.invoked_subcommand:
         return

@@ -10,7 +10,8 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import Why, names_stored
-from aider_gardener.gardener import amendments, asks, care, compactions
+from aider_gardener.archive.store.base import SessionInfo
+from aider_gardener.gardener import amendments, asks, care, compactions, stored_chat
 from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.gardener.report import pressure_report, status_record
 from aider_gardener.gardener.state import ChatState
@@ -299,6 +300,11 @@ class Gardener:
         if found:
             state.made.add(found.note)
         return found
+
+    def go_on(self, info: SessionInfo) -> None:
+        """Take up the session of this chat's archive, which was held before: what was said stands as it
+        stood, with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
+        stored_chat.go_on(self.state, info)
 
     # Single entries
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import StoreError
-from aider_gardener.gardener.state import ChatState, Point
+from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.said import counted, short
@@ -22,31 +22,6 @@ POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
 STATE_KEY = "autopilot"
-
-
-@dataclass(frozen=True)
-class ChatSums:
-    """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
-    in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
-    it is negative where recall put in more than was left out."""
-
-    started_at: float = 0.0
-    ended_at: float = 0.0
-    model: str = ""
-    turns: int = 0
-    calls: int = 0
-    prompt_tokens: int = 0
-    saved_tokens: int = 0
-    cost: float = 0.0
-    saved_cost: float = 0.0
-    compactions: int = 0
-    seconds: float = 0.0
-
-    @property
-    def saved_share(self) -> float:
-        """The share, 0 to 1, of the tokens that were not sent."""
-        whole = self.prompt_tokens + self.saved_tokens
-        return self.saved_tokens / whole if whole > 0 else 0.0
 
 
 def sent(state: ChatState, texts: Iterable[str]) -> None:
@@ -82,21 +57,31 @@ def keep(state: ChatState) -> None:
         return
 
 
+def put_back(state: ChatState) -> None:
+    """Take over what the session came to when it was held before."""
+    kept = read_state(state.archive.store.get_state(state.archive.session, STATE_KEY))
+    if kept is not None:
+        growth = state.growth
+        growth.earlier, growth.points = kept
+        growth.started_at = growth.earlier.started_at
+
+
 def sums_of(state: ChatState) -> ChatSums:
-    """What the chat has come to."""
+    """What the chat has come to, with what it came to when it was held before."""
     totals, growth = state.usage.totals, state.growth
+    earlier = growth.earlier
     return ChatSums(
         started_at=growth.started_at,
         ended_at=state.archive.clock(),
         model=state.frame.model,
         turns=state.chat.turn,
-        calls=totals.calls,
-        prompt_tokens=totals.prompt_tokens,
-        saved_tokens=growth.saved_tokens,
-        cost=round(totals.cost, 6),
-        saved_cost=round(growth.saved_cost, 6),
-        compactions=len(state.compactions.applied),
-        seconds=round(sum(state.timings.values()), 3),
+        calls=earlier.calls + totals.calls,
+        prompt_tokens=earlier.prompt_tokens + totals.prompt_tokens,
+        saved_tokens=earlier.saved_tokens + growth.saved_tokens,
+        cost=round(earlier.cost + totals.cost, 6),
+        saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
+        compactions=earlier.compactions + len(state.compactions.applied),
+        seconds=round(earlier.seconds + sum(state.timings.values()), 3),
     )
 
 

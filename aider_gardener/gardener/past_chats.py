@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import clear_floor, said_in, short_ids
-from aider_gardener.archive.store.base import Event, SessionInfo, Store
-from aider_gardener.gardener.growth import STATE_KEY, ChatSums, read_state
+from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.gardener.growth import STATE_KEY, read_state
+from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import last_frame
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.last_chat import edited_files
@@ -145,25 +147,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     infos = [each.id for each in said_in(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
-    floor, swaps = clear_floor(store, info.id), levels_by_entry(store.events(info.id))
+    floor, swaps = clear_floor(store, info.id), levels_by_id(store.events(info.id))
     turns: dict[int, list[Said]] = {}
     for entry in entries:
         if not is_filler(entry):
             cleared = entry.seq < floor or not entry.active
             turns.setdefault(entry.turn, []).append(said(store, entry, swaps.get(entry.id, ()), cleared))
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
-
-
-def levels_by_entry(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]]]:
-    """By id the turns at which an entry stood otherwise than before, and how."""
-    found: dict[str, list[tuple[int, Fidelity]]] = {}
-    known = {level.value: level for level in Fidelity}
-    for event in events:
-        swaps = event.data.get("swaps")
-        for swap in swaps if isinstance(swaps, list) else []:
-            if isinstance(swap, Mapping) and swap.get("after") in known:
-                found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
-    return found
 
 
 def said(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]], cleared: bool) -> Said:

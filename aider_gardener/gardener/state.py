@@ -159,11 +159,38 @@ class Point:
         return self.tokens / self.window if self.window else 0.0
 
 
+@dataclass(frozen=True)
+class ChatSums:
+    """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
+    in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
+    it is negative where recall put in more than was left out."""
+
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    model: str = ""
+    turns: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    saved_tokens: int = 0
+    cost: float = 0.0
+    saved_cost: float = 0.0
+    compactions: int = 0
+    seconds: float = 0.0
+
+    @property
+    def saved_share(self) -> float:
+        """The share, 0 to 1, of the tokens that were not sent."""
+        whole = self.prompt_tokens + self.saved_tokens
+        return self.saved_tokens / whole if whole > 0 else 0.0
+
+
 @dataclass
 class Growth:
-    """How the prompts of a chat grew, and what was saved so far in tokens and dollars."""
+    """How the prompts of a chat grew, and what was saved so far in tokens and dollars. `earlier` is what the
+    session came to in the processes that held it before."""
 
     points: list[Point] = field(default_factory=list)
+    earlier: ChatSums = ChatSums()
     saved_tokens: int = 0
     saved_cost: float = 0.0
     started_at: float = 0.0

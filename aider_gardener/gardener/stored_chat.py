@@ -1,4 +1,4 @@
-"""A chat as the archive last saw it, put together again to be looked at."""
+"""A chat as the archive last saw it, put together again to be looked at or to be gone on with."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 from dataclasses import replace
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import last_levels
+from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.gardener import amendments, growth
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
+from aider_gardener.plan.folded import FOLDED_CHARS
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
+from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
 
@@ -26,21 +29,43 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     frame, budget = last_frame(store, info.id)
     state = ChatState.new(replace(settings, history_tokens=settings.history_tokens or budget), archive)
     state.frame = frame
-    chat = state.chat
+    stand_again(state, info)
+    return state
+
+
+def go_on(state: ChatState, info: SessionInfo) -> None:
+    """Take up a session that was held before, in a chat in which nothing was said yet and whose archive is
+    open for this session: its messages as they stood, its turns, its rules, what it came to."""
+    stand_again(state, info)
+    amendments.put_back(state)
+    growth.put_back(state)
+
+
+def stand_again(state: ChatState, info: SessionInfo) -> None:
+    """Give a chat the entries of a stored session, as they stood."""
+    archive, chat, store = state.archive, state.chat, state.archive.store
     stored = store.session_entries(info.id)
-    floor = clear_floor(store, info.id)
+    floor, events = clear_floor(store, info.id), store.events(info.id)
     present = [entry for entry in stored if entry.active and entry.seq >= floor]
-    levels = last_levels(store.events(info.id))
+    levels = {stored_id: swaps[-1] for stored_id, swaps in levels_by_id(events).items()}
     chat.entries = {entry.seq: entry for entry in stored}
     chat.seq_of = {entry.id: entry.seq for entry in stored}
     chat.tokens = sum(entry.tokens for entry in stored)
     chat.gone = set(chat.entries) - {entry.seq for entry in present}
+    chat.unfolded = {entry.seq for entry in stored if entry.size >= FOLDED_CHARS}
+    undone = {str(event.data.get("entry_id")) for event in events if event.kind == EDIT_UNDONE}
+    chat.undone = {entry.seq for entry in stored if entry.id in undone}
     chat.turn, chat.floor = info.turns, floor
     chat.next_seq = max(chat.entries, default=-1) + 1
     chat.done = [Piece(entry.role, entry.content, (entry.seq,)) for entry in present]
-    fidelity = {e.seq: levels[e.id] for e in present if e.id in levels and can_show(archive, e, levels[e.id])}
+    repeated = {entry.id for entry in stored if chat.seq_of[entry.id] != entry.seq}
+    fidelity: dict[int, Fidelity] = {}
+    for entry in present:
+        turn, level = levels.get(entry.id, (0, Fidelity.FULL))
+        is_said_since = entry.id in repeated and chat.seq_of[entry.id] == entry.seq and entry.turn >= turn
+        if level is not Fidelity.FULL and not is_said_since and can_show(archive, entry, level):
+            fidelity[entry.seq] = level
     chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
-    return state
 
 
 def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:

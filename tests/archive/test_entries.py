@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_entries import entry
 
-from aider_gardener.archive.entries import full_id, last_levels, quoting, source_words, why_stored
+from aider_gardener.archive.entries import full_id, levels_by_id, quoting, source_words, why_stored
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Source, SourceKind
@@ -64,4 +64,4 @@ def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
     assert (change.turn, change.before, change.after, change.reason) == (3, "full", "line", "old")
     assert "9,000" in change.cause and "8,000" in change.cause
     assert why.as_json()["class"] == "prose" and "cls" not in why.as_json()
-    assert last_levels(store.events()) == {stored.id: Fidelity.LINE}
+    assert levels_by_id(store.events())[stored.id][-1][1] is Fidelity.LINE

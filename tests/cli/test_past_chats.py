@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from aider_gardener.cli.past_chats import harmless, list_lines, transcript_lines, when
-from aider_gardener.gardener.growth import ChatSums
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
+from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 
 NOW = 1_780_000_000.0

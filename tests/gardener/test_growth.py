@@ -13,7 +13,6 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.growth import (
     POINTS,
-    ChatSums,
     bar,
     kept_sessions,
     month_status,
@@ -26,7 +25,7 @@ from aider_gardener.gardener.growth import (
     trend,
     turn_over,
 )
-from aider_gardener.gardener.state import Growth, Point
+from aider_gardener.gardener.state import ChatSums, Growth, Point
 from aider_gardener.messages import Message
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices

@@ -11,6 +11,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import growth
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, past_chats, transcript
+from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -51,7 +52,7 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
 
 
 def test_what_costs_little_is_told_as_little() -> None:
-    sums = growth.ChatSums(cost=0.0001)
+    sums = ChatSums(cost=0.0001)
     assert PastChat(1, "a", "a", 0, 0, 1, "", "", sums, (), ()).cost == "<$0.01"
 
 

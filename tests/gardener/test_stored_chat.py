@@ -9,11 +9,14 @@ from made_entries import words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener import growth
+from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
 TIGHT = Goal(high=800, low=400)
@@ -111,3 +114,38 @@ def test_a_frame_that_cannot_be_read_is_empty(text: str) -> None:
     chat(store).sync(long_talk(1), [])
     store.set_state("s", "frame", text)
     assert last_frame(store, "s") == (Frame(), 0)
+
+
+def test_a_session_is_gone_on_with_as_it_stood() -> None:
+    store = open_store(None)
+    first = chat(store)
+    talked(first, 8)
+    first.add_rule("Be brief")
+    first.state.chat.undone.add(3)
+    first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
+    assert first.tend(goal=TIGHT) is not None
+    growth.keep(first.state)
+    again = chat(store, at=2_000.0)
+    again.go_on(session_named(store, "p", "last"))
+    state = again.state
+    assert shown(again) == shown(first) and state.chat.fidelity == first.state.chat.fidelity
+    assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3})
+    assert [rule.text for rule in again.constraints()] == ["Be brief"]
+    assert growth.sums_of(state).compactions == 1 and growth.sums_of(state).turns == 8
+    messages = [piece.message for piece in state.pieces]
+    again.enter_turn()
+    assert again.sync(messages, [Message("user", "one thing more")])[0].seq == 16
+    again.leave_turn()
+    assert state.chat.turn == 9 and [info.turns for info in store.sessions("p")] == [9]
+
+
+def test_words_said_again_since_stand_whole() -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    messages = [Message("user", "yes"), Message("assistant", "Fine."), *long_talk(6)]
+    gardener.sync(messages, [])
+    gardener.enter_turn()
+    gardener.sync([*messages, Message("user", "yes")], [])
+    apply(gardener.state, dict.fromkeys(range(len(messages)), Fidelity.HIDDEN), "test")
+    found = again(store)
+    assert found.chat.fidelity.get(len(messages)) is None and found.chat.fidelity[0] is Fidelity.HIDDEN

@@ -102,6 +102,9 @@ class HostCommands(Protocol):
     io: HostIO
     args: Namespace | None
 
+    def cmd_add(self, args: str) -> None: ...
+    def cmd_read_only(self, args: str) -> None: ...
+
 
 class HostCoder(Protocol):
     """A coder: the two lists that are its chat, the files in it, and the turn that is going on."""

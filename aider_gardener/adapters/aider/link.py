@@ -218,6 +218,7 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
         return None
     if not settings.enabled:
         return None
+    from aider_gardener.adapters.aider.resume import session_for
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.gardener import Gardener
 
@@ -228,7 +229,7 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
     if settings.embedder.startswith("litellm:"):
         coder.io.tool_output(REMOTE.format(model=settings.embedder))
-    session = secrets.token_hex(8)
+    session = session_for(coder, settings, store, project) or secrets.token_hex(8)
     archive = Archive(
         store,
         session=session,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from aider_gardener.adapters.aider.defaults import is_offered
-from aider_gardener.settings import Settings, parse
+from aider_gardener.settings import Settings, parse, variable
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,10 +22,37 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             group.add_argument("--gardener", action=argparse.BooleanOptionalAction, default=None, help=text)
         elif isinstance(field.default, bool):
             group.add_argument(flag(field), action=argparse.BooleanOptionalAction, default=None, help=text)
+        elif field.metadata["switch"]:
+            # aider gives what its files and variables say as the last of these names.
+            names = ("--no-" + flag(field).removeprefix("--"), flag(field))
+            own: dict[str, Any] = {"env_var": variable(field.name), "metavar": "ID", "help": text}
+            own["dest"] = f"gardener_{field.name}"
+            word = field.metadata["switch"]
+            group.add_argument(*names, action=Switch, nargs="?", const=word, type=converter(field), **own)
         else:
             group.add_argument(
                 flag(field), type=converter(field), default=None, metavar=metavar(field), help=text
             )
+
+
+class Switch(argparse.Action):
+    """A flag that may be just switched on or off, or have a value behind it. A file that stands behind it is
+    none: it belongs to the chat, as behind any other switch."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        if isinstance(values, str) and values and os.path.exists(values):
+            namespace.file = [*(getattr(namespace, "file", None) or []), values]
+            values = self.const
+        is_off = (option_string or "").startswith("--no-")
+        if is_off and values != self.const:
+            parser.error(f"argument {option_string}: expected no value")
+        setattr(namespace, self.dest, "" if is_off else values)
 
 
 def flag(field: dataclasses.Field[Any]) -> str:

@@ -25,6 +25,7 @@ from aider_gardener.adapters.aider import (
     overflow,
     prompt,
     repomap,
+    resume,
     sending,
 )
 from aider_gardener.adapters.aider.coder import (
@@ -42,6 +43,7 @@ from aider_gardener.adapters.aider.origins import Origins
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
 from aider_gardener.errors import UsageError
+from aider_gardener.settings import SHORT_NOTE
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -442,7 +444,8 @@ def install_upgrade(original: Original) -> Original:
 
 
 def begin(coder: HostCoder) -> None:
-    """Put the account of the last chat into a new one, and tell the user in one line.
+    """Go on with the chat that the user named, or put the account of the last one into a new one, and tell
+    the user in one line.
 
     Nothing happens when the chat has messages already (aider restored its history) or there is nothing to
     tell. The chat's gardener is made here only if it is wanted.
@@ -451,12 +454,15 @@ def begin(coder: HostCoder) -> None:
         settings = link.settings_of(coder)
     except UsageError:  # said when the gardener is made
         return
-    if not (settings.enabled and settings.resume) or coder.done_messages or coder.cur_messages:
+    if not (settings.enabled and settings.resume):
         return
     gardener = link.active(coder)
-    if gardener is None:
+    if gardener is None or coder.done_messages or coder.cur_messages:
         return
     link.refresh(gardener, coder)
+    if settings.resume != SHORT_NOTE:
+        go_on(coder, gardener)
+        return
     found = gardener.last_time()
     if found is None:
         return
@@ -470,6 +476,25 @@ def begin(coder: HostCoder) -> None:
     chat = gardener.state.chat
     chat.watched |= {seq for piece in chat.done[:1] for seq in piece.members}
     coder.io.tool_output(f"aider-gardener: {found.line()}")
+
+
+def go_on(coder: HostCoder, gardener: Gardener) -> None:
+    """Give the host the chat that its session was before, if any, with the files of its last prompt."""
+    from aider_gardener.plan.view import FILLER
+
+    archive = gardener.state.archive
+    held = archive.store.sessions(archive.project)
+    info = next((each for each in held if each.id == archive.session and each.entries), None)
+    if info is None:
+        return
+    gardener.go_on(info)
+    link.show(coder, gardener)
+    coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
+    if coder.done_messages and coder.done_messages[-1]["role"] == "user":
+        coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
+    link.take_in(coder, gardener)
+    coder.io.tool_output(resume.line(gardener.state, info))
+    resume.put_back_files(coder, archive.store, info.id)
 
 
 def tell_if_left(coder: HostCoder) -> None:

@@ -368,6 +368,10 @@ class Store(Protocol):
         """The sessions that some process holds open, or in which something was said within 24 hours."""
         ...
 
+    def open_elsewhere(self) -> frozenset[str]:
+        """The sessions that another process of this machine holds open."""
+        ...
+
     def compact(self) -> None:
         """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
         ...

@@ -208,6 +208,16 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
     return frozenset(found)
 
 
+def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
+    """The sessions that another process of this machine holds open."""
+    rows: list[Any] = db.execute(
+        "SELECT session, pid, started FROM holders WHERE host = ?", (this_host(),)
+    ).fetchall()
+    return frozenset(
+        str(session) for session, pid, started in rows if pid != os.getpid() and is_running(pid, started)
+    )
+
+
 def holdings(db: apsw.Connection) -> list[Holding]:
     """Every original as retention sees it, oldest first."""
     sql = """

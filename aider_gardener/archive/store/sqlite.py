@@ -456,6 +456,9 @@ class SqliteStore(SqliteBase):
     def live_sessions(self) -> frozenset[str]:
         return self._db.read(lambda db: sessions.live_sessions(db, self._clock()))
 
+    def open_elsewhere(self) -> frozenset[str]:
+        return self._db.read(sessions.open_elsewhere)
+
     def compact(self) -> None:
         self._drop_copy()
         self._db.outside(sessions.compact)

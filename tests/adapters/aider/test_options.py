@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from aider_gardener.settings import Settings, variable
 from .test_cli import aider
 
 
-def parser() -> object:
+def parser() -> Any:
     import aider.main
 
     install()
@@ -31,7 +32,7 @@ def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> Non
 
 
 def test_flags_that_are_not_given_are_none() -> None:
-    args = parser().parse_args([])  # type: ignore[attr-defined]
+    args = parser().parse_args([])
     given = {name: value for name, value in vars(args).items() if name.startswith("gardener")}
     assert len(given) == len(dataclasses.fields(Settings))
     assert set(given.values()) == {None}
@@ -41,7 +42,7 @@ def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIDER_GARDENER_MODE", "observe")
     monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "4321")
     monkeypatch.setenv("AIDER_GARDENER", "false")
-    args = parser().parse_args([])  # type: ignore[attr-defined]
+    args = parser().parse_args([])
     assert (args.gardener_mode, args.gardener_history_tokens, args.gardener) == ("observe", 4321, False)
 
 
@@ -58,3 +59,56 @@ def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str
     assert run.returncode == 2
     assert words in run.stderr.splitlines()[-1]
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "resume", "files"),
+    [
+        ([], None, []),
+        (["--gardener-resume"], "note", []),
+        (["--gardener-resume", "--gardener-report"], "note", []),
+        (["--gardener-resume=3fa2"], "3fa2", []),
+        (["--gardener-resume", "last"], "last", []),
+        (["--gardener-resume=true"], "note", []),
+        (["--gardener-resume=no"], "", []),
+        (["--no-gardener-resume"], "", []),
+        (["--gardener-resume", "app.py"], "note", ["app.py"]),
+        (["--file", "b.py", "--no-gardener-resume", "app.py"], "", ["b.py", "app.py"]),
+    ],
+)
+def test_a_switch_may_have_a_value_and_takes_no_file_for_one(
+    arguments: list[str],
+    resume: str | None,
+    files: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.py").touch()
+    args = parser().parse_args(arguments)
+    assert (args.gardener_resume, args.file or []) == (resume, files)
+
+
+@pytest.mark.parametrize(
+    ("value", "arguments", "resume"),
+    [("true", [], "note"), ("1", [], "note"), ("false", [], ""), ("last", [], "last"),
+     ("true", ["--no-gardener-resume"], ""), ("false", ["--gardener-resume=3fa2"], "3fa2")],
+)  # fmt: skip
+def test_a_switch_has_a_variable_and_a_line_of_a_file(
+    value: str, arguments: list[str], resume: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import aider.main
+
+    install()
+    file = tmp_path / "conf.yml"
+    file.write_text(f"gardener-resume: {value}\n", "utf-8")
+    args = aider.main.get_parser([str(file)], None).parse_args(arguments)
+    assert args.gardener_resume == resume
+    file.write_text("", "utf-8")
+    monkeypatch.setenv("AIDER_GARDENER_RESUME", value)
+    assert parser().parse_args(arguments).gardener_resume == resume
+
+
+def test_switched_off_has_no_value(tmp_path: Path) -> None:
+    run = aider("--no-gardener-resume=3fa2", "--exit", cwd=tmp_path)
+    assert run.returncode == 2 and "expected no value" in run.stderr.splitlines()[-1]

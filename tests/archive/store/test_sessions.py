@@ -50,8 +50,11 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     )
     assert child.stdout is not None and child.stdout.readline() == b"held\n"
     store = open_store(tmp_path)
-    assert "old" in store.live_sessions()
+    assert "old" in store.live_sessions() and store.open_elsewhere() == {"old"}
+    store.open_session("own", project="p", started_at=1.0)
+    assert store.open_elsewhere() == {"old"}
     child.communicate()
+    assert store.open_elsewhere() == frozenset()
     assert "old" not in store.live_sessions()
     store.close()
 

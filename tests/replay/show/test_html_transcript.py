@@ -6,8 +6,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aider_gardener.gardener.growth import ChatSums
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
+from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 from aider_gardener.replay.show.html_transcript import FOLDED_LINES, html_of, title_of, write_transcript
 

@@ -1,0 +1,252 @@
+"""A chat goes on with an older one: what was said, its files, its rules, its sums; or says in a line why not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener import uninstall
+from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.growth import sums_of
+from aider_gardener.plan.view import problems
+
+from .conftest import Driver, MakeDriver, ScriptedModel
+from .test_entry_commands import say
+from .test_wrappers import FACT
+
+LOCAL = "ollama/llama3"
+RULE = "Never touch the table ledger_lines."
+LONG = "some words of it " * 40
+ELSEWHERE = """
+import sys, time
+from pathlib import Path
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.messages import Focus, Message
+store = open_store(Path(sys.argv[1]))
+archive = Archive(store, session="beef1111", project=sys.argv[2], count=len, clock=time.time)
+archive.add(Message("user", "held elsewhere"), turn=1, seq=0, focus=Focus())
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def session_of(driver: Driver) -> str:
+    return str(driver.coder.gardener.state.archive.session)
+
+
+def told(driver: Driver) -> str:
+    return "\n".join(line for line in driver.said if "aider-gardener: " in line)
+
+
+def ended(drive: MakeDriver, gardened: Any, *questions: str, **options: Any) -> tuple[str, list[str]]:
+    """A chat that has ended: its id, and what stood in it."""
+    gardened(**options)
+    driver = drive()
+    for question in questions or (f"/ask {FACT} please remember", "/ask and the second thing?"):
+        driver.ask(question, reply=f"Noted: {question[:20]}.")
+    found = session_of(driver), [str(message["content"]) for message in driver.history]
+    uninstall()
+    return found
+
+
+def test_the_chat_goes_on_as_if_it_had_not_ended(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    session, history = ended(drive, gardened, f"/ask {RULE} What is in it?", "/ask and now?")
+    gardened(resume=session[:6])
+    driver = drive(files=())
+    assert [str(message["content"]) for message in driver.history] == history
+    assert session_of(driver) == session
+    assert "going on with the chat of 20" in told(driver) and "(2 turns)" in told(driver)
+    assert "4 of 4 messages whole; /clear drops it." in told(driver)
+    assert [rule.text for rule in driver.coder.gardener.constraints()] == [RULE]
+    driver.ask("/ask go on")
+    assert history[0] in model.last_prompt() and "def greet" in model.last_prompt()
+    assert driver.coder.gardener.state.chat.turn == 3
+    sums = sums_of(driver.coder.gardener.state)
+    assert (sums.turns, sums.calls) == (3, 3)
+    uninstall()
+    store = open_store(repository / ".aider.gardener")
+    kept = [(info.id, info.turns, info.entries) for info in said_in(store, str(repository))]
+    store.close()
+    assert kept == [(session, 3, 6)]
+
+
+def test_files_come_back_unless_they_are_gone(drive: MakeDriver, gardened: Any, repository: Path) -> None:
+    (repository / "notes").mkdir()
+    (repository / "notes" / "read me.md").write_text("Read this.\n", encoding="utf-8")
+    (repository / "old.py").write_text("x = 1\n", encoding="utf-8")
+    gardened()
+    driver = drive(files=("app.py", "old.py"))
+    driver.type('/read-only "notes/read me.md"')
+    driver.ask("/ask hello?")
+    uninstall()
+    (repository / "old.py").unlink()
+    gardened(resume="last")
+    again = drive(files=())
+    assert [Path(name).name for name in again.coder.abs_fnames] == ["app.py"]
+    assert [Path(name).name for name in again.coder.abs_read_only_fnames] == ["read me.md"]
+    assert "no longer there, and not added: old.py" in told(again)
+
+
+def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    questions = [f"/ask question {n} about topic {n}: {LONG}" for n in range(12)]
+    session, _ = ended(drive, gardened, *questions, history_tokens=100_000)
+    gardened(resume=session, history_tokens=1_000)
+    driver = drive()
+    gardener = driver.coder.gardener
+    assert "24 of 24 messages whole" in told(driver)
+    driver.ask("/ask and now?")
+    assert gardener.state.compactions.applied and gardener.state.history_used <= 1_000
+    assert "question 11 about" in model.last_prompt() and f"topic 2: {LONG}" not in model.last_prompt()
+    assert problems([piece.message for piece in gardener.state.pieces]) == []
+    shown = [piece.content for piece in gardener.state.pieces]
+    uninstall()
+    gardened(resume=session, history_tokens=1_000)
+    again = drive()
+    assert [piece.content for piece in again.coder.gardener.state.pieces] == shown
+    assert again.coder.gardener.state.chat.fidelity == gardener.state.chat.fidelity
+    assert "topic 2: some" in say(again, f"/recall --session {session} question 2 about topic 2")
+
+
+def test_the_same_words_said_again_since_stand_whole(drive: MakeDriver, gardened: Any) -> None:
+    questions = ["/ask yes", *(f"/ask question {n}: {LONG}" for n in range(8)), "/ask yes"]
+    session, _ = ended(drive, gardened, *questions, history_tokens=600)
+    gardened(resume=session, history_tokens=600)
+    assert drive().history[-2]["content"] == "yes"
+
+
+def test_rules_changed_by_hand_hold_on(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened()
+    first = drive()
+    first.ask(f"/ask {RULE} What is in it?")
+    first.type("/gardener constraints add Answer in German")
+    first.type("/gardener constraints drop 1")
+    session = session_of(first)
+    uninstall()
+    gardened(resume=session)
+    driver = drive()
+    assert [rule.text for rule in driver.coder.gardener.constraints()] == ["Answer in German"]
+    driver.ask("/ask hm?")
+    assert "[1] Answer in German" in model.last_prompt()
+
+
+def test_a_chat_that_was_killed_before_its_answer_takes_turns_again(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    first = drive()
+    first.ask("/ask one?")
+    first.coder.cur_messages += [{"role": "user", "content": "never answered"}]
+    first.type("/gardener")
+    session = session_of(first)
+    uninstall()
+    gardened(resume=session)
+    driver = drive()
+    assert [message["role"] for message in driver.history][-2:] == ["user", "assistant"]
+    driver.ask("/ask two?")
+    assert "never answered" in model.last_prompt()
+
+
+def test_what_was_cleared_stays_away(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+    gardened()
+    first = drive()
+    first.ask(f"/ask {FACT} please remember")
+    first.type("/clear")
+    uninstall()
+    gardened(resume="last")
+    driver = drive()
+    assert driver.history == [] and "it was cleared at its end" in told(driver)
+    driver.ask("/ask hm?")
+    assert "48213" not in model.last_prompt()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("zzzz", "no session of this project begins with zzzz; `gardener sessions` lists them"),
+        ("2", "2 is no id"),
+    ],
+)
+def test_a_bad_id_is_one_line_and_the_chat_starts_without(
+    given: str, why: str, drive: MakeDriver, gardened: Any
+) -> None:
+    session, _ = ended(drive, gardened)
+    gardened(resume=given)
+    driver = drive()
+    assert driver.history == [] and session_of(driver) != session
+    assert told(driver).count("\n") == 0
+    assert why in told(driver) and told(driver).endswith("; this chat starts without it.")
+    driver.ask("/ask hello?")
+
+
+def test_without_any_chat_before_a_line_says_so(drive: MakeDriver, gardened: Any) -> None:
+    gardened(resume="last")
+    assert "holds no chat of" in told(drive())
+
+
+def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    first = drive(model_name=LOCAL)
+    first.ask(f"/ask {FACT} please remember")
+    session = session_of(first)
+    uninstall()
+    gardened(resume="last")
+    driver = drive(model_name="gpt-4o")
+    assert driver.history == [] and f"--gardener-resume={session[:4]} takes it up" in told(driver)
+    uninstall()
+    gardened(resume=session[:4])
+    named = drive(model_name="gpt-4o")
+    assert "from here on it goes to gpt-4o" in told(named)
+    named.ask("/ask hm?")
+    assert "48213" in model.last_prompt()
+    uninstall()
+    gardened(resume=session)
+    assert "from here on" not in told(drive(model_name=LOCAL))
+
+
+def test_a_chat_that_another_process_holds_is_left_to_it(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    older, _ = ended(drive, gardened)
+    place = str(repository / ".aider.gardener")
+    command = [sys.executable, "-c", ELSEWHERE, place, str(repository)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "open\n"
+        gardened(resume="beef")
+        driver = drive()
+        assert "session beef is open in another process" in told(driver) and driver.history == []
+        uninstall()
+        gardened(resume="last")
+        assert session_of(drive()) == older
+        other.communicate()
+
+
+def test_with_a_restored_history_or_in_mode_observe_it_is_a_chat_of_its_own(
+    drive: MakeDriver, gardened: Any
+) -> None:
+    session, _ = ended(drive, gardened)
+    gardened(resume=session)
+    history = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hi."}]
+    driver = drive(done_messages=history)
+    assert driver.history == history and "leave --restore-chat-history out" in told(driver)
+    uninstall()
+    gardened(resume=session, mode="observe")
+    observed = drive()
+    assert observed.history == [] and "in mode observe" in told(observed)
