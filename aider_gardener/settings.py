@@ -45,6 +45,8 @@ TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 
 ANY_CLASS = "all"
+TERMS = ("context_ttl", "summarise_after")
+"""Settings that say turns by class."""
 SHORT_NOTE = "note"
 """What `resume` is when it is just switched on."""
 
@@ -270,8 +272,6 @@ class Settings:
                 object.__setattr__(self, name, value)
         for field in dataclasses.fields(self):
             check_field(field, getattr(self, field.name))
-        if self.context_ttl or self.summarise_after:
-            self.terms()
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
@@ -310,6 +310,8 @@ def check_field(field: dataclasses.Field[Any], value: Any) -> None:
     choices, low, high = (field.metadata[key] for key in ("choices", "low", "high"))
     if choices and not any(is_choice(value, choice) for choice in choices):
         raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
+    if field.name in TERMS:
+        parse_terms(value, field.name)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if high and (not is_number or not low <= value <= high):
         raise UsageError(f"{field.name} must be a number from {low:g} to {high:g}, not {value!r}")

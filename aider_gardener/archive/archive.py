@@ -89,6 +89,10 @@ class Background(Protocol):
         """Why there are no vectors, in one line, once."""
         ...
 
+    def want(self) -> None:
+        """Questions are likely from now on."""
+        ...
+
     def pause(self) -> None:
         """The processor is wanted: by a turn, or by a command of the user's."""
         ...

@@ -43,7 +43,7 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
     return value
 
 
-@store.command("verify")
+@store.command("verify", short_help="Check the file, its index and every original.")
 @directory_option
 @json_option
 def store_verify(directory: Path | None, as_json: bool) -> None:
@@ -69,7 +69,7 @@ def store_export(file: Path, directory: Path | None) -> None:
     click.echo(f"{open_archive(directory).export(file):,} lines written to {file}")
 
 
-@store.command("import")
+@store.command("import", short_help="Add what an export holds and the archive does not.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @directory_option
 def store_import(file: Path, directory: Path | None) -> None:
@@ -77,7 +77,7 @@ def store_import(file: Path, directory: Path | None) -> None:
     click.echo(f"{open_archive(directory).import_(file):,} lines read from {file}")
 
 
-@store.command("adopt")
+@store.command("adopt", short_help="Take over an archive that another machine made.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @directory_option
 def store_adopt(file: Path | None, directory: Path | None) -> None:
@@ -97,7 +97,7 @@ def store_adopt(file: Path | None, directory: Path | None) -> None:
     click.echo(f"{store.adopt(found):,} entries taken over from {found}")
 
 
-@store.command("gc")
+@store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
 @click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(

@@ -33,7 +33,7 @@ class BadInput(click.ClickException):
     exit_code = 2
 
 
-@click.command()
+@click.command(short_help="Shorten a text by its class, without a model.")
 @click.argument("file", default="-", required=False)
 @click.option(
     "--class",
@@ -106,7 +106,7 @@ def _evaluate(folders: Sequence[Path], as_json: bool) -> None:
         show(results, click.echo)
 
 
-@click.command()
+@click.command(short_help="Say of which class a text is, and of what it is made.")
 @click.argument("file", default="-", required=False)
 @click.option(
     "--source", "source_text", metavar="KIND[: DETAIL]", help='Where it came from, e.g. "run: pytest -q".'

@@ -27,7 +27,7 @@ class Check:
     found: str
 
 
-@click.command()
+@click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor(as_json: bool) -> None:
     """Check this installation: Python, aider and its seams, SQLite, the archive of this project.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
 
 
-@click.command()
+@click.command(short_help="What the last chat used of its window.")
 @directory_option
 @json_option
 def pressure(directory: Path | None, as_json: bool) -> None:
@@ -46,7 +46,7 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, entries))
 
 
-@click.command()
+@click.command(short_help="Print a message whole, as it is stored.")
 @click.argument("entry_id", metavar="ID")
 @click.option(
     "--output",
@@ -88,7 +88,7 @@ def write_private(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "surrogatepass"))
 
 
-@click.command()
+@click.command(short_help="Tell why a message was shortened or left out.")
 @click.argument("entry_id", metavar="ID")
 @directory_option
 @json_option
@@ -102,7 +102,7 @@ def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
     put(found.as_json(), as_json, lambda: why_table(found))
 
 
-@click.command()
+@click.command(short_help="Delete messages, or a whole chat, for good.")
 @click.argument("entry_ids", metavar="[ID]...", nargs=-1)
 @click.option(
     "--session",
@@ -178,12 +178,12 @@ def mark(entry_id: str, directory: Path | None, as_json: bool, *, pinned: bool) 
         click.echo(f"{found} is no longer pinned.")
 
 
-@click.command()
+@click.command(short_help="Have a message kept whole in chats.")
 @click.argument("entry_id", metavar="ID")
 @directory_option
 @json_option
 def pin(entry_id: str, directory: Path | None, as_json: bool) -> None:
-    """Mark an entry to be kept whole in chats; --gardener-resume brings it along."""
+    """Mark a message to be kept whole in chats; --gardener-resume brings it along."""
     mark(entry_id, directory, as_json, pinned=True)
 
 
@@ -192,5 +192,5 @@ def pin(entry_id: str, directory: Path | None, as_json: bool) -> None:
 @directory_option
 @json_option
 def unpin(entry_id: str, directory: Path | None, as_json: bool) -> None:
-    """Take the mark of a pinned entry away."""
+    """Let go of a pinned message: it may be compacted again."""
     mark(entry_id, directory, as_json, pinned=False)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from aider_gardener.gardener.growth import short
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
+from aider_gardener.plan.said import short
 from aider_gardener.reading.output import ANSI
 
 LEAST_PROMPT_CELLS = 12

@@ -22,7 +22,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 TREE_HELP = "A source tree of aider, or an environment with it.  [default: the aider beside this command]"
 
 
-@click.group()
+@click.group(short_help="Apply the patches for aider itself, or take them out.")
 def patches() -> None:
     """Apply the patches for aider itself, take them out again, or look how things stand."""
 
@@ -51,7 +51,7 @@ def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-@patches.command()
+@patches.command(short_help="Say which patches a tree has and whether the others apply.")
 @tree_options
 def check(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
     """Say which patches a tree has and whether the others apply; exit 1 when it is not a known tree.
@@ -68,7 +68,7 @@ def check(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool
         sys.exit(1)
 
 
-@patches.command()
+@patches.command(short_help="Apply the patches that are not in the tree yet.")
 @tree_options
 def apply(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
     """Apply the patches that are not in the tree yet: all of them or none.

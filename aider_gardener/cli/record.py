@@ -14,7 +14,11 @@ from aider_gardener.errors import UsageError
 PROGRAMS = ("aider", "aider-gardener")
 
 
-@click.command("record", context_settings={"ignore_unknown_options": True})
+@click.command(
+    "record",
+    context_settings={"ignore_unknown_options": True},
+    short_help="Run aider and record the session.",
+)
 @click.option(
     "--to",
     "folder",

@@ -51,7 +51,7 @@ class Options:
         return Path(self.json) if self.json not in (None, "", "-") else None
 
 
-@click.command("replay")
+@click.command("replay", short_help="Replay chats with and without the gardener.")
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option(
     "--variant",

@@ -151,7 +151,7 @@ def put(value: Any, as_json: bool, table: Any) -> None:
     click.echo(made if isinstance(made, str) else as_text(made))
 
 
-@main.command()
+@main.command(short_help="Find what was said in any chat of this project.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most so much text.")
 @click.option(
@@ -233,7 +233,7 @@ def recall(
     put(rows, as_json, lambda: recalled_screen(hits(found, store.original), why=why))
 
 
-@main.command()
+@main.command(short_help="What the archive holds and what the chats came to.")
 @click.option(
     "--month",
     is_flag=False,

@@ -90,7 +90,7 @@ def show(session: str, page: Path | None, full: bool, directory: Path | None, as
         click.echo("\n".join(transcript_lines(found, full=full)))
 
 
-@sessions.command("forget")
+@sessions.command("forget", short_help="Delete a chat for good.")
 @click.argument("session", metavar="ID")
 @click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 @directory_option

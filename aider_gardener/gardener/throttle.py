@@ -6,6 +6,7 @@ compressed form (whose markers name the id of the whole), cut in its middle wher
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,9 @@ HEAD_SHARE = 0.6
 CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
 """A message is not cut below this: what is left would say nothing."""
+
+SUMMARY = re.compile(r"^\[… ([^\[\];\n]{1,60}?\d[^\[\];\n]{0,100})[;\]]", re.MULTILINE)
+"""The line in which a compressed form sums up the whole."""
 
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
@@ -161,12 +165,24 @@ def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry]
         if short is not None:
             archive.put_rendition(entry, short)
             chat.throttled.add(entry.seq)
-            kept = facts_kept(archive.kept.get(entry.seq, {})) if made and made.text == short.text else ""
+            kept = told_of(short.text, archive.kept.get(entry.seq, {})) if is_made(made, short) else ""
             cut.append(Throttled(entry, entry.tokens, state.count(short.text), kept))
     if cut:
         seqs = [item.entry.seq for item in cut]
         apply(state, {**chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
     return cut
+
+
+def is_made(made: Rendition | None, short: Rendition) -> bool:
+    """Whether the short form is the compressed one, whole."""
+    return made is not None and made.text == short.text
+
+
+def told_of(text: str, kept: dict[str, int]) -> str:
+    """What a compressed form says of the whole, in the words that the model reads; where it sums up nothing,
+    what it keeps."""
+    found = SUMMARY.search(text)
+    return found[1].strip() if found else facts_kept(kept)
 
 
 def facts_kept(kept: dict[str, int]) -> str:

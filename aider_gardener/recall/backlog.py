@@ -49,6 +49,7 @@ class Backlog:
     questions are answered outside it. `session` is embedded first. Trouble of any kind ends embedding with
     one `notice`: the archive is searched by full text alone then. `load` None embeds nothing, by the
     user's choice.
+    With `eager` false the model is loaded only once it is asked for: by a question, or by `want`.
     `upkeep` runs once, at the first rest; what it returns is a notice. With `background` false there is
     no thread and only `drain` works passages off: two runs over the same store do the same.
     """
@@ -60,6 +61,7 @@ class Backlog:
         session: str | None = None,
         load: Load | None = load_use,
         background: bool = True,
+        eager: bool = True,
         idle_seconds: float = IDLE_SECONDS,
         upkeep: Callable[[], str] | None = None,
     ) -> None:
@@ -76,6 +78,7 @@ class Backlog:
         self._pauses = 1
         self._stopped = False
         self._asked = False
+        self._wanted = eager
         self._work = True
         self._used_at = time.monotonic()
         self._store_failures = 0
@@ -113,6 +116,15 @@ class Backlog:
                 self._start()
             self._wake.notify_all()
 
+    def want(self) -> None:
+        """Questions are likely from now on: load the model between turns, and embed what is pending."""
+        with self._wake:
+            if not self._wanted:
+                self._wanted = self._work = True
+                if not self._pauses:
+                    self._start()
+                self._wake.notify_all()
+
     @property
     def question_seconds(self) -> float:
         """How long a turn waits for its question's vector; a replay, which must be the same twice, waits
@@ -129,7 +141,7 @@ class Backlog:
         self._used_at = time.monotonic()
         if embedder is None or not embedder.loaded:
             with self._wake:
-                self._asked = True
+                self._asked = self._wanted = True
                 self._start()
                 self._wake.notify_all()
             return None
@@ -151,6 +163,7 @@ class Backlog:
 
     def ready(self) -> bool:
         """Load the model now, in this thread; False where there is none."""
+        self._wanted = True
         return self._ready() is not None
 
     def drain(self, limit: int | None = None) -> int:
@@ -216,7 +229,7 @@ class Backlog:
     def _work_on(self) -> None:
         """Index what waits, load the model if need be, then embed what is pending until a pause comes."""
         self._look_after()
-        embedder = self._ready()
+        embedder = self._ready() if self._wanted else None
         with self._wake:
             self._asked = False
             if not self._pauses:

@@ -24,6 +24,13 @@ def test_every_command_is_listed_with_its_help() -> None:
     assert run("doctor", "--help").exit_code == 0
 
 
+@pytest.mark.parametrize("words", [[], ["store"], ["patches"], ["sessions"]])
+def test_no_line_of_help_is_cut_off_at_80_columns(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = run(*words, "--help").stdout.partition("Commands:")[2]
+    assert listed.count("\n  ") > 2 and "..." not in listed
+
+
 def test_recall_finds_what_was_said(archive: Path) -> None:
     found = run("recall", "where", "lives", "the", "quokka", "--store", str(archive), "--json")
     rows = json.loads(found.stdout)

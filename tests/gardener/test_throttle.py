@@ -18,6 +18,7 @@ from aider_gardener.gardener.throttle import (
     short_form,
     throttle_open,
     throttle_outputs,
+    told_of,
 )
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Frame
@@ -119,6 +120,14 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     throttle_open(gardener.state, 1)
     assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.pieces[1])
     assert words(gardener.pieces[1][-1].content) > LEAST_ROOM_TOKENS // 2
+
+
+def test_the_user_reads_the_counts_that_the_model_reads() -> None:
+    text = (
+        "I ran this:\n[… app-log: 136 lines, 68 warnings, 2 kinds of line; 136 lines]\nWARN retry [68 lines]"
+    )
+    assert told_of(text, {"warnings": 1, "kinds": 2}) == "app-log: 136 lines, 68 warnings, 2 kinds of line"
+    assert told_of("nothing summed up", {"failures": 2}) == "2 failures"
 
 
 def test_what_is_kept_is_said_in_words() -> None:

@@ -78,6 +78,22 @@ def test_nothing_happens_before_the_first_resume(
     assert backlog.embedder_name == "letters" and embedder.loads == 1
 
 
+@pytest.mark.parametrize("asked", ["want", "query_vector", "ready"])
+def test_the_model_waits_until_it_is_wanted_where_nobody_is_eager(
+    asked: str, store: Store, embedder: LetterCounts
+) -> None:
+    put(store, "a text", seq=0)
+    backlog = Backlog(store, load=loading(embedder), eager=False)
+    backlog.resume()
+    time.sleep(0.1)
+    assert embedder.loads == 0 and len(store.vectors_pending(9, "letters")) == 1
+    getattr(backlog, asked)(*(["what?"] if asked == "query_vector" else []))
+    backlog.pause()
+    backlog.resume()
+    until(lambda: not store.vectors_pending(9, "letters"))
+    backlog.stop()
+
+
 def test_it_rests_during_a_turn_and_goes_on_after_it(
     backlog: Backlog, store: Store, embedder: LetterCounts
 ) -> None:

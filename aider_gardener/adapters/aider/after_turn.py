@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.upkeep import Upkeep
 
 
+SOON_SHARE = 0.5
+"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
+
+
 def turn_over(coder: HostCoder, gardener: Gardener) -> None:
     """After a turn: growth and sums are kept; the status line is shown to those who asked for it."""
     from aider_gardener.gardener import growth
 
     state = gardener.state
+    backlog = state.archive.backlog
+    if backlog and state.history_used >= SOON_SHARE * state.budget:
+        backlog.want()
     called = growth.turn_over(state)
     if called and state.settings.status_line:
         coder.io.tool_output(growth.status_line(state.growth.points, len(state.compactions.applied)))

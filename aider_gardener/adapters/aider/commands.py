@@ -215,8 +215,8 @@ STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
 """What each word behind /gardener does, given what stands behind it."""
 WITH_WORDS = frozenset({"status", "plan", "compact", "undo", "constraints"})
 USAGE = (
-    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]|constraints [add TEXT|edit N TEXT|drop N]"
-    "|decisions"
+    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]"
+    "|constraints [add TEXT|edit N TEXT|drop N]|decisions"
 )
 
 

@@ -6,6 +6,7 @@ A message is named by its id, the beginning of it, its number in the list that w
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ COMPLETED_IDS = 400
 """At most so many ids, the newest, are offered for completion."""
 SHOWN_HITS = 5
 """So many messages /recall lists, unless more passages were asked for: one screen."""
+EMBEDDED_FIRST = 100
+"""So many passages, this chat's first, get their vectors before a search, if they have none yet."""
 NAMED = "ID, its beginning, a number of the last list, or last"
 
 
@@ -50,6 +53,7 @@ def cmd_recall(self: HostCommands, args: str) -> None:
     except GardenerError as error:
         self.io.tool_error(str(error))
         return
+    embed_first(gardener)
     found = hits(gardener.recall_for(request), archive.store.original)[: max(SHOWN_HITS, request.passages)]
     if not found:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
@@ -67,6 +71,18 @@ def cmd_recall(self: HostCommands, args: str) -> None:
         add(self, gardener, [found[number - 1] for number in wanted])
     else:
         self.io.tool_output("Nothing was added.")
+
+
+def embed_first(gardener: Gardener) -> None:
+    """Load the model of meanings, if it is not yet, and give vectors to what was said last: the user waits
+    for an answer. Where that fails words serve alone."""
+    from aider_gardener.errors import StoreError
+    from aider_gardener.recall.embed import EmbedderError
+
+    backlog = gardener.state.archive.backlog
+    if backlog is not None:
+        with contextlib.suppress(EmbedderError, StoreError), gardener.state.timed():
+            backlog.drain(EMBEDDED_FIRST)
 
 
 def picked(answer: str, most: int) -> list[int]:

@@ -87,6 +87,7 @@ class State:
                     store,
                     load=(self.loading or loading)(settings.embedder),
                     background=self.background,
+                    eager=False,
                     upkeep=lambda: keep_to_policy(store, settings),
                 )
                 self.backlogs[key].resume()

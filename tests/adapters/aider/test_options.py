@@ -50,6 +50,8 @@ def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "words"),
     [
         (["--gardener-mode", "sleep"], "must be one of garden, observe"),
+        (["--gardener-context-ttl", "foo=3"], "'foo=3' is not CLASS=TURNS"),
+        (["--gardener-summarise-after", "log=never"], "'log=never' is not CLASS=TURNS"),
         (["--gardener-history-tokens", "many"], "is not a int"),
         (["--gardener-low-mark", "7"], "must be a number from 0.05 to 0.95"),
     ],

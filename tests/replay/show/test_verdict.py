@@ -14,7 +14,6 @@ from aider_gardener.replay.measure.summary import Recall, Summary
 from aider_gardener.replay.show.verdict import (
     NONE,
     best_stock,
-    counted,
     gardened_in,
     verdict,
     verdict_on,
@@ -161,7 +160,3 @@ def test_several_chats_are_judged_by_their_sums() -> None:
     one, _ = made_report()
     assert verdict(one).startswith("With the gardener this chat would have cost ")
     assert "1 of 2 things asked later was still known (2 without it)" in verdict(one)
-
-
-def test_counts_are_grouped_and_one_is_singular() -> None:
-    assert [counted(n, "turn") for n in (0, 1, 2, 1_211)] == ["0 turns", "1 turn", "2 turns", "1,211 turns"]
