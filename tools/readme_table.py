@@ -25,7 +25,10 @@ README = ROOT / "README.md"
 FORMAT = 1
 """Of the JSON that `gardener replay --json` writes."""
 
-COMMAND = "gardener replay recorded_sessions --json build/replay.json"
+COMMAND = (
+    "gardener replay recorded_sessions --variant none,no-history,stock,stock-fixed,gardener"
+    " --json build/replay.json"
+)
 NAME = "measured"
 """Of the section, as its marker lines have it."""
 
@@ -100,7 +103,39 @@ def section() -> str:
         return f"Not measured yet: `{COMMAND}`\nand then `python tools/readme_table.py` put the table here.\n"
     report = results(RESULTS, "replay", FORMAT)
     rows = shown(report)
-    return "\n".join([*by_variant(rows), "", *worst(report), *caption(report), ""])
+    return "\n".join([*reading(rows), "", *by_variant(rows), "", *worst(report), *caption(report), ""])
+
+
+def reading(rows: Sequence[Row]) -> list[str]:
+    """What the figures come to, in plain words; nothing without the three variants that it is about."""
+    found = {row["variant"]: row for row in rows}
+    if not {"stock", RIVAL, GARDENER} <= set(found) or not found[GARDENER]["recall_by_distance"]:
+        return []
+    own, rival, stock = (found[name] for name in (GARDENER, RIVAL, "stock"))
+    asked = own["recall"]["asked"]
+    known = {name: share(row["recall"]["supported"], asked) for name, row in found.items()}
+    far = list(own["recall_by_distance"])[-1]
+    late = {name: row["recall_by_distance"][far] for name, row in found.items()}
+    after = {name: share(row["supported"], row["asked"]) for name, row in late.items()}
+    facts = own["carry_over"]["facts"]
+    reused = {name: share(row["carry_over"]["facts_present"], facts) for name, row in found.items()}
+    dollars = {name: row["costs"][0]["cached"]["usd"] for name, row in found.items()}
+    text = (
+        f"In plain words, over {own['turns']:,} turns: of what was asked about later the model could still"
+        f" know {known[GARDENER]} with the gardener; {known[RIVAL]} if aider's summaries worked ({RIVAL});"
+        f" {known['stock']} with aider as it is, which throws its summaries away and sends everything again."
+        f" More than {far.lstrip('> ')} turns later that was {after[GARDENER]}, {after[RIVAL]} and"
+        f" {after['stock']}. Of the facts that replies used again {reused[GARDENER]} stood in the prompt,"
+        f" {reused[RIVAL]} and {reused['stock']}. That took ${dollars[GARDENER]:,.2f},"
+        f" ${dollars[RIVAL]:,.2f} and ${dollars['stock']:,.2f}, and no call of a model for summaries, where"
+        f" {RIVAL} made {rival['llm_compactions']} and stock paid for {stock['llm_discarded']} that were"
+        " lost. In a chat that stays below aider's own limit nothing changes, and nothing is saved."
+    )
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def share(met: int, of: int) -> str:
+    return f"{met / of:.0%}" if of else NOTHING
 
 
 def shown(report: Row) -> list[Row]:

@@ -11,7 +11,7 @@ import ast
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -22,7 +22,11 @@ from aider_gardener.settings import Settings, variable
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-CHAT_COMMANDS = ROOT / "aider_gardener" / "adapters" / "aider" / "commands.py"
+ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
+CHAT_COMMANDS = (ADAPTER / "commands.py", ADAPTER / "entry_commands.py")
+DAILY = ("sessions", "sessions show", "sessions forget", "recall", "status", "pressure", "replay", "doctor")
+DAILY += ("why", "restore", "pin", "unpin", "forget")
+"""The commands that people use; the others look after an archive, a recording, a text or aider's sources."""
 PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
 """The parts of each page, by the word in the comments around them."""
 
@@ -67,9 +71,19 @@ def made(part: str) -> Iterator[str]:
 
 def commands(group: click.Command) -> Iterator[str]:
     """A section for each command: how it is called, its help, its options."""
-    for name, command in command_tree(group):
+    tree = dict(command_tree(group))
+    yield from ("", "### For every day")
+    yield from sections({name: tree[name] for name in DAILY if name in tree})
+    yield from ("", "### For upkeep and development")
+    yield from sections({name: command for name, command in tree.items() if name not in DAILY})
+    yield ""
+
+
+def sections(chosen: Mapping[str, click.Command]) -> Iterator[str]:
+    """A section for each of these commands."""
+    for name, command in chosen.items():
         context = click.Context(command, info_name=f"gardener {name}")
-        yield from ("", f"### `gardener {name}`")
+        yield from ("", f"#### `gardener {name}`")
         if arguments := [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]:
             yield from ("", f"`gardener {name} {' '.join(arguments)}`")
         for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
@@ -77,7 +91,6 @@ def commands(group: click.Command) -> Iterator[str]:
         records = [option.get_help_record(context) for option in command.params]
         listed = [f"- `{written}`: {plain(help_text)}" for written, help_text in filter(None, records)]
         yield from ("", *listed) if listed else ()
-    yield ""
 
 
 def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -97,7 +110,7 @@ def command_tree(group: click.Command, path: str = "") -> Iterator[tuple[str, cl
 def chat_commands() -> Iterator[str]:
     """A Markdown table of the commands that are added to aider's chat."""
     yield from ("", "| command | what it does |", "|---|---|")
-    for node in ast.parse(CHAT_COMMANDS.read_text("utf-8")).body:
+    for node in (node for path in CHAT_COMMANDS for node in ast.parse(path.read_text("utf-8")).body):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("cmd_"):
             name = node.name.removeprefix("cmd_").replace("_", "-")
             yield f"| `/{name}` | {cell(ast.get_docstring(node) or '')} |"

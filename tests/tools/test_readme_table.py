@@ -25,10 +25,10 @@ def summary(variant: str, **figures: Any) -> Summary:
     )
     values: dict[str, Any] = {
         "llm_compactions": 0, "llm_discarded": 0, "plan_compactions": 0, "recall": Recall(20, 18, 16),
-        "tokens_billed": 1_234_567, "largest_prompt": 9_999, "carry_over": CarryOver(), **figures,
+        "tokens_billed": 1_234_567, "largest_prompt": 9_999, "carry_over": CarryOver(), "recall_by_distance": {}, **figures,
     }  # fmt: skip
     return Summary(
-        session="all 3 sessions", variant=variant, turns=182, llm_seconds=0.0, recall_by_distance={}, recall_by_kind={},
+        session="all 3 sessions", variant=variant, turns=182, llm_seconds=0.0, recall_by_kind={},
         prompt_tokens=0, completion_tokens=0, costs=costs, usable=None, **values,
     )  # fmt: skip
 
@@ -98,6 +98,16 @@ def test_the_table_shows_each_variant_in_the_fixed_order(project: Path) -> None:
     assert cells["history rewritten by a plan"] == ["0", "0", "64", "0", "0"]
     assert cells["overhead ms, p50 / p95"] == ["–", "–", "3 / 90", "–", "–"]
     assert len({len(line) for line in lines if line.startswith("|")}) == 1
+
+
+def test_the_figures_are_read_out_in_plain_words(project: Path) -> None:
+    late = {"≤ 10": Recall(10, 10, 10), "> 25": Recall(50, 48, 45)}
+    made = [summary(name, recall_by_distance=late) for name in ("stock", "stock-fixed", "gardener")]
+    rows = results(*made)["totals"]
+    words = " ".join(readme_table.reading(rows))
+    assert "More than 25 turns later that was 90%, 90% and 90%." in words
+    assert words.endswith("nothing changes, and nothing is saved.")
+    assert readme_table.reading(rows[:1]) == []
 
 
 def test_the_section_keeps_to_the_width_and_says_what_it_depends_on(project: Path) -> None:

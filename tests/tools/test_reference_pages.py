@@ -8,6 +8,8 @@ import click
 import pytest
 import reference_pages
 
+from aider_gardener.cli import main as gardener
+
 
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -16,7 +18,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         places = "".join(f"<!-- {part} -->\n<!-- /{part} -->\nBy hand.\n" for part in parts)
         (tmp_path / name).write_text(f"# Page\n{places}", "utf-8")
     monkeypatch.setattr(reference_pages, "DOCS", tmp_path)
-    monkeypatch.setattr(reference_pages, "CHAT_COMMANDS", tmp_path / "commands.py")
+    monkeypatch.setattr(reference_pages, "CHAT_COMMANDS", (tmp_path / "commands.py",))
     (tmp_path / "commands.py").write_text(
         'def cmd_pin_all(self, args):\n    "Hold | all of <them>"\ndef helper(): ...\n', "utf-8"
     )
@@ -58,9 +60,19 @@ def look() -> None:
 
 def test_a_command_is_told_with_its_usage_help_and_options() -> None:
     assert "\n".join(reference_pages.commands(tool)) == (
-        "\n### `gardener look`\n\nLook.\n\n"
-        "### `gardener store export`\n\n`gardener store export FILE`\n\nWrite it to a file.\n\nAll of it.\n\n"
+        "\n### For every day\n\n### For upkeep and development\n\n#### `gardener look`\n\nLook.\n\n"
+        "#### `gardener store export`\n\n`gardener store export FILE`\n\nWrite it to a file.\n\nAll of it.\n\n"
         "- `--limit N`: At most so many, as DIR/&lt;name>. [default: 7]\n"
+    )
+
+
+def test_the_commands_for_every_day_come_first() -> None:
+    tree = dict(reference_pages.command_tree(gardener))
+    assert set(reference_pages.DAILY) < set(tree)
+    told = "\n".join(reference_pages.commands(gardener))
+    places = [told.index(f"#### `gardener {name}`\n") for name in reference_pages.DAILY]
+    assert places == sorted(places) and places[-1] < told.index("### For upkeep") < told.index(
+        "#### `gardener store"
     )
 
 

@@ -62,7 +62,11 @@ def test_a_long_text_is_folded_too() -> None:
 def test_it_reads_by_day_and_night_and_on_a_phone(tmp_path: Path) -> None:
     write_transcript(Transcript(CHAT, ()), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "prefers-color-scheme: dark" in page and 'name="viewport"' in page and "@media (max-width:" in page
+    assert (
+        "prefers-color-scheme: dark" in page
+        and 'name="viewport"' in page
+        and "@media screen and (max-width:" in page
+    )
     assert "$0.50" in page and "a&lt;b&gt;.py" in page
 
 
