@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
-
     from aider_gardener.replay.measure.summary import ReplayReport
     from aider_gardener.replay.show.html_report import Details
 
@@ -58,7 +53,7 @@ class Options:
     "variants",
     multiple=True,
     metavar="NAME,...",
-    help="Ways to treat the past, apart by commas.  [default: none,no-history,stock,stock-fixed,gardener]",
+    help="Ways to treat the past, apart by commas.  [default: stock,stock-fixed,gardener]",
 )
 @click.option(
     "--model",
@@ -148,14 +143,14 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> 
         check_options(options)
         run(options)
     except KeyboardInterrupt:
-        fail("stopped; no table, JSON, plot or report was made", 1)
+        fail("stopped before anything was finished; no table, JSON, plot or report was made", 1)
     except UsageError as problem:
         fail(str(problem), 2)
     except GardenerError as problem:
         fail(str(problem), 1)
 
 
-def fail(message: str, code: int) -> None:
+def fail(message: str, code: int) -> NoReturn:
     """One line on standard error, then the end."""
     click.echo(f"gardener replay: {' '.join(message.split())}", err=True)
     sys.exit(code)
@@ -217,7 +212,9 @@ def run(options: Options) -> None:
         read_sources,
         run_jobs,
     )
+    from aider_gardener.replay.play.sandbox import temporary_folder
     from aider_gardener.replay.session.session import load_probes, load_summaries
+    from aider_gardener.replay.show.progress import watching
 
     paths = find_paths(options.paths)
     if len(paths) > 1 and (options.probes or options.summaries):
@@ -234,22 +231,37 @@ def run(options: Options) -> None:
         "ask_edits": options.ask_edits,
         "cassette": options.cassette,
     }
-    with watching() as watcher:
+    with watching() as watcher, temporary_folder() as folder:
         sources = read_sources(paths, watcher)
         names = [source.session.name for source in sources]
         if options.dump_prompts and len(set(names)) < len(names):
             raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
         check_model(options.model)
         details = wanted_details(options)
-        jobs = lightened(jobs_for(sources, options.variants, **given))
+        jobs = lightened(jobs_for(sources, options.variants, vectors=folder / "vectors.db", **given))
         report = run_jobs(jobs, watcher, look=details.look if details else None)
         report = replace(report, notes=(*report.notes, *long_notes(jobs)))
+    if report.stopped:
+        stopped(report)
     show(report, options)
     if details is not None and options.html is not None:
         from aider_gardener.replay.show.html_report import write_html
 
         write_html(report, details, options.html)
         click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
+
+
+def stopped(report: ReplayReport) -> NoReturn:
+    """Show the table of what was finished; no file is made of it."""
+    from rich.console import Console
+
+    from aider_gardener.replay.show.table import print_report
+
+    said = f"{report.stopped}; the table shows these alone"
+    tolerate_narrow_encodings()
+    click.echo(f"PARTIAL: {said}\n")
+    print_report(report, Console())
+    fail(f"{said}, and no JSON, plot or report was made", 1)
 
 
 def wanted_details(options: Options) -> Details | None:
@@ -291,46 +303,3 @@ def tolerate_narrow_encodings() -> None:
     """Print a substitute for what the terminal's code page lacks, in place of failing."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-
-
-@contextmanager
-def watching() -> Iterator[Shown]:
-    """Progress on standard error: a bar with the time left in a terminal, else a line a job."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("turns"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield Shown(bar, console)
-
-
-class Shown:
-    """Shows the progress of a report with rich."""
-
-    def __init__(self, bar: RichProgress, console: Console) -> None:
-        self.bar = bar
-        self.console = console
-        self.task: TaskID | None = None
-
-    def update(self, description: str, done: int, total: int) -> None:
-        if self.task is None:
-            self.task = self.bar.add_task(description, total=total)
-        self.bar.update(self.task, description=description, completed=done, total=total)
-
-    def reading(self, path: Path, done: int, total: int) -> None:
-        if done == total or done % 50 == 0:
-            self.update(f"reading {path.name}", done, total)
-
-    def turns(self, done: int, total: int) -> None:
-        self.update("replaying", done, total)
-
-    def finished(self, name: str, variant: str, done: int, total: int) -> None:
-        if not self.console.is_terminal:
-            self.console.print(f"replayed {name} under {variant} ({done} of {total})", highlight=False)

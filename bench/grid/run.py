@@ -166,9 +166,7 @@ def run_cell(cell: Cell, advance: Any) -> float:
         then=cell.then,
         vectors=VECTORS,
     )
-    result, summary = one_job(
-        FoundSession(cell.path, session, cell.session), job, lambda _done, _total: advance()
-    )
+    result, summary = one_job(FoundSession(cell.path, session, cell.session), job, lambda _played: advance())
     seconds = time.perf_counter() - began
     value = {
         "key": key,

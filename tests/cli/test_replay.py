@@ -24,12 +24,13 @@ def run(*arguments: object) -> Result:
 
 
 def refused(found: Result, code: int, *says: str) -> None:
-    """Exactly one line on standard error, nothing on standard output, this exit code."""
+    """One line on standard error, after that of the progress if all was read; nothing on standard output."""
     assert found.exit_code == code, found.output
     assert found.stdout == ""
-    assert len(found.stderr.strip().splitlines()) == 1
+    *progress, line = found.stderr.strip().splitlines()
+    assert len(progress) <= 1 and all(said.startswith("read ") for said in progress)
     for words in says:
-        assert words in found.stderr
+        assert words in line
 
 
 def folder(at: Path, *lines: str) -> Path:

@@ -293,6 +293,19 @@ def bill(
     return added(bills)
 
 
+def usd_of(calls: Sequence[ModelCall], places: Iterable[int], provider: Provider = PROVIDERS[0]) -> float:
+    """What the calls at some places of a run cost, the cache kept through the session, of a provider whose
+    cache knows a prompt by its beginning."""
+    return sum(
+        charged(
+            calls[at],
+            prices_of(model_of(calls[at], provider)),
+            *split_prefix(calls[at], calls, provider, Window.SESSION),
+        ).usd
+        for at in places
+    )
+
+
 def standing(calls: Sequence[ModelCall], provider: Provider) -> list[int]:
     """For each call the tokens that stood in the last one of its model; in an earlier one, if that shares
     more with it from the beginning."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from aider_gardener.errors import ReplayError
@@ -243,7 +243,7 @@ class ReplayResult:
 
     def to_json(self, *, measured: bool = True, texts: bool = False) -> dict[str, Any]:
         """A JSON value; without `measured` two runs of one replay give the identical value."""
-        value = asdict(self)
+        value = dict(vars(self))
         if not measured:
             del value["measured"]
         if not texts:
@@ -257,7 +257,7 @@ class ReplayResult:
             "supported": self.supported,
             "probes": len(self.probes),
         }
-        plain: dict[str, Any] = json.loads(json.dumps(value))
+        plain: dict[str, Any] = json.loads(json.dumps(value, default=vars))
         return plain
 
     @classmethod

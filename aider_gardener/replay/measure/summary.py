@@ -122,12 +122,16 @@ class Summary:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Everything one `gardener replay` found: results, their summaries in the same order, sums."""
+    """Everything one `gardener replay` found: results, their summaries in the same order, sums.
+
+    `stopped` says how far a replay came that was stopped, and is empty for a whole one.
+    """
 
     results: tuple[ReplayResult, ...]
     summaries: tuple[Summary, ...]
     totals: tuple[Summary, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    stopped: str = ""
 
 
 def summarize(result: ReplayResult, session: Session) -> Summary:

@@ -1,7 +1,7 @@
 """Replays sessions: each session and variant in a process of its own, several at a time.
 
 For a report the sessions are found, each is replayed under each variant, and the figures put together. Long
-chat histories are replayed lightly.
+chat histories are replayed lightly, and in parts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, as_c
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from aider_gardener import errors
 from aider_gardener.errors import GardenerError, ReplayError, SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary, fell_back, make_report, summarize
+from aider_gardener.replay.play.advance import Advance, OnTurn, Piece, Played, Watcher
 from aider_gardener.replay.play.model import client_variables
+from aider_gardener.replay.play.parts import Turns, joined, joined_summary, part_of, parts, spread
 from aider_gardener.replay.play.sandbox import environment, temporary_folder
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.grammar import Progress
@@ -46,7 +48,7 @@ LONG_BYTES = 1_000_000
 
 BY_WORDS = (
     "{names}: a history of {megabytes:.1f} MB, so recall went by words alone; "
-    "--variant none,stock,gardener+embedder=use takes minutes and recalls by meaning too."
+    "--variant stock,stock-fixed,gardener+embedder=use takes longer and recalls by meaning too."
 )
 
 
@@ -60,6 +62,7 @@ class Job:
     `ask_edits` for edits too, kept in `cassette`; without it there is no network. `vectors` is a file in
     which replays of the same sessions keep the vectors of passages for one another. `map_tokens` is the
     budget of the repository map, None for the model's; `cache_prompts` runs aider with `--cache-prompts`.
+    `turns` are the first and the last one to replay, None for all.
     """
 
     path: Path
@@ -78,6 +81,7 @@ class Job:
     vectors: Path | None = None
     map_tokens: int | None = None
     cache_prompts: bool = False
+    turns: Turns | None = None
 
 
 def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
@@ -94,8 +98,9 @@ def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
         return [future.result() for future in futures if not future.cancelled() or future.result()]
 
 
-def replay_job(job: Job, progress: Progress | None = None) -> ReplayResult:
-    """Run one job in a process of its own and read its result; `progress` is called from this thread.
+def replay_job(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
+    """Run one job in a process of its own and read its result; `on_turn` is called from this thread, and what
+    it raises ends the replay.
 
     Raises SessionError, UsageError or ReplayError, each one line.
     """
@@ -108,7 +113,7 @@ def replay_job(job: Job, progress: Progress | None = None) -> ReplayResult:
         environ = environment(home, os.environ)
         if job.ask_model:
             environ.update(client_variables(os.environ))
-        last_words = run_worker(job, job_file, environ, progress)
+        last_words = run_worker(job_file, environ, on_turn)
         if not result_file.is_file():
             raise ReplayError(f"{job.path}: the replay's process ended early ({last_words})")
         value = json.loads(result_file.read_text(encoding="utf-8"))
@@ -138,6 +143,7 @@ def job_value(job: Job, folder: Path, result_file: Path) -> dict[str, Any]:
         "vectors": str(job.vectors.resolve()) if job.vectors else "",
         "map_tokens": job.map_tokens,
         "cache_prompts": job.cache_prompts,
+        "turns": job.turns,
         "folder": str(folder),
         "result": str(result_file),
     }
@@ -148,7 +154,7 @@ def session_name(job: Job) -> str:
     return "+".join(load_session(path).name for path in (job.path, *job.then))
 
 
-def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: Progress | None) -> str:
+def run_worker(job_file: Path, environ: Mapping[str, str], on_turn: OnTurn | None) -> str:
     """Run the worker to its end, passing progress on; the last line it wrote to standard error."""
     package_root = str(Path(__file__).resolve().parents[3])
     paths = [package_root, *filter(None, [environ.get("PYTHONPATH")])]
@@ -165,7 +171,7 @@ def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: P
         )
         try:
             for line in worker.stdout or ():
-                pass_on(line, progress)
+                pass_on(line, on_turn)
             worker.wait()
         finally:
             if worker.poll() is None:
@@ -177,15 +183,15 @@ def run_worker(job: Job, job_file: Path, environ: Mapping[str, str], progress: P
     return words[-1][:200] if words else f"exit code {worker.returncode}"
 
 
-def pass_on(line: str, progress: Progress | None) -> None:
+def pass_on(line: str, on_turn: OnTurn | None) -> None:
     """Pass a worker's line of progress on; other lines are nothing to us."""
-    if progress is None or not line.startswith("{"):
+    if on_turn is None or not line.startswith("{"):
         return
     try:
         value = json.loads(line)
     except json.JSONDecodeError:
         return
-    progress(int(value["turn"]), int(value["turns"]))
+    on_turn(Played(int(value["turn"]), int(value["tokens"]), float(value["usd"])))
 
 
 @dataclass(frozen=True)
@@ -197,21 +203,12 @@ class FoundSession:
     name: str
 
 
+Jobs = Sequence[tuple[FoundSession, Job]]
+Found = tuple[ReplayResult, Summary]
+"""What came of one job."""
+
 Look = Callable[[FoundSession, ReplayResult], None]
 """Called with a session and a result of its, texts and swaps included; from any thread."""
-
-
-class Watcher(Protocol):
-    """Told how far a report is, from any thread."""
-
-    def reading(self, path: Path, done: int, total: int) -> None:
-        """Lines read of a history file."""
-
-    def turns(self, done: int, total: int) -> None:
-        """Turns replayed of those of all jobs."""
-
-    def finished(self, name: str, variant: str, done: int, total: int) -> None:
-        """A job has ended; jobs done of all jobs."""
 
 
 def find_paths(given: Sequence[Path]) -> list[Path]:
@@ -249,6 +246,7 @@ def read_sources(paths: Sequence[Path], watcher: Watcher) -> list[FoundSession]:
         session = read_session(path, partial(watcher.reading, path))
         same = sum(source.session.name == session.name for source in sources)
         sources.append(FoundSession(path, session, f"{session.name} ({same + 1})" if same else session.name))
+    watcher.read(sum(source.session.turn_count for source in sources))
     return sources
 
 
@@ -261,66 +259,127 @@ def read_session(path: Path, progress: Progress) -> Session:
 def jobs_for(
     sources: Sequence[FoundSession], variants: Sequence[str], **options: Any
 ) -> Iterator[tuple[FoundSession, Job]]:
-    """One job for each session and variant; `options` are fields of Job."""
+    """One job for each session and variant, or for each part of a long history; `options` are fields of Job.
+
+    A history stays whole where the gardener may bring back what an earlier chat said, and where probes or
+    summaries were given for it.
+    """
     for source in sources:
+        pieces = parts(source.session)
         for variant in variants:
-            yield source, Job(path=source.path, variant=variant, **options)
+            whole = options.get("probes") or options.get("summaries") or reaches_back(variant)
+            for turns in [None] if whole or len(pieces) == 1 else pieces:
+                yield source, Job(path=source.path, variant=variant, turns=turns, **options)
+
+
+def reaches_back(variant: str) -> bool:
+    """Whether a chat under this variant may hold what an earlier one said."""
+    settings = variant_named(variant).settings or {}
+    return bool(settings.get("recall_sessions") or settings.get("resume"))
 
 
 def run_jobs(
-    jobs: Sequence[tuple[FoundSession, Job]],
-    watcher: Watcher,
-    *,
-    parallel: int | None = None,
-    look: Look | None = None,
+    jobs: Jobs, watcher: Watcher, *, parallel: int | None = None, look: Look | None = None
 ) -> ReplayReport:
-    """Replay all jobs, one per core at a time; the report has them in the order given.
+    """Replay all jobs, one per core at a time; the report has them in the order given, parts joined.
 
     `look` is shown each result while it still has its texts. The first failure ends it: jobs not begun
-    are dropped, and its error is raised.
+    are dropped, and its error is raised. After a KeyboardInterrupt the report has what was finished under
+    every variant and says so (`stopped`); it is raised where that is nothing.
     """
-    turns = TurnCount([source.session.turn_count for source, _ in jobs], watcher)
+    advance = Advance([Piece(s.name, s.session, job.variant, turns_of(s, job)) for s, job in jobs], watcher)
+    found: dict[int, Found] = {}
     pool = ThreadPoolExecutor(parallel or os.cpu_count() or 1)
     try:
-        futures: dict[Future[tuple[ReplayResult, Summary]], int] = {}
-        for number, (source, job) in enumerate(jobs):
-            futures[pool.submit(one_job, source, job, turns.counter(number), look)] = number
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()
-            source, job = jobs[futures[future]]
-            watcher.finished(source.name, job.variant, done, len(jobs))
-        found = [future.result() for future in futures]
+        futures: dict[Future[Found], int] = {}
+        for number in in_turn(jobs):
+            future = pool.submit(one_job, *jobs[number], advance.counter(number), texts=look is not None)
+            futures[future] = number
+        for future in as_completed(futures):
+            found[futures[future]] = future.result()
+            if advance.finished(futures[future]) and look is not None:
+                take_texts(jobs, futures[future], found, look)
+    except KeyboardInterrupt:
+        advance.stopped = True
+        found = done_under_all(jobs, found)
+        if not found:
+            raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return make_report(found, notes([source for source, _ in jobs], [result for result, _ in found]))
+    if advance.stopped:
+        return replace(report_of(jobs, found), stopped=advance.how_far(found))
+    return report_of(jobs, found)
 
 
-def one_job(
-    source: FoundSession, job: Job, progress: Progress, look: Look | None = None
-) -> tuple[ReplayResult, Summary]:
-    """Replay and sum up; the texts of the prompts are let go afterwards."""
-    result = replay_job(job, progress)
-    result = replace(result, session=source.name)
-    summary = summarize(result, source.session)
-    if look is not None:
-        look(source, result)
-    return replace(result, texts={}, swaps=(), quoted=()), summary
+def take_texts(jobs: Jobs, number: int, found: dict[int, Found], look: Look) -> None:
+    """Show `look` what this job's session came to under its variant; then its texts are let go."""
+    source, job = jobs[number]
+    numbers = replays_of(jobs)[source.name, job.variant]
+    look(source, joined([found[at][0] for at in numbers]))
+    for at in numbers:
+        found[at] = without_texts(found[at][0]), found[at][1]
 
 
-class TurnCount:
-    """Adds up the turns that several jobs have done."""
+def without_texts(result: ReplayResult) -> ReplayResult:
+    return replace(result, texts={}, swaps=(), quoted=())
 
-    def __init__(self, turns: Sequence[int], watcher: Watcher) -> None:
-        self.total = sum(turns)
-        self.done = [0] * len(turns)
-        self.watcher = watcher
 
-    def counter(self, number: int) -> Progress:
-        def count(done: int, _total: int) -> None:
-            self.done[number] = done
-            self.watcher.turns(sum(self.done), self.total)
+def report_of(jobs: Jobs, found: Mapping[int, Found]) -> ReplayReport:
+    """The report of the jobs that were found, the parts of a session joined."""
+    rows = []
+    for numbers in replays_of(jobs).values():
+        pieces = [found[number] for number in numbers if number in found]
+        if pieces:
+            result = joined([result for result, _ in pieces])
+            rows.append((result, joined_summary([summary for _, summary in pieces], result)))
+    return make_report(rows, notes([jobs[number][0] for number in sorted(found)], [row[0] for row in rows]))
 
-        return count
+
+def replays_of(jobs: Jobs) -> dict[tuple[str, str], list[int]]:
+    """The numbers of the jobs of each session under each variant."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for number, (source, job) in enumerate(jobs):
+        found.setdefault((source.name, job.variant), []).append(number)
+    return found
+
+
+def in_turn(jobs: Jobs) -> Iterator[int]:
+    """The numbers of the jobs as they are begun: session by session, of a long one parts far apart first.
+
+    Of each part first a gardener, which takes longest, then the host's ways, then other gardeners: by then
+    there are vectors that the first has made.
+    """
+    pieces: dict[str, dict[Turns | None, list[int]]] = {}
+    for number, (source, job) in enumerate(jobs):
+        pieces.setdefault(source.name, {}).setdefault(job.turns, []).append(number)
+    for of_session in pieces.values():
+        in_order = list(of_session.values())
+        for at in spread(len(in_order)):
+            gardened = [n for n in in_order[at] if variant_named(jobs[n][1].variant).settings is not None]
+            yield from [*gardened[:1], *(n for n in in_order[at] if n not in gardened), *gardened[1:]]
+
+
+def done_under_all(jobs: Jobs, found: Mapping[int, Found]) -> dict[int, Found]:
+    """Of what was found the sessions, or parts of them, that were replayed under every variant."""
+    variants: dict[str, set[str]] = {}
+    done: dict[tuple[str, Turns | None], set[str]] = {}
+    for number, (source, job) in enumerate(jobs):
+        variants.setdefault(source.name, set()).add(job.variant)
+        if number in found:
+            done.setdefault((source.name, job.turns), set()).add(job.variant)
+    alike = {(name, turns) for (name, turns), names in done.items() if names == variants[name]}
+    return {at: one for at, one in found.items() if (jobs[at][0].name, jobs[at][1].turns) in alike}
+
+
+def one_job(source: FoundSession, job: Job, on_turn: OnTurn, *, texts: bool = False) -> Found:
+    """Replay and sum up; the texts of the prompts are let go afterwards, unless they are asked for."""
+    result = replace(replay_job(job, on_turn), session=source.name)
+    summary = summarize(result, part_of(source.session, turns_of(source, job)))
+    return (result if texts else without_texts(result)), summary
+
+
+def turns_of(source: FoundSession, job: Job) -> Turns:
+    return job.turns or (1, source.session.turn_count)
 
 
 def notes(sources: Sequence[FoundSession], results: Sequence[ReplayResult]) -> list[str]:
@@ -356,7 +415,7 @@ def without_embedder(job: Job) -> Job:
     return replace(job, settings={**(job.settings or {}), "embedder": "none"})
 
 
-def long_notes(jobs: Sequence[tuple[FoundSession, Job]]) -> list[str]:
+def long_notes(jobs: Jobs) -> list[str]:
     """What a reader must know of the histories that were recalled by words alone; at most one line."""
     found = {source.name: source for source, job in jobs if is_long(source) and by_words(job)}
     if not found:

@@ -20,13 +20,14 @@ from aider_gardener.replay.measure.result import (
     Compaction,
     DecoyResult,
     Measured,
+    ModelCall,
     ProbeResult,
     Provenance,
     ReplayResult,
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
-from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
+from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
 from aider_gardener.replay.play.edits import EditsAsked
 from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
 from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel, text_of
@@ -58,7 +59,9 @@ MAP_STATE = ("map_cache", "map_processing_time", "last_map")
 class Runner:
     """The state of one replay. `run` does all of it; variants and probes read the fields.
 
-    `messages_before_turn` is how many messages the chat held when the current turn began.
+    `messages_before_turn` is how many messages the chat held when the current turn began. `first_turn` is
+    where a session begins of which a part is replayed. `progress` is called after each turn with its number
+    and all calls so far.
     """
 
     session: Session
@@ -75,7 +78,8 @@ class Runner:
     vectors: Path | None = None
     map_tokens: int | None = None
     cache_prompts: bool = False
-    progress: Callable[[int, int], None] | None = None
+    first_turn: int = 1
+    progress: Callable[[int, Sequence[ModelCall]], None] | None = None
     source_commit: str = ""
     turn: int = 0
     messages_before_turn: int = 0
@@ -88,14 +92,14 @@ class Runner:
     def run(self) -> ReplayResult:
         """Replay the whole session; ReplayError if it leaves its recording."""
         began = time.perf_counter()
-        clock = VirtualClock()
+        clock = VirtualClock(START + (self.first_turn - 1) * SECONDS_PER_TURN)
         with clock.installed():
             self.prepare(clock)
             try:
-                for turn in range(1, self.session.turn_count + 1):
+                for turn in range(self.first_turn, self.session.turn_count + 1):
                     self.run_turn(turn)
                     if self.progress:
-                        self.progress(turn, self.session.turn_count)
+                        self.progress(turn, self.calls.made)
                 self.ask_probes(self.session.turn_count + 1, beyond=True)
             except LeftRecording as left:
                 raise self.model.failure or ReplayError(str(left)) from left
@@ -287,7 +291,7 @@ class Runner:
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
-            turns=self.session.turn_count,
+            turns=self.session.turn_count - self.first_turn + 1,
             provenance=provenance(self),
             calls=tuple(self.calls.made),
             compactions=(*self.compactions, *self.watched.plans),

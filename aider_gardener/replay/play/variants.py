@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aider_gardener.replay.play.model import RecordedModel
     from aider_gardener.replay.session.session import Session
 
-DEFAULT_VARIANTS = ("none", "no-history", "stock", "stock-fixed", "gardener")
+DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
 
 

@@ -1,15 +1,18 @@
 """The process of one replay: reads a job from a file, writes the result to another.
 
-`python -m aider_gardener.replay.play.worker JOB`. Progress goes to standard output, a JSON value a line:
-{"turn": 3, "turns": 60}. The result file holds {"result": …} or {"error": …, "kind": …}.
+`python -m aider_gardener.replay.play.worker JOB`. Each turn goes to standard output as a line of JSON, with
+what its calls would have cost: {"turn": 3, "tokens": 4210, "usd": 0.01}. The result file holds {"result": …}
+or {"error": …, "kind": …}.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +21,7 @@ from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, chained
 
 if TYPE_CHECKING:
+    from aider_gardener.replay.measure.result import ModelCall
     from aider_gardener.replay.play.model import Asker
 
 
@@ -31,15 +35,26 @@ def take_stdout() -> TextIO:
 
 def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     """Do the job; the value to write as its result."""
+    from aider_gardener.replay.measure.cost import usd_of
+    from aider_gardener.replay.play.parts import part_of
     from aider_gardener.replay.play.provenance import source_commit
     from aider_gardener.replay.play.runner import Runner
     from aider_gardener.replay.play.variants import variant_named
 
-    def progress(turn: int, turns: int) -> None:
-        print(json.dumps({"turn": turn, "turns": turns}), file=out, flush=True)
+    told = 0
+
+    def progress(turn: int, calls: Sequence[ModelCall]) -> None:
+        nonlocal told
+        new = range(told, len(calls))
+        tokens = sum(calls[at].prompt_tokens + calls[at].completion_tokens for at in new)
+        spent = {"turn": turn, "tokens": tokens, "usd": usd_of(calls, new)}
+        told = len(calls)
+        print(json.dumps(spent), file=out, flush=True)
 
     asker = asker_of(job)
     session = chained([load_session(path) for path in [job["path"], *job["then"]]])
+    first_turn, last_turn = job["turns"] or (1, session.turn_count)
+    session = part_of(session, (first_turn, last_turn))
     probes = job["probes"]
     summaries = job["summaries"]
     folder = Path(job["folder"])
@@ -58,6 +73,7 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         vectors=Path(job["vectors"]) if job["vectors"] else None,
         map_tokens=job["map_tokens"],
         cache_prompts=job["cache_prompts"],
+        first_turn=first_turn,
         progress=progress,
         source_commit=source_commit(),
     )
@@ -88,6 +104,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m aider_gardener.replay.play.worker JOB", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # aider would take a Ctrl-C as the end of one reply
     job = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     out = take_stdout()
     try:
