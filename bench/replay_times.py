@@ -49,19 +49,20 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--before", type=Path, help="a checkout of the version to compare with")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the figures go")
-    parser.add_argument("--only", default=";".join(HISTORIES), help="names of histories, apart by semicolons")
+    parser.add_argument("--only", default=";".join(HISTORIES), help="take these anew, apart by semicolons")
     options = parser.parse_args(argv)
-    rows = []
+    old = json.loads(options.json.read_text("utf-8"))["rows"] if options.json.is_file() else []
+    rows = {row["name"]: row for row in old}
     for name, (size, one_chat) in HISTORIES.items():
         if name in options.only.split(";"):
-            rows.append({"name": name, **timed(made(size, one_chat=one_chat), options.before)})
-            print(json.dumps(rows[-1]), flush=True)
+            rows[name] = {"name": name, **timed(made(size, one_chat=one_chat), options.before)}
+            print(json.dumps(rows[name]), flush=True)
     value = {
         "format": FORMAT,
         "kind": "replay-times",
         "provenance": made_on(),
         "variants": VARIANTS,
-        "rows": rows,
+        "rows": [rows[name] for name in HISTORIES if name in rows],
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ import benchmark_tables
 import proposal_tables
 import readme_table
 import reference_pages
+import replay_times_table
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +36,7 @@ CODE_PATH = re.compile(r"`((?:\w+/)+(?:\w+\.(?:py|json|toml))?)`")
 def main() -> int:
     """Run every check over the repository this file is in."""
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
-    faults += [*proposal_tables.faults(), *benchmark_tables.faults()]
+    faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")

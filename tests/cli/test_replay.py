@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from made_replays import results_in
+from made_replays import made_report, results_in
 
 from aider_gardener.cli.replay import replay
 from aider_gardener.errors import ReplayError
@@ -169,3 +170,38 @@ def test_the_options_of_the_host_reach_every_job(monkeypatch: pytest.MonkeyPatch
     refused(run(HISTORY, "--variant", "none"), 1, "enough")
     assert [(job.map_tokens, job.cache_prompts) for job in seen] == [(None, False)]
     assert run(HISTORY, "--map-tokens", -1).exit_code == 2
+
+
+def test_three_variants_are_compared_unless_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Job] = []
+
+    def run_jobs(given: Any, *_rest: Any, **_options: Any) -> None:
+        seen.extend(job for _, job in given)
+        raise ReplayError("enough")
+
+    monkeypatch.setattr(jobs, "run_jobs", run_jobs)
+    refused(run(HISTORY), 1, "enough")
+    assert [job.variant for job in seen] == ["stock", "stock-fixed", "gardener"]
+    assert len({job.vectors for job in seen}) == 1
+
+
+def test_after_ctrl_c_the_table_is_marked_as_partial_and_no_file_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run_jobs(given: Any, *_rest: Any, **_options: Any) -> Any:
+        return replace(made_report()[0], stopped="stopped after 12 of 60 turns")
+
+    monkeypatch.setattr(jobs, "run_jobs", run_jobs)
+    found = run(HISTORY, "--json", tmp_path / "r.json", "--plot", tmp_path / "p.svg")
+    assert found.exit_code == 1
+    assert found.stdout.startswith("PARTIAL: stopped after 12 of 60 turns")
+    assert "tokens" in found.stdout and "no JSON, plot or report" in found.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_before_anything_is_finished_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_jobs(given: Any, *_rest: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs, "run_jobs", run_jobs)
+    refused(run(HISTORY), 1, "before anything was finished")
