@@ -242,7 +242,7 @@ def run(options: Options) -> None:
         report = run_jobs(jobs, watcher, look=details.look if details else None)
         report = replace(report, notes=(*report.notes, *long_notes(jobs)))
     if report.stopped:
-        stopped(report)
+        stopped(report, options)
     show(report, options)
     if details is not None and options.html is not None:
         from aider_gardener.replay.show.html_report import write_html
@@ -251,16 +251,17 @@ def run(options: Options) -> None:
         click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
 
 
-def stopped(report: ReplayReport) -> NoReturn:
-    """Show the table of what was finished; no file is made of it."""
+def stopped(report: ReplayReport, options: Options) -> NoReturn:
+    """Show the table of what was finished, apart from where JSON was to go; no file is made of it."""
     from rich.console import Console
 
     from aider_gardener.replay.show.table import print_report
 
     said = f"{report.stopped}; the table shows these alone"
+    for_json = options.json == "-"
     tolerate_narrow_encodings()
-    click.echo(f"PARTIAL: {said}\n")
-    print_report(report, Console())
+    click.echo(f"PARTIAL: {said}\n", err=for_json)
+    print_report(report, Console(stderr=for_json))
     fail(f"{said}, and no JSON, plot or report was made", 1)
 
 

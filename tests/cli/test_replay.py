@@ -197,6 +197,8 @@ def test_after_ctrl_c_the_table_is_marked_as_partial_and_no_file_is_made(
     assert found.stdout.startswith("PARTIAL: stopped after 12 of 60 turns")
     assert "tokens" in found.stdout and "no JSON, plot or report" in found.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
+    beside = run(HISTORY, "--json", "-")
+    assert beside.exit_code == 1 and beside.stdout == "" and "PARTIAL" in beside.stderr
 
 
 def test_ctrl_c_before_anything_is_finished_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

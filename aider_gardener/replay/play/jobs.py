@@ -44,7 +44,7 @@ FELL_BACK = (
 )
 
 LONG_BYTES = 1_000_000
-"""From this size on the vectors of a history's passages take minutes, about as long as everything else together."""
+"""From this size on the vectors of a history's passages take about as long as everything else together."""
 
 BY_WORDS = (
     "{names}: a history of {megabytes:.1f} MB, so recall went by words alone; "
