@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,8 @@ from aider_gardener.replay.session.session import Probe, Session
 
 HISTORY_NAME = ".aider.chat.history.md"
 RECORDING_NAME = "session.jsonl"
+SESSION_FILE = "session.pickle"
+"""In a job's folder: its part of a session, so that no process reads the whole again."""
 
 FROM_HISTORY = (
     "{names}: read from a chat history file, which holds neither the files of the chat nor, since aider "
@@ -98,9 +101,9 @@ def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
         return [future.result() for future in futures if not future.cancelled() or future.result()]
 
 
-def replay_job(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
+def replay_job(job: Job, on_turn: OnTurn | None = None, session: Session | None = None) -> ReplayResult:
     """Run one job in a process of its own and read its result; `on_turn` is called from this thread, and what
-    it raises ends the replay.
+    it raises ends the replay. `session` is the job's part of its session, where that was read already.
 
     Raises SessionError, UsageError or ReplayError, each one line.
     """
@@ -110,6 +113,8 @@ def replay_job(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
         home.mkdir()
         job_file, result_file = folder / "job.json", folder / "result.json"
         job_file.write_text(json.dumps(job_value(job, folder, result_file)), encoding="utf-8")
+        if session is not None:
+            (folder / SESSION_FILE).write_bytes(pickle.dumps(session))
         environ = environment(home, os.environ)
         if job.ask_model:
             environ.update(client_variables(os.environ))
@@ -373,8 +378,9 @@ def done_under_all(jobs: Jobs, found: Mapping[int, Found]) -> dict[int, Found]:
 
 def one_job(source: FoundSession, job: Job, on_turn: OnTurn, *, texts: bool = False) -> Found:
     """Replay and sum up; the texts of the prompts are let go afterwards, unless they are asked for."""
-    result = replace(replay_job(job, on_turn), session=source.name)
-    summary = summarize(result, part_of(source.session, turns_of(source, job)))
+    part = part_of(source.session, turns_of(source, job))
+    result = replace(replay_job(job, on_turn, part if job.turns else None), session=source.name)
+    summary = summarize(result, part)
     return (result if texts else without_texts(result)), summary
 
 

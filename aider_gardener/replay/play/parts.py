@@ -17,11 +17,12 @@ from aider_gardener.replay.play.runner import STOPPED
 from aider_gardener.replay.session.history import RESTART
 from aider_gardener.replay.session.session import Session
 
-PART_CHARS = 1_500_000
-"""About so much text is a part: with much less its process would take longer to begin than to play."""
+PART_CHARS = 2_500_000
+"""About so much text is a part: a process takes seconds to begin, as long as it plays a tenth of this."""
 
 TASTE_CHARS = 150_000
-"""About so much is the first part of several, so that every variant is soon known by something."""
+"""About so much is the first part, so that every variant is soon known by something; of a history of less
+than ten times as much there are no parts."""
 
 TURNS_APART = (5**0.5 - 1) / 2
 """The golden ratio: parts taken in steps of it lie spread over the file, however many are taken."""
@@ -36,11 +37,10 @@ def parts(session: Session) -> list[Turns]:
     for event in session.events:
         chars[event.turn] += len(event.text) + len(event.output)
     upto = list(accumulate(chars))
-    number = round(upto[-1] / PART_CHARS)
-    if session.recorded or number < 2:
+    if session.recorded or upto[-1] < 10 * TASTE_CHARS:
         return [(1, session.turn_count)]
     found: list[Turns] = []
-    first, size = 1, (upto[-1] - TASTE_CHARS) / number
+    first, size = 1, (upto[-1] - TASTE_CHARS) / max(1, round(upto[-1] / PART_CHARS))
     for last in chat_ends(session):
         if upto[last] >= TASTE_CHARS + size * len(found) or last == session.turn_count:
             found.append((first, last))

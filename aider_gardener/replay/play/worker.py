@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import sys
 import traceback
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Probe, chained
+from aider_gardener.replay.session.session import Probe, Session, chained
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.result import ModelCall
@@ -36,7 +37,6 @@ def take_stdout() -> TextIO:
 def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
     """Do the job; the value to write as its result."""
     from aider_gardener.replay.measure.cost import usd_of
-    from aider_gardener.replay.play.parts import part_of
     from aider_gardener.replay.play.provenance import source_commit
     from aider_gardener.replay.play.runner import Runner
     from aider_gardener.replay.play.variants import variant_named
@@ -52,9 +52,7 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         print(json.dumps(spent), file=out, flush=True)
 
     asker = asker_of(job)
-    session = chained([load_session(path) for path in [job["path"], *job["then"]]])
-    first_turn, last_turn = job["turns"] or (1, session.turn_count)
-    session = part_of(session, (first_turn, last_turn))
+    session = session_of(job)
     probes = job["probes"]
     summaries = job["summaries"]
     folder = Path(job["folder"])
@@ -73,13 +71,26 @@ def replay(job: dict[str, Any], out: TextIO) -> dict[str, Any]:
         vectors=Path(job["vectors"]) if job["vectors"] else None,
         map_tokens=job["map_tokens"],
         cache_prompts=job["cache_prompts"],
-        first_turn=first_turn,
+        first_turn=job["turns"][0] if job["turns"] else 1,
         progress=progress,
         source_commit=source_commit(),
     )
     (folder / "work").mkdir()
     os.chdir(folder / "work")
     return {"result": runner.run().to_json(texts=job["texts"])}
+
+
+def session_of(job: dict[str, Any]) -> Session:
+    """The session to replay, or the part of it that the job is about."""
+    from aider_gardener.replay.play.jobs import SESSION_FILE
+    from aider_gardener.replay.play.parts import part_of
+
+    given = Path(job["folder"]) / SESSION_FILE
+    if given.is_file():
+        part: Session = pickle.loads(given.read_bytes())
+        return part
+    session = chained([load_session(path) for path in [job["path"], *job["then"]]])
+    return part_of(session, tuple(job["turns"])) if job["turns"] else session
 
 
 def asker_of(job: dict[str, Any]) -> Asker | None:

@@ -75,10 +75,10 @@ def four_chats() -> FoundSession:
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "PART_CHARS", 1_000)
-    monkeypatch.setattr(cutting, "TASTE_CHARS", 1_000)
+    monkeypatch.setattr(cutting, "TASTE_CHARS", 300)
 
 
-def played(job: Job, _on_turn: OnTurn | None = None) -> ReplayResult:
+def played(job: Job, _on_turn: OnTurn | None = None, _session: Session | None = None) -> ReplayResult:
     """Stands in for the replay of one turn."""
     assert job.turns is not None
     return replace(made_result(variant=job.variant, turns=1), notices=(f"turn {job.turns[0]}",))
@@ -134,7 +134,7 @@ def test_after_ctrl_c_the_report_has_what_every_variant_has_done(monkeypatch: py
 
 
 def test_ctrl_c_before_anything_is_done_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
+    def stopped(*_given: object) -> ReplayResult:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(history_jobs, "replay_job", stopped)
@@ -143,7 +143,7 @@ def test_ctrl_c_before_anything_is_done_is_raised(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_first_failure_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
+    def failing(*_given: object) -> ReplayResult:
         raise ReplayError("left its recording")
 
     monkeypatch.setattr(history_jobs, "replay_job", failing)

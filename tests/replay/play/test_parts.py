@@ -55,7 +55,7 @@ def test_parts_end_with_chats_hold_every_turn_once_and_are_about_alike() -> None
 @pytest.mark.usefixtures("small")
 def test_one_chat_a_short_history_and_a_recorded_session_are_never_cut() -> None:
     assert parts(history(40)) == [(1, 40)]
-    assert parts(history(5, 5)) == [(1, 10)]
+    assert parts(history(4, 5)) == [(1, 9)]
     assert parts(replace(history(20, 20), recorded=True)) == [(1, 40)]
 
 
@@ -115,7 +115,8 @@ def test_parts_of_a_real_history_come_to_what_the_whole_does(tmp_path: Path) -> 
     path.write_text("".join(chat.format(n=n) for n in range(1, 5)), encoding="utf-8")
     session = load_history(path)
     whole = replay_job(Job(path, "stock"))
-    pieces = joined([replay_job(Job(path, "stock", turns=turns)) for turns in ((1, 2), (3, 4))])
+    read = replay_job(Job(path, "stock", turns=(3, 4)), session=part_of(session, (3, 4)))
+    pieces = joined([replay_job(Job(path, "stock", turns=(1, 2))), read])
     assert session.turn_count == whole.turns == pieces.turns == 4
     assert [call.prompt for call in pieces.calls] == [call.prompt for call in whole.calls]
     assert pieces.tokens_billed == whole.tokens_billed
