@@ -24,8 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
 CHAT_COMMANDS = (ADAPTER / "commands.py", ADAPTER / "entry_commands.py")
-DAILY = ("sessions", "sessions show", "sessions forget", "recall", "status", "pressure", "replay", "doctor")
-DAILY += ("why", "restore", "pin", "unpin", "forget")
+DAILY: tuple[str, ...] = (
+    "sessions", "sessions show", "sessions forget", "recall", "status", "pressure", "replay", "doctor", "why",
+    "restore", "pin", "unpin", "forget",
+)  # fmt: skip
 """The commands that people use; the others look after an archive, a recording, a text or aider's sources."""
 PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
 """The parts of each page, by the word in the comments around them."""
