@@ -10,7 +10,6 @@ the same name. The run takes about a minute and needs no key and no network.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -28,6 +27,7 @@ from terminal import COLUMNS, ENTER, Terminal
 from aider_gardener.replay.server import ReplayServer, Script
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
+from bench.footprint import keep_prices
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = 13
@@ -96,16 +96,6 @@ def answer(terminal: Terminal, before: int) -> None:
             asked = "".join([line for line in terminal.screen if line][-2:])
             terminal.keys(next(answer for words, answer in ANSWERS.items() if words in asked) + ENTER)
             terminal.wait(lambda: True)
-
-
-def keep_prices(home: Path) -> None:
-    """Give aider the list of prices that it would fetch: litellm's own copy."""
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    from litellm import model_cost
-
-    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
-    cache.parent.mkdir(parents=True)
-    cache.write_text(json.dumps(model_cost), encoding="utf-8")
 
 
 def since(lines: list[str], beginning: str) -> list[str]:

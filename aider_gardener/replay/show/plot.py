@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,15 @@ def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
     return turns, [largest[turn] for turn in turns]
 
 
+NO_MATPLOTLIB = "matplotlib is not installed; try: pip install 'aider-gardener[plot]', or use --html"
+
+
 def check_suffix(path: Path) -> None:
-    """UsageError unless the plot can be written in the format that the name asks for."""
+    """UsageError unless the plot can be written in the format that the name asks for, and drawn."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--plot {path}: name it with one of {', '.join(SUFFIXES)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError(f"--plot {path}: {NO_MATPLOTLIB}")
 
 
 def write_plot(results: Sequence[ReplayResult], path: Path) -> None:

@@ -3,7 +3,6 @@ editor: each answer fits the screen, Tab completes, numbers pick."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.replay.server import ReplayServer
+from bench.footprint import keep_prices
 
 pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
 pytest.importorskip("pyte", reason="pyte is not installed: pip install 'aider-gardener[dev]'")
@@ -31,24 +31,25 @@ REPLIES = [
 @pytest.fixture(scope="module")
 def prices(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose aider has its list of prices, which it would fetch else."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    from litellm import model_cost
-
     home = tmp_path_factory.mktemp("home")
-    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
-    cache.parent.mkdir(parents=True)
-    cache.write_text(json.dumps(model_cost), encoding="utf-8")
+    keep_prices(home)
     return home
 
 
 @pytest.fixture
-def seen(repository: Path, prices: Path) -> Iterator[Terminal]:
+def flags() -> list[str]:
+    """Flags of the chat beside those of every test."""
+    return []
+
+
+@pytest.fixture
+def seen(repository: Path, prices: Path, flags: list[str]) -> Iterator[Terminal]:
     with ReplayServer(REPLIES) as server:
         command = [sys.executable, "-m", "aider_gardener.adapters.aider.cli", "--model", "gpt-4o"]
         quiet = ["--no-check-update", "--no-show-release-notes", "--no-analytics", "--no-gitignore"]
         environ = {"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(prices)}
         environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-        terminal = Terminal([*command, *quiet], cwd=repository, environ=environ)
+        terminal = Terminal([*command, *quiet, *flags], cwd=repository, environ=environ)
         try:
             terminal.wait(lambda: terminal.last == ">")
             yield terminal
@@ -99,3 +100,13 @@ def test_words_that_only_the_code_uses_are_on_no_screen(seen: Terminal) -> None:
     text = "\n".join(lines)
     for word in ("rendition", "standing", "full →", "→ hidden", "entries_tracked", "tokens_saved"):
         assert word not in text
+
+
+@pytest.mark.parametrize("flags", [["--watch-files", "app.py"]])
+def test_comments_in_watched_files_are_prompts(seen: Terminal, repository: Path) -> None:
+    source = (repository / "app.py").read_text(encoding="utf-8")
+    (repository / "app.py").write_text(f"# what is the port, AI?\n{source}", encoding="utf-8")
+    seen.wait(lambda: any("48213" in line for line in seen.said) and seen.last == ">")
+    found = answer_to(seen, "/recall port of the staging box", "[none]")
+    assert any("48213" in line for line in found)
+    assert not any("stopped in this chat" in line for line in seen.said)

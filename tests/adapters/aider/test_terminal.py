@@ -184,3 +184,32 @@ def test_message_mode_works_and_ends(repository: Path) -> None:
         cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert any("Forty-two." in row["text"] for row in json.loads(found.stdout))
+
+
+def run_once(repository: Path, url: str, *arguments: str) -> str:
+    """One run that ends by itself; what it printed."""
+    environ = {**os.environ, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "any"}
+    quiet = [
+        "--model",
+        "gpt-4o",
+        "--no-check-update",
+        "--no-show-release-notes",
+        "--yes-always",
+        "--no-stream",
+    ]
+    run = subprocess.run(
+        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *quiet, *arguments, "app.py"],
+        cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_a_file_of_messages_and_a_restored_history(repository: Path, tmp_path: Path) -> None:
+    file = tmp_path / "said.txt"
+    file.write_text("the staging box kestrel listens on port 48213", encoding="utf-8")
+    with ReplayServer(["Noted, 48213.", "That port."]) as server:
+        assert "Noted, 48213." in run_once(repository, server.url, "--message-file", str(file))
+        said = run_once(repository, server.url, "--restore-chat-history", "--message", "which port was it?")
+        assert "That port." in said and "stopped in this chat" not in said
+        assert "kestrel listens on port 48213" in texts(server.main_requests()[-1])

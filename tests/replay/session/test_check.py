@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.cli.record import sessions
+from aider_gardener.cli.sessions import sessions
 from aider_gardener.replay.session.check import check_folder
 
 ROOT = Path(__file__).resolve().parents[3]
