@@ -87,7 +87,7 @@ def reach(page: Any, address: str) -> None:
             time.sleep(0.5)
 
 
-def test_a_chat_in_the_browser_is_remembered(page: Any, repository: Path) -> None:
+def test_a_chat_in_the_browser_is_remembered(page: Any, repository: Path, prices: Path) -> None:
     for said, reply in (("what is the port of kestrel?", "The port is 48213."), ("sure?", "As I said.")):
         box = page.get_by_placeholder("Say something")
         box.wait_for(timeout=SECONDS * 1_000)
@@ -95,8 +95,10 @@ def test_a_chat_in_the_browser_is_remembered(page: Any, repository: Path) -> Non
         box.press("Enter")
         page.get_by_text(reply).first.wait_for(timeout=SECONDS * 1_000)
     command = [sys.executable, "-m", "aider_gardener.cli", "recall", "--json", "port", "kestrel"]
+    environ = {**os.environ, "HOME": str(prices)}  # the chat's own user, whose key signed the archive
     found = subprocess.run(
-        command, cwd=repository, capture_output=True, text=True, timeout=SECONDS, check=True
+        command, cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS
     )
+    assert found.returncode == 0, found.stdout + found.stderr
     texts = [row["text"] for row in json.loads(found.stdout)]
     assert any("48213" in text for text in texts) and any("what is the port" in text for text in texts)
