@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from dominance_table import dominance
-from family_table import family
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
 from rest_table import rest
@@ -193,7 +192,6 @@ POOLED = (
 SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
-    "family": Section("family.json", "python -m bench.family", by_command(family, "python -m bench.family")),
     "rest": Section("rest.json", "python -m bench.rest", by_command(rest, "python -m bench.rest")),
     "peers": Section("peers.json", "make bench-peers", peers),
     "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),

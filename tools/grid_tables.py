@@ -1,174 +1,395 @@
-"""The tables of bench/results/grid.json: each session and their mean, the curve over budgets, kinds."""
+"""The tables of bench/results/grid.json: what is carried over, what is supported, what it costs, and how sure
+that is; then budgets, ablations, long sessions row by row, small windows, and all sessions as one chat."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pages import NOTHING, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench.grid.means import Key, by_key, complete, mean, mean_share, shown
+from bench.goals import CHOSEN_ON, HELD_OUT, halves
+from bench.grid.asked import ASKED_LATE, LONG_TURNS
+from bench.grid.cells import CHAINED, SMALL_WINDOWS
+from bench.grid.means import (
+    FACTS,
+    LATE,
+    LINES,
+    PARAPHRASED,
+    PROBES,
+    SUPPORTED,
+    Key,
+    Measure,
+    Row,
+    Rows,
+    complete,
+    dollars,
+    ordinary,
+    past_tokens,
+    rows_of,
+    shown,
+    total,
+)
+from bench.intervals import Interval, ratio
 
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
-Cell = Callable[[Rows], str]
-
-FLOOR = "no-history"
+FLOOR, GARDENER, AS_ORDER = "no-history", "gardener", "gardener-as-order"
+HOST_BUDGET = 8_000
+"""The history limit that the host has of itself with the usual model: the baselines' own budget."""
+RIVALS = ("stock-fixed", "stock-lead", "tail", "first-last", "tail-search", "filter", "mask10", "stock")
+PROVIDER = "OpenAI"
+LINE = 118
 BUSY = 1.5
 """Load for each core above which other work must have been going on."""
 PLOTS = (
     "![Probes supported over tokens billed, a curve for each variant](images/pareto-tokens.svg)",
     "",
-    "![Probes supported over dollars, a curve for each variant](images/pareto-cost.svg)",
+    "![Facts carried over, over dollars, a curve for each variant](images/pareto-cost.svg)",
     "",
 )
 """Drawn from the same file by bench/grid/plots.py."""
 
+MEASURES: tuple[tuple[str, Measure], ...] = (
+    ("facts carried over", FACTS),
+    ("lines", LINES),
+    ("probes supported", PROBES),
+    ("paraphrased", PARAPHRASED),
+)
+
 
 def grid(value: Mapping[str, Any]) -> Iterator[str]:
-    """The plots, then all tables, a heading before each, then on what they depend and what is missing."""
-    rows: Rows = value["rows"]
+    """All tables, a heading before each, then on what they depend and what is missing."""
+    everything = rows_of(value)
+    rows = ordinary(everything)
+    found = complete(rows)
+    yield from headline(found)
+    yield from differences(found)
+    yield from by_half(found)
+    yield from budgets(found)
     yield from PLOTS
-    sessions = list(dict.fromkeys(row["session"] for row in rows))
-    own_budget = {key: found for key, found in complete(rows).items() if key[1] is None}
-    yield from block(f"Mean of {len(sessions)} session{'s' * (len(sessions) > 1)}", own_budget)
-    if len(sessions) > 1:
-        for session in sessions:
-            found = by_key([row for row in rows if row["session"] == session and row["budget"] is None])
-            yield from block(session, found)
-    yield from one_chat(value["chained"])
-    yield from curve(complete(rows))
-    yield from kinds(own_budget)
+    yield from distances(found)
+    yield from ablations(found)
+    yield from costs(found)
+    yield from long_sessions(rows)
+    yield from small_windows(everything)
+    yield from one_chat([row for row in everything if row["session"] == CHAINED])
     yield from caption(value)
 
 
-def block(title: str, found: Mapping[Key, Rows]) -> Iterator[str]:
-    """Two tables over the variants at their own budget: what is known, and what it costs."""
-    ordered = sorted(found.items(), key=lambda item: item[0][0] == FLOOR)
-    for about, columns in (("what is known", recall_columns()), ("what it costs", cost_columns(found))):
-        yield f"### {title}: {about}"
-        yield ""
-        head = ["variant", *(heading for heading, _ in columns)]
-        lines = [[shown(key[0]), *(cell(rows) for _, cell in columns)] for key, rows in ordered]
-        yield from table(head, lines)
+def heading(text: str, *words: str) -> Iterator[str]:
+    """A heading, and below it what is to be known of its table."""
+    yield from (f"### {text}", "", *textwrap.wrap(" ".join(words), LINE, break_on_hyphens=False))
+    if words:
         yield ""
 
 
-def recall_columns() -> list[tuple[str, Cell]]:
-    return [
-        ("present", lambda rows: percent(mean_share(rows, at=1))),
-        ("supported", lambda rows: percent(mean_share(rows))),
-        *((f"{name} turns", distance(name)) for name in ("≤ 10", "11–25", "> 25")),
-        ("carry-over", carry_over),
-        ("usable turns", lambda rows: ", ".join(row["usable"] or NOTHING for row in rows)),
-        ("invented", lambda rows: percent(mean_share(rows, "decoys", "never said"))),
-        ("crossed", lambda rows: percent(mean_share(rows, "decoys", "crossed"))),
-    ]
+def own_budget(found: Mapping[Key, Rows]) -> dict[str, Rows]:
+    """The rows of each variant as it is run if nobody says otherwise; baselines at the host's limit."""
+    own: dict[str, Rows] = {}
+    for budget in (HOST_BUDGET, None):
+        own.update({variant: rows for (variant, at), rows in found.items() if at == budget})
+    return own
 
 
-def cost_columns(found: Mapping[Key, Rows]) -> list[tuple[str, Cell]]:
-    providers = list(next(iter(found.values()))[0]["usd"])
-    return [
-        ("budget", budgets),
-        ("tokens billed", lambda rows: f"{average(rows, 'tokens_billed'):,.0f}"),
-        ("largest prompt", lambda rows: f"{average(rows, 'largest_prompt'):,.0f}"),
-        *((f"$ {name}", dollars(name)) for name in providers),
-        ("from cache", lambda rows: percent(100 * mean([row["from_cache"][providers[0]] for row in rows]))),
-        ("by LLM (lost)", lambda rows: f"{by_llm(rows, 0):.1f} ({by_llm(rows, 1):.1f})"),
-        ("by plan", lambda rows: f"{average(rows, 'plans'):.1f}"),
-        ("LLM s", lambda rows: f"{average(rows, 'llm_seconds'):.0f}"),
-        ("plans s", lambda rows: f"{mean([row['measured']['plan_seconds'] for row in rows]):.2f}"),
-        ("overhead ms p50 / p95", overhead),
-    ]
-
-
-def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.0f} %"
-
-
-def average(rows: Rows, name: str) -> float:
-    return mean([row[name] for row in rows])
-
-
-def by_llm(rows: Rows, at: int) -> float:
-    return mean([row["llm"][at] for row in rows])
-
-
-def distance(name: str) -> Cell:
-    return lambda rows: percent(mean_share(rows, "distance", name))
-
-
-def carry_over(rows: Rows) -> str:
-    shares = [100 * row["carry_over"][0] / row["carry_over"][1] for row in rows if row["carry_over"][1]]
-    return percent(mean(shares)) if shares else NOTHING
-
-
-def dollars(provider: str) -> Cell:
-    return lambda rows: f"{mean([row['usd'][provider][0] for row in rows]):.2f}"
-
-
-def budgets(rows: Rows) -> str:
-    return ", ".join(sorted({f"{row['history_tokens']:,}" for row in rows}))
-
-
-def overhead(rows: Rows) -> str:
-    found = [row["measured"]["overhead_ms"] for row in rows if row["measured"]["overhead_ms"][1]]
-    if not found:
-        return NOTHING
-    return f"{mean([p50 for p50, _ in found]):.0f} / {mean([p95 for _, p95 in found]):.0f}"
-
-
-def one_chat(rows: Rows) -> Iterator[str]:
-    """All sessions one after the other in one chat: how far it gets; nothing if that was not run."""
-    if not rows:
-        return
-    yield f"### All sessions in one chat of {rows[0]['turns']} turns"
-    yield ""
-    head = ["variant", "usable turns", "largest prompt", "supported", "tokens billed"]
-    lines = [
-        [shown(row["variant"]), row["usable"] or NOTHING, f"{row['largest_prompt']:,}",
-         percent(mean_share([row])), f"{row['tokens_billed']:,}"]
-        for row in rows
-    ]  # fmt: skip
+def headline(found: Mapping[Key, Rows]) -> Iterator[str]:
+    own = own_budget(found)
+    names = [name for name in (GARDENER, AS_ORDER, *RIVALS, "none", FLOOR) if name in own]
+    sessions = len(next(iter(own.values()), ()))
+    yield from heading(
+        f"What {sessions} sessions show, each variant at its own budget",
+        "Shares are of all facts, lines and probes together; below each the middle 95 % of a",
+        "bootstrap by session,",
+        "then probe or fact. *History* is by how many tokens a prompt is longer than with no history at all.",
+    )
+    head = ["variant", *(name for name, _ in MEASURES), "history", "tokens billed", f"$ {PROVIDER}"]
+    lines = []
+    for name in names:
+        rows = own[name]
+        lines.append([
+            shown(name), *(counted(measure, rows) for _, measure in MEASURES), history(rows, own),
+            f"{total(rows, 'tokens_billed'):,.0f}", f"{dollars(rows, PROVIDER):.2f}",
+        ])  # fmt: skip
+        lines.append(["", *(bounds(measure.share(rows)) for _, measure in MEASURES), "", "", ""])
     yield from table(head, lines)
     yield ""
 
 
-def curve(found: Mapping[Key, Rows]) -> Iterator[str]:
-    """Supported probes and thousands of tokens billed at each budget; nothing without several budgets."""
-    budgets = sorted({budget for _, budget in found if budget is not None})
-    variants = list(dict.fromkeys(variant for variant, budget in found if budget is not None))
-    if not variants:
+def history(rows: Rows, own: Mapping[str, Rows]) -> str:
+    return f"{past_tokens(rows, own[FLOOR]):,.0f}" if FLOOR in own else NOTHING
+
+
+def counted(measure: Measure, rows: Rows) -> str:
+    met, asked = measure.count(rows)
+    return f"{met} of {asked}" if asked else NOTHING
+
+
+def bounds(of: Interval) -> str:
+    return f"{of.low:.0f}–{of.high:.0f} %"
+
+
+def differences(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """The gardener beside each rival at the same budget, paired."""
+    at_same = {variant: rows for (variant, budget), rows in found.items() if budget in (HOST_BUDGET, None)}
+    at_same.update({variant: rows for (variant, at), rows in found.items() if at == HOST_BUDGET})
+    mine = [name for name in (GARDENER, AS_ORDER) if name in at_same]
+    if not mine:
         return
-    yield "### Over the history budget: supported, thousands of tokens billed"
-    yield ""
+    yield from heading(
+        f"The gardener at {HOST_BUDGET:,} tokens beside the others at {HOST_BUDGET:,}",
+        "Points of percent by which the gardener's share is above the other's, and its dollars",
+        "over the other's;",
+        "in brackets the middle 95 % of paired draws. Bold: the draws agree on the sign.",
+    )
+    head = ["", *(name for name, _ in MEASURES), f"$ {PROVIDER}"]
     lines = []
-    for variant in variants:
-        lines.append([shown(variant), *(point(found.get((variant, budget))) for budget in budgets)])
-    yield from table(["variant", *(f"{budget:,}" for budget in budgets)], lines)
+    for own in mine:
+        for name in RIVALS:
+            if name not in at_same:
+                continue
+            first, second = at_same[own], at_same[name]
+            line = [f"{own} – {shown(name)}"]
+            line += [signed(measure.above(first, second)) for _, measure in MEASURES]
+            of = ratio(*([row["usd"][PROVIDER][0] for row in rows] for rows in (first, second)))
+            lines.append([*line, f"{of.value:.2f} ({of.low:.2f}–{of.high:.2f})"])
+    yield from table(head, lines)
     yield ""
 
 
-def point(rows: Rows | None) -> str:
-    """A variant at one budget, or that it was not run there."""
+def signed(of: Interval) -> str:
+    text = f"{of.value:+.0f} ({of.low:+.0f} to {of.high:+.0f})"
+    return f"**{text}**" if of.tells else text
+
+
+def by_half(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """The headline's counts by half of the sessions."""
+    own = own_budget(found)
+    names = [name for name in (GARDENER, AS_ORDER, "stock-fixed", "tail", "tail-search") if name in own]
+    half = halves(str(row["session"]) for rows in own.values() for row in rows)
+    yield from heading(
+        "By half of the sessions",
+        f"Constants are chosen on one half (*{CHOSEN_ON}*) where a choice is made; see [what was tuned on",
+        "what](#what-was-tuned-on-what).",
+    )
+    lines = []
+    for which in (CHOSEN_ON, HELD_OUT):
+        for name in names:
+            rows = [row for row in own[name] if half[str(row["session"])] == which]
+            if rows:
+                counts = [counted(measure, rows) for _, measure in MEASURES]
+                lines.append([which, shown(name), *counts, f"{dollars(rows, PROVIDER):.2f}"])
+    yield from table(["half", "variant", *(name for name, _ in MEASURES), f"$ {PROVIDER}"], lines)
+    yield ""
+
+
+def budgets(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """Each variant over the history budget: facts, probes, tokens of history in a prompt, dollars."""
+    own = own_budget(found)
+    steps = sorted({budget for _, budget in found if budget is not None})
+    names = list(dict.fromkeys(variant for variant, budget in found if budget is not None))
+    if not steps:
+        return
+    yield from heading(
+        "At equal budgets",
+        "Facts carried over / probes supported, in percent; in brackets the tokens of history",
+        "in a prompt and dollars",
+        f"at {PROVIDER} prices. A budget bounds what the gardener keeps standing; what a prompt",
+        "recalls comes besides",
+        "and is counted in the brackets.",
+    )
+    lines = [[shown(name), *(point(found.get((name, step)), own) for step in steps)] for name in names]
+    yield from table(["variant", *(f"{step:,}" for step in steps)], lines)
+    yield ""
+
+
+def point(rows: Rows | None, own: Mapping[str, Rows]) -> str:
     if not rows:
         return NOTHING
-    return f"{percent(mean_share(rows))}, {average(rows, 'tokens_billed') / 1000:,.0f}k"
+    facts, probes = FACTS.share(rows).value, PROBES.share(rows).value
+    return f"{facts:.0f} / {probes:.0f} ({history(rows, own)}, ${dollars(rows, PROVIDER):.2f})"
 
 
-def kinds(found: Mapping[Key, Rows]) -> Iterator[str]:
-    """Supported probes by the kind of fact."""
-    names = sorted({name for rows in found.values() for row in rows for name in row["kind"]})
-    yield "### By kind of fact: supported"
+def distances(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """Probes by distance, and how often a wrong answer seemed right."""
+    own = own_budget(found)
+    yield from heading(
+        "By distance, and wrong answers",
+        "Probes supported by the turns between saying and asking; then the share of wrong",
+        "answers that seemed",
+        "supported: *invented* ones were never said, *crossed* ones answer another question.",
+    )
+    names = ("≤ 10", "11–25", "> 25")
+    lines = []
+    for name in (GARDENER, AS_ORDER, *RIVALS, "none", FLOOR):
+        if name in own:
+            rows = own[name]
+            lines.append([
+                shown(name), *(of(rows, "distance", part) for part in names),
+                of(rows, "decoys", "never said"), of(rows, "decoys", "crossed"),
+            ])  # fmt: skip
+    yield from table(["variant", *(f"{name} turns" for name in names), "invented", "crossed"], lines)
     yield ""
+
+
+def of(rows: Rows, name: str, part: str, at: int = SUPPORTED) -> str:
+    counts = [row[name].get(part, (0, 0, 0)) for row in rows]
+    asked = sum(found[0] for found in counts)
+    return f"{100 * sum(found[at] for found in counts) / asked:.0f} %" if asked else NOTHING
+
+
+def ablations(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """The gardener without a part of it, at its own budget, as differences from the whole."""
+    own = own_budget(found)
+    names = [name for name in own if name.startswith("gardener-") and name != AS_ORDER]
+    if GARDENER not in own or not names:
+        return
+    yield from heading(
+        "What the parts give",
+        "The gardener without a part, beside the whole: points of percent, paired; tokens of",
+        "history in a prompt;",
+        "dollars. `no-compress` shows entries whole, as a line or not; `no-forms` whole or not.",
+    )
+    whole = own[GARDENER]
     lines = [
-        [shown(key[0]), *(percent(mean_share(rows, "kind", name)) for name in names)]
-        for key, rows in sorted(found.items(), key=lambda item: item[0][0] == FLOOR)
+        [name, *(signed(measure.above(own[name], whole)) for _, measure in MEASURES), history(own[name], own),
+         f"{dollars(own[name], PROVIDER):.2f}"]
+        for name in names
+    ]  # fmt: skip
+    lines.insert(0, [
+        GARDENER, *(counted(measure, whole) for _, measure in MEASURES), history(whole, own),
+        f"{dollars(whole, PROVIDER):.2f}",
+    ])  # fmt: skip
+    head = ["variant", *(name for name, _ in MEASURES), "history", f"$ {PROVIDER}"]
+    yield from table(head, lines)
+    yield ""
+
+
+def costs(found: Mapping[Key, Rows]) -> Iterator[str]:
+    """Dollars by provider, with the cache kept and without; what the host's model and our plans took."""
+    own = own_budget(found)
+    names = [name for name in (GARDENER, AS_ORDER, *RIVALS, "none", FLOOR) if name in own]
+    if not names:
+        return
+    providers = list(own[names[0]][0]["usd"])
+    yield from heading(
+        "What it costs",
+        "Dollars for all sessions, with the provider's cache kept / without; summaries by a",
+        "model, in brackets those",
+        "that were paid for and lost, and their modelled seconds; our plans and their measured seconds.",
+    )
+    head = ["variant", *(f"$ {name}" for name in providers), "summaries", "LLM s", "plans", "plans s"]
+    lines = []
+    for name in names:
+        rows = own[name]
+        lines.append([
+            shown(name),
+            *(f"{dollars(rows, one):.2f} / {dollars(rows, one, cached=False):.2f}" for one in providers),
+            f"{sum(row['llm'][0] for row in rows)} ({sum(row['llm'][1] for row in rows)})",
+            f"{total(rows, 'llm_seconds'):,.0f}", f"{total(rows, 'plans'):.0f}",
+            f"{sum(row['measured']['plan_seconds'] for row in rows):.1f}",
+        ])  # fmt: skip
+    yield from table(head, lines)
+    yield ""
+
+
+def long_sessions(rows: Sequence[Row]) -> Iterator[str]:
+    """What a proposal must show of a session of fifty turns, for stock, stock-fixed and the gardener."""
+    names = ("stock", "stock-fixed", GARDENER)
+    chosen = {
+        (str(row["session"]), str(row["variant"])): row
+        for row in rows
+        if row["turns"] >= LONG_TURNS and row["variant"] in names and row["budget"] is None
+    }
+    sessions = sorted({session for session, _ in chosen})
+    if not sessions:
+        return
+    yield from heading(
+        f"Sessions of at least {LONG_TURNS} turns, row by row",
+        f"For each of {', '.join(names)}. *Late* probes ask before turn {ASKED_LATE} what was",
+        "said in turns 3 to 7.",
+        "A session is *usable* as long as its prompts fit the window and 80 % of what was said",
+        "so far is still",
+        "supported; the target is twice stock's usable turns before the window is full.",
+    )
+    kinds = (
+        f"tokens of the prompt at turn {LONG_TURNS}",
+        "late probes supported",
+        "seconds for compaction",
+        "usable turns",
+        "tokens billed",
+    )
+    lines = []
+    for session in sessions:
+        for place, kind in enumerate(kinds):
+            cells = [row_cell(chosen.get((session, name)), place) for name in names]
+            lines.append([session if not place else "", kind, *cells])
+    yield from table(["session", "", *names], lines)
+    yield ""
+
+
+def row_cell(row: Row | None, place: int) -> str:
+    if row is None:
+        return NOTHING
+    turns = {int(turn): tokens for turn, tokens in row["prompts"].items()}
+    at = max((turn for turn in turns if turn <= LONG_TURNS), default=0)
+    seconds = row["llm_seconds"] + row["measured"]["plan_seconds"]
+    return (
+        f"{turns.get(at, 0):,}",
+        counted(LATE, [row]),
+        f"{seconds:.1f}",
+        str(row["usable"] or NOTHING),
+        f"{row['tokens_billed']:,}",
+    )[place]
+
+
+def small_windows(rows: Sequence[Row]) -> Iterator[str]:
+    """The long sessions with models of small windows."""
+    chosen = [row for row in rows if row["model"] in SMALL_WINDOWS and row["session"] != CHAINED]
+    if not chosen:
+        return
+    yield from heading(
+        f"Small windows, sessions of at least {LONG_TURNS} turns",
+        "Usable turns of each session in the order above, then probes supported and the largest",
+        "prompt of all. With",
+        "so small a window the files of these sessions alone may overflow it.",
+    )
+    sessions = sorted({str(row["session"]) for row in chosen})
+    lines = []
+    for model, window in SMALL_WINDOWS.items():
+        for variant in dict.fromkeys(row["variant"] for row in chosen):
+            own = [row for row in chosen if (row["model"], row["variant"]) == (model, variant)]
+            own.sort(key=lambda row: str(row["session"]))
+            if [row["session"] for row in own] == sessions:
+                usable = ", ".join(str(row["usable"] or NOTHING) for row in own)
+                largest = max(row["largest_prompt"] for row in own)
+                lines.append([f"{window:,}", shown(variant), usable, counted(PROBES, own), f"{largest:,}"])
+    yield from table(["window", "variant", "usable turns", "probes supported", "largest prompt"], lines)
+    yield ""
+
+
+def one_chat(rows: Rows) -> Iterator[str]:
+    """All sessions one after the other in one chat: how far it gets."""
+    if not rows:
+        return
+    yield from heading(f"All sessions in one chat of {rows[0]['turns']} turns")
+    head = [
+        "variant",
+        "usable turns",
+        "largest prompt",
+        "probes supported",
+        "facts",
+        "tokens billed",
+        "$ OpenAI",
     ]
-    yield from table(["variant", *names], lines)
+    lines = [
+        [shown(row["variant"]), row["usable"] or NOTHING, f"{row['largest_prompt']:,}",
+         counted(PROBES, [row]), counted(FACTS, [row]), f"{row['tokens_billed']:,}",
+         f"{dollars([row], PROVIDER):.2f}"]
+        for row in rows
+    ]  # fmt: skip
+    yield from table(head, lines)
     yield ""
 
 
@@ -179,8 +400,7 @@ def caption(value: Mapping[str, Any]) -> Iterator[str]:
     yield f"aider {at['aider']}, tokens by {at['tokenizer']}, commit {at['commit'] or 'unknown'};"
     yield f"Python {at['python']}, {at['cpu']}, {at['cores']} cores."
     if at["load"] > BUSY * at["cores"]:
-        yield f"The machine was busy with other work (load {at['load']}): plan time and overhead say little."
+        yield f"The machine was busy with other work (load {at['load']}): seconds of plans say little."
     if value["missing"]:
-        missing = len(value["missing"])
-        full = missing + len(value["rows"]) + len(value["chained"])
-        yield f"{missing} of the {full} cells of the full grid are not measured yet: `make bench`."
+        full = len(value["missing"]) + len(value["cells"])
+        yield f"{len(value['missing'])} of the {full} cells are not measured yet: `make bench`."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
 import json
@@ -16,39 +17,40 @@ from aider_gardener.replay.play.provenance import version_of
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.session import Session, chained
 from aider_gardener.settings import Settings
+from bench.grid.asked import LONG_TURNS
 
 PACKAGE = Path(__file__).resolve().parents[2] / "aider_gardener"
 MODEL = "gpt-4o"
-ROW_FORMAT = 2
+ROW_FORMAT = 3
 """Of what is kept of a cell: a kept cell of another format is run again."""
 
-BUDGETS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
+BUDGETS = (4_000, 8_000, 16_000)
+"""Of the history, in tokens; the host's own limit is 8,000 with a window of 128,000."""
 
 WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 """Run once, at the host's own limit. `stock-fixed` too: its summaries were recorded at that limit."""
 
-WITH_BUDGET = ("tail", "bag", "clear3", "gardener")
-ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress")
-OPTIONAL_ABLATIONS: Mapping[str, tuple[str, bool]] = {
-    "incremental": ("gardener+incremental=yes", True),
-    "chat_map": ("gardener+chat_map=0.08", False),
-    "rules_share": ("gardener+rules_share=0", False),
-}
-"""Name of a setting → the variant to run where there is such a setting and the variant differs by it, and
-whether at every budget."""
-
-CHAINED = "chained"
-CHAINED_VARIANTS = ("none", "stock", "stock-fixed", "tail", "gardener")
-"""Run over all sessions in one chat too, one after the other, to see where a chat ends being usable."""
+WITH_BUDGET = ("stock-lead", "tail", "first-last", "tail-search", "gardener", "gardener-as-order")
+ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-no-forms")
 
 FILTER = "filter"
 """The variant that passes the messages through another program; run where that is installed."""
 
+CHAINED = "chained"
+CHAINED_VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener")
+"""Run over all sessions in one chat too, one after the other, to see where a chat ends being usable."""
+
+SMALL_WINDOWS: Mapping[str, int] = {"gpt-4": 8_191, "gpt-3.5-turbo-16k": 16_385, "gpt-4-32k": 32_768}
+"""Models by name and the tokens of their windows, in which the long sessions are replayed too."""
+IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
+
 WITHOUT_EFFECT = (
-    "cli/", "tables", "patches/", "replay/server", "replay/session/check", "replay/session/grammar",
-    "replay/session/history", "replay/session/record", "replay/show/",
+    "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
+    "adapters/aider/rules", "cli/", "gardener/told", "patches/", "plan/said", "recall/hits", "replay/server",
+    "replay/session/check",
+    "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
-"""Beginnings of modules whose code cannot change a replay's figures."""
+"""Beginnings of modules whose code cannot change a replay's figures: what people see and type."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Cell:
 
     @property
     def name(self) -> str:
-        return f"{self.session}/{self.variant}@{self.budget or 'default'}"
+        model = "" if self.model == MODEL else f" with {self.model}"
+        return f"{self.session}/{self.variant}@{self.budget or 'default'}{model}"
 
     @property
     def key(self) -> str:
@@ -91,25 +94,41 @@ class Cell:
 
 @lru_cache(maxsize=2)
 def code_hash(*, gardened: bool) -> str:
-    """A hash over the modules that a replay runs; without the gardener only over those of the replay."""
+    """A hash over the code that a replay runs, comments and docstrings aside; without the gardener only over
+    that of the replay."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith(WITHOUT_EFFECT) or not (gardened or name.startswith("replay/")):
             continue
-        digest.update(f"{name}\0".encode() + path.read_bytes())
+        digest.update(f"{name}\0".encode() + code_of(path).encode())
     return digest.hexdigest()
+
+
+def code_of(path: Path) -> str:
+    """What a module does, whatever its layout, comments and docstrings."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not is_text(part)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def variants(*, with_filter: bool) -> list[tuple[str, bool]]:
     """The variants of the full grid, each with whether it is run at every budget."""
-    fields = {field.name for field in dataclasses.fields(Settings)}
-    optional = [variant for setting, variant in OPTIONAL_ABLATIONS.items() if setting in fields]
     filtered = [FILTER] if with_filter else []
     return [
-        *((name, False) for name in (*WITHOUT_BUDGET, *filtered)),
-        *((name, True) for name in (*WITH_BUDGET, *ABLATIONS)),
-        *optional,
+        *((name, False) for name in (*WITHOUT_BUDGET, *filtered, *ABLATIONS)),
+        *((name, True) for name in WITH_BUDGET),
     ]
 
 
@@ -134,9 +153,25 @@ def cells(
         budgets: Sequence[int | None] = [None]
         if at_every_budget:
             budgets = [*only_budgets] if only_budgets else [None, *BUDGETS]
+            if variant_named(name).settings is None and not only_budgets:
+                budgets = BUDGETS  # a baseline's own budget is one of them
         for budget in budgets:
             for path, session in sessions:
                 yield Cell(path, session.name, session.sha256, session.turn_count, name, budget)
+
+
+def small_window_cells(
+    sessions: Sequence[tuple[Path, Session]], only_variants: Sequence[str] = ()
+) -> list[Cell]:
+    """The long sessions with models of small windows, at the host's own limits."""
+    return [
+        Cell(path, session.name, session.sha256, session.turn_count, variant, None, model=model)
+        for variant in IN_SMALL_WINDOWS
+        if not only_variants or variant in only_variants
+        for model in SMALL_WINDOWS
+        for path, session in sessions
+        if session.turn_count >= LONG_TURNS
+    ]
 
 
 def chained_cells(sessions: Sequence[tuple[Path, Session]], only_variants: Sequence[str] = ()) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""What recall costs: the share of supported probes over tokens and over dollars, a curve for each variant."""
+"""What memory costs: probes supported over tokens, and facts carried over, over dollars, by variant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.show.plot import STYLE, STYLES
-from bench.grid.means import Key, Row, complete, mean, mean_share, shown
+from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, shown, total
 
 PROVIDER = "OpenAI"
 PLAIN = "#555555"
@@ -19,7 +19,7 @@ MORE_STYLES: tuple[tuple[str, Any, str], ...] = (
     ("#B8860B", (0, (1, 2)), ">"),
     ("#000000", (0, (4, 4)), "*"),
 )
-LABELLED = ("gardener", "tail")
+LABELLED = ("gardener", "tail-search")
 """Curves whose points have their budgets beside them; the others have theirs in the same order."""
 
 NAME_WIDTH, LINE_POINTS = 4.6, 11
@@ -30,40 +30,44 @@ CHANGED = "+"
 READABLE = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
 """Behind a label, so that a line below it does not cross it out."""
 
-CURVES = ("gardener", "gardener-no-recall", "gardener-no-vectors", "tail", "bag", "clear3")
+CURVES = ("gardener", "gardener-as-order", "tail-search", "tail", "first-last", "stock-lead")
 """Drawn in this order, each in its own style; other variants that have several budgets follow."""
 
-Figure = tuple[str, str, Callable[[Sequence[Row]], float]]
-FIGURES: tuple[Figure, ...] = (
+Place = Callable[[Sequence[Row]], float]
+FIGURES: tuple[tuple[str, str, Place, str, Measure], ...] = (
     (
         "pareto-tokens",
-        "tokens billed, thousands (mean of a session)",
-        lambda rows: mean([row["tokens_billed"] for row in rows]) / 1000,
+        "tokens billed, millions (all sessions)",
+        lambda rows: total(rows, "tokens_billed") / 1_000_000,
+        "probes supported, %",
+        PROBES,
     ),
     (
         "pareto-cost",
-        f"dollars at {PROVIDER} prices, its prompt cache kept (mean of a session)",
-        lambda rows: mean([row["usd"][PROVIDER][0] for row in rows]),
+        f"dollars at {PROVIDER} prices, its prompt cache kept (all sessions)",
+        lambda rows: dollars(rows, PROVIDER),
+        "facts carried over, %",
+        FACTS,
     ),
 )
-"""Name of the file, the axis, what a point's place on it is."""
+"""Name of the file; the axis across, a point's place on it; the axis upwards, what is measured there."""
 
 
-def write(value: Mapping[str, Any], folder: Path) -> list[Path]:
+def write(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draw both plots of the results as SVG, the same bytes for the same results."""
     import matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
     made = []
-    for name, axis, place in FIGURES:
+    for name, axis, place, upwards, measure in FIGURES:
         path = folder / f"{name}.svg"
         with matplotlib.rc_context(STYLE):
-            draw(value["rows"], axis, place).savefig(path, metadata={"Date": None})
+            draw(ordinary(rows), axis, place, upwards, measure).savefig(path, metadata={"Date": None})
         made.append(path)
     return made
 
 
-def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]) -> Any:
+def draw(rows: Sequence[Row], axis: str, place: Place, upwards: str, measure: Measure) -> Any:
     """The figure: curves of the variants that have budgets, points of the others."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -76,12 +80,12 @@ def draw(rows: Sequence[Row], axis: str, place: Callable[[Sequence[Row]], float]
     panel.set_ylim(0, 108)
     names = curves_of(found)
     for number, variant in reversed(list(enumerate(names))):  # the first one stands before the others
-        draw_curve(panel, variant, found, place, number)
-    draw_points(panel, found, place)
-    sessions = sorted({row["session"] for row in rows})
-    panel.set_title(f"recorded sessions: {', '.join(sessions)}", loc="left", fontsize=9)
+        draw_curve(panel, variant, found, place, measure, number)
+    draw_points(panel, found, place, measure)
+    sessions = {row["session"] for row in rows}
+    panel.set_title(f"{len(sessions)} recorded sessions", loc="left", fontsize=9)
     panel.set_xlabel(axis)
-    panel.set_ylabel("probes supported, % (mean of a session)")
+    panel.set_ylabel(upwards)
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
     if curves_of(found):
@@ -100,12 +104,14 @@ def curves_of(found: Mapping[Key, Sequence[Row]]) -> list[str]:
     return sorted(several, key=lambda name: CURVES.index(name) if name in CURVES else len(CURVES))
 
 
-def draw_curve(panel: Any, variant: str, found: Mapping[Key, Sequence[Row]], place: Any, number: int) -> None:
+def draw_curve(
+    panel: Any, variant: str, found: Mapping[Key, Sequence[Row]], place: Place, measure: Measure, number: int
+) -> None:
     """One variant over its budgets."""
     styles = (*STYLES, *MORE_STYLES)
     colour, line, marker = styles[number % len(styles)]
     budgets = sorted(budget for name, budget in found if name == variant and budget is not None)
-    points = [(place(found[variant, b]), mean_share(found[variant, b]) or 0.0) for b in budgets]
+    points = [(place(found[variant, b]), measure.share(found[variant, b]).value) for b in budgets]
     across, up = zip(*points, strict=True)
     panel.plot(across, up, color=colour, linestyle=line, marker=marker, markersize=5, label=shown(variant))
     if variant in LABELLED:
@@ -114,14 +120,14 @@ def draw_curve(panel: Any, variant: str, found: Mapping[Key, Sequence[Row]], pla
             panel.annotate(f"{budget / 1000:g}", at, (4, -10), **beside)
 
 
-def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Any) -> None:
+def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Place, measure: Measure) -> None:
     """The variants without a budget, each with its name, none over another."""
     curves = set(curves_of(found))
     scale = panel.figure.dpi / 72
     taken: list[Box] = []
     points = {}
     for (variant, _budget), rows in found.items():
-        at = (place(rows), mean_share(rows) or 0.0)
+        at = (place(rows), measure.share(rows).value)
         across, up = (float(part) / scale for part in panel.transData.transform(at))
         taken.append((across - 4, up - 4, across + 4, up + 4))
         if variant not in curves and CHANGED not in variant:

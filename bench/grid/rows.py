@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.cost import Bill, Cost
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import (
@@ -14,9 +16,11 @@ from aider_gardener.replay.measure.summary import (
     READ_TOKENS_PER_SECOND,
     WRITE_TOKENS_PER_SECOND,
     Recall,
-    Summary,
     percentile,
+    summarize,
 )
+from aider_gardener.replay.session.session import Session
+from bench.grid.asked import Asked
 from bench.grid.cells import Cell
 from bench.provenance import made_on
 
@@ -26,12 +30,28 @@ RESULTS = Path(__file__).resolve().parents[1] / "results" / "grid.json"
 Row = dict[str, Any]
 
 
-def row_of(cell: Cell, result: ReplayResult, summary: Summary) -> Row:
-    """What is kept of a cell. Counts of probes are [asked, present, supported], of what is carried over
-    [present, used]; costs are [with the cache kept, without], in dollars; times stand under `measured`."""
+def row_of(cell: Cell, result: ReplayResult, session: Session, asked: Asked) -> Row:
+    """What is kept of a cell; `result` has its texts and the results of all probes.
+
+    Counts of probes are [asked, present, supported] of the session's own, `marks` has one for each probe and
+    `carried` for each fact and line that was used again, in their order. Costs are [with the cache kept,
+    without], in dollars. `prompts` are the tokens of each turn's last prompt. Times stand under `measured`.
+    """
+    own = range(1, len(asked.own) + 1)
+    summary = summarize(
+        replace(
+            result,
+            probes=tuple(found for found in result.probes if found.number in own),
+            decoys=tuple(found for found in result.decoys if found.number in own),
+        ),
+        session,
+    )
+    used = list(carried(result, session))
+    main = result.main_calls()
     usable = summary.usable
     return {
         "session": cell.session,
+        "model": cell.model,
         "variant": cell.variant,
         "budget": cell.budget,
         "history_tokens": result.provenance.history_tokens,
@@ -39,6 +59,13 @@ def row_of(cell: Cell, result: ReplayResult, summary: Summary) -> Row:
         "recall": counts(summary.recall),
         "distance": {name: counts(found) for name, found in summary.recall_by_distance.items()},
         "kind": {name: counts(found) for name, found in summary.recall_by_kind.items()},
+        "marks": asked.marks(result.probes),
+        "carried": {
+            name: "".join(str(int(one.present)) for one in used if one.is_line is is_line)
+            for name, is_line in (("facts", False), ("lines", True))
+        },
+        "main": [len(main), sum(call.prompt_tokens for call in main)],
+        "prompts": {str(call.turn): call.prompt_tokens for call in main},
         "decoys": {name: counts(found) for name, found in summary.decoys.items()},
         "tokens_billed": summary.tokens_billed,
         "prompt_tokens": summary.prompt_tokens,
@@ -85,28 +112,31 @@ def provenance(results: Sequence[ReplayResult]) -> Mapping[str, Any]:
     }
 
 
-def collected(
-    rows: Sequence[Row], chained: Sequence[Row], common: Mapping[str, Any], missing: Sequence[str]
-) -> dict[str, Any]:
-    """The value of the results file: `chained` are rows over all sessions in one chat, `missing` cells of
-    the full grid that were not run."""
+def collected(found: Mapping[str, Any], missing: Sequence[str], load: float) -> dict[str, Any]:
+    """The value of the results file: `found` are the kept cells by name, `missing` cells of the full grid
+    that were not run."""
+    common = dict(next(iter(found.values()))["provenance"])
     return {
         "format": FORMAT,
         "kind": "grid",
-        "provenance": dict(common),
+        "provenance": {**common, "load": round(load, 1)},
         "rates": {
             "read_tokens_per_second": READ_TOKENS_PER_SECOND,
             "write_tokens_per_second": WRITE_TOKENS_PER_SECOND,
             "call_seconds": CALL_SECONDS,
         },
         "missing": list(missing),
-        "chained": list(chained),
-        "rows": list(rows),
+        "cells": [
+            {name: value[name] for name in ("name", "key", "seconds", "notices", "row")}
+            for value in found.values()
+        ],
     }
 
 
 def written(value: Mapping[str, Any]) -> str:
-    """JSON with a row on each line, so that a change of one cell is a change of one line."""
-    head = json.dumps({**value, "rows": []}, indent=1, ensure_ascii=False)
-    lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value["rows"])
+    """JSON with a row or cell on each line, so that a change of one is a change of one line."""
+    name = "cells" if "cells" in value else "rows"
+    rest = {key: found for key, found in value.items() if key != name}
+    head = json.dumps({**rest, name: []}, indent=1, ensure_ascii=False)
+    lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value[name])
     return head.removesuffix("[]\n}") + "[\n  " + lines + "\n ]\n}\n"

@@ -2,9 +2,10 @@
 
     python -m bench.grid.run [SESSION...] [--variant NAME,...] [--budget N,...] [--parallel N] [--list]
 
-A finished cell is kept under build/bench/cells and not run again as long as code, settings, session,
-budget and versions are the same, so that an interrupted run goes on where it was. Without sessions those
-under recorded_sessions are taken. Then the plots and the tables of docs/benchmark.md are made anew.
+A finished cell is kept, with a hash of what it depends on: code, settings, session, budget, versions. It is
+not run again as long as that is the same, so that an interrupted run goes on where it was. Cells of the full
+grid stand in bench/results/grid.json, others under build/bench/cells. Without sessions those under
+recorded_sessions are taken. Then the plots and the tables of docs/benchmark.md are made anew.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,9 @@ from aider_gardener.replay.play.jobs import FoundSession, Job, find_paths, one_j
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import chained
 from bench.grid import plots
-from bench.grid.cells import CHAINED, MODEL, Cell, cells, chained_cells, checked_budgets
-from bench.grid.rows import RESULTS, Row, collected, provenance, row_of, written
+from bench.grid.asked import Asked, asked_of
+from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
+from bench.grid.rows import RESULTS, collected, provenance, row_of, written
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
@@ -86,8 +89,9 @@ def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     budgets = checked_budgets([text for text in options.budget.split(",") if text])
     wanted = list(cells(sessions, with_filter=with_filter, only_variants=variants, only_budgets=budgets))
     if not budgets:
-        wanted += chained_cells(sessions, variants)
-    return [*cells(known, with_filter=with_filter), *chained_cells(known)], wanted
+        wanted += small_window_cells(sessions, variants) + chained_cells(sessions, variants)
+    full = [*cells(known, with_filter=with_filter), *small_window_cells(known), *chained_cells(known)]
+    return full, wanted
 
 
 def place(cell: Cell) -> Path:
@@ -100,18 +104,39 @@ def place(cell: Cell) -> Path:
 
 def kept(cell: Cell) -> Mapping[str, Any] | None:
     """The result of a cell if it is still what a run would give."""
+    for value in (read(place(cell)), committed().get(cell.name)):
+        if value is not None and value.get("key") == cell.key:
+            return value
+    return None
+
+
+def read(path: Path) -> Mapping[str, Any] | None:
     try:
-        value: Mapping[str, Any] = json.loads(place(cell).read_text(encoding="utf-8"))
+        value: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return value if value.get("key") == cell.key else None
+    return value
+
+
+def committed() -> Mapping[str, Mapping[str, Any]]:
+    """The cells of the results file by name, each as it is kept."""
+    try:
+        return cells_in(RESULTS, RESULTS.stat().st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=1)
+def cells_in(path: Path, _changed_at: int) -> Mapping[str, Mapping[str, Any]]:
+    value = read(path) or {}
+    return {one["name"]: {**one, "provenance": value["provenance"]} for one in value.get("cells", ())}
 
 
 def estimate(todo: Sequence[Cell], parallel: int) -> str:
     """How long the cells may take, after those timed before."""
     if not todo:
         return "nothing to do"
-    timed = [json.loads(path.read_text(encoding="utf-8")) for path in KEPT.rglob("*.json")]
+    timed = [*filter(None, map(read, KEPT.rglob("*.json"))), *committed().values()]
     rates: dict[str, list[float]] = {}
     for value in timed:
         row = value["row"]
@@ -156,7 +181,9 @@ def run_all(todo: Sequence[Cell], parallel: int) -> int:
 def run_cell(cell: Cell, advance: Any) -> float:
     """Replay one cell and keep its row at once; returns the seconds it took."""
     key, began = cell.key, time.perf_counter()
-    session = chained([load_session(path) for path in (cell.path, *cell.then)])
+    first, *rest = (load_session(path) for path in (cell.path, *cell.then))
+    session = chained([first, *rest])
+    asked = Asked(session.probes) if rest else asked_of(cell.path, first)
     VECTORS.parent.mkdir(parents=True, exist_ok=True)
     job = Job(
         cell.path,
@@ -164,16 +191,19 @@ def run_cell(cell: Cell, advance: Any) -> float:
         model=cell.model,
         history_tokens=cell.budget,
         then=cell.then,
+        probes=asked.probes,
         vectors=VECTORS,
     )
-    result, summary = one_job(FoundSession(cell.path, session, cell.session), job, lambda _played: advance())
+    source = FoundSession(cell.path, session, cell.session)
+    result, _ = one_job(source, job, lambda _played: advance(), texts=True)
     seconds = time.perf_counter() - began
     value = {
+        "name": cell.name,
         "key": key,
         "seconds": round(seconds, 1),
         "provenance": provenance([result]),
         "notices": list(result.notices),
-        "row": row_of(cell, result, summary),
+        "row": row_of(cell, result, session, asked),
     }
     path = place(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -184,21 +214,19 @@ def run_cell(cell: Cell, advance: Any) -> float:
 
 
 def keep_results(everything: Sequence[Cell]) -> None:
-    """Write the results file of all finished cells, the plots, and the tables of the documentation."""
-    found = [(cell, kept(cell)) for cell in everything]
-    rows: list[Row] = [value["row"] for cell, value in found if value and cell.session != CHAINED]
-    one_chat: list[Row] = [value["row"] for cell, value in found if value and cell.session == CHAINED]
-    if not rows:
+    """Write the results file of all finished cells, and the plots."""
+    found = [(cell.name, kept(cell)) for cell in everything]
+    there = {name: value for name, value in found if value}
+    if not there:
         print("no cell of the full grid is finished: the results file stays as it is")
         return
-    missing = [cell.name for cell, value in found if not value]
+    missing = [name for name, value in found if not value]
     load = os.getloadavg()[2] if hasattr(os, "getloadavg") else 0.0
-    common = {**next(value["provenance"] for _cell, value in found if value), "load": round(load, 1)}
-    value = collected(rows, one_chat, common, missing)
+    value = collected(there, missing, load)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(written(value), encoding="utf-8")
-    plots.write(value, ROOT / "docs" / "images")
-    print(f"{len(rows)} cells in {RESULTS.name}, {len(missing)} of the full grid missing")
+    plots.write([one["row"] for one in there.values()], ROOT / "docs" / "images")
+    print(f"{len(there)} cells in {RESULTS.name}, {len(missing)} of the full grid missing")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,18 @@ from aider_gardener.errors import UsageError
 from aider_gardener.replay.session.history import load_session
 from bench.grid import cells as grid_cells
 from bench.grid import plots, run
-from bench.grid.cells import BUDGETS, CHAINED_VARIANTS, Cell, cells, chained_cells, checked_budgets
-from bench.grid.means import complete, mean_share
+from bench.grid.cells import (
+    BUDGETS,
+    CHAINED_VARIANTS,
+    SMALL_WINDOWS,
+    Cell,
+    cells,
+    chained_cells,
+    checked_budgets,
+    code_of,
+    small_window_cells,
+)
+from bench.grid.means import FACTS, LATE, PARAPHRASED, PROBES, complete, ordinary, past_tokens
 from bench.grid.rows import written
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
@@ -33,9 +44,11 @@ def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any])
     found = list(cells(mini, with_filter=False))
     budgets = {
         name: {cell.budget for cell in found if cell.variant == name}
-        for name in ("stock-fixed", "tail", "gardener")
+        for name in ("stock-fixed", "tail", "gardener", "gardener-no-forms")
     }
-    assert budgets == {"stock-fixed": {None}, "tail": {None, *BUDGETS}, "gardener": {None, *BUDGETS}}
+    assert budgets == {
+        "stock-fixed": {None}, "tail": {*BUDGETS}, "gardener": {None, *BUDGETS}, "gardener-no-forms": {None},
+    }  # fmt: skip
     assert "filter" not in {cell.variant for cell in found}
     assert "filter" in {cell.variant for cell in cells(mini, with_filter=True)}
     assert len({cell.name for cell in found}) == len(found)
@@ -45,17 +58,34 @@ def test_all_sessions_in_one_chat_are_cells_of_their_own(mini: list[Any]) -> Non
     assert chained_cells(mini) == []
     found = chained_cells([*mini, *mini])
     assert [cell.variant for cell in found] == list(CHAINED_VARIANTS)
-    assert (found[0].turns, found[0].then, found[0].name) == (16, (MINI,), "chained/none@default")
+    assert (found[0].turns, found[0].then, found[0].name) == (16, (MINI,), "chained/stock@default")
     assert found[0].key != replace(found[0], session_sha256=mini[0][1].sha256).key
-    assert [cell.variant for cell in chained_cells([*mini, *mini], ["tail", "bag"])] == ["tail"]
+    assert [cell.variant for cell in chained_cells([*mini, *mini], ["tail-search", "bag"])] == ["tail-search"]
 
 
 def test_a_chained_cell_is_replayed_as_one_chat(mini: list[Any], sandbox: Path) -> None:
-    cell = chained_cells([*mini, *mini], ["none"])[0]
+    cell = chained_cells([*mini, *mini], ["stock"])[0]
     run.run_cell(cell, lambda: None)
     kept = run.kept(cell)
     assert kept is not None and kept["row"]["turns"] == 16
-    assert kept["row"]["recall"][0] == 8
+    assert kept["row"]["recall"][0] == 8 == len(kept["row"]["marks"]["own"])
+
+
+def test_long_sessions_are_replayed_with_small_windows_too(mini: list[Any]) -> None:
+    assert small_window_cells(mini) == [], "eight turns are no long session"
+    path = Path(__file__).resolve().parents[2] / "recorded_sessions" / "queue-incident"
+    found = small_window_cells([(path, load_session(path))], ["gardener"])
+    assert [cell.name for cell in found] == [
+        f"queue-incident/gardener@default with {model}" for model in SMALL_WINDOWS
+    ]
+    assert len({cell.key for cell in found}) == len(SMALL_WINDOWS)
+
+
+def test_the_windows_are_those_of_the_models() -> None:
+    import litellm
+
+    for model, tokens in SMALL_WINDOWS.items():
+        assert litellm.get_model_info(model)["max_input_tokens"] in (tokens, tokens + 1)
 
 
 def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any]) -> None:
@@ -115,15 +145,24 @@ def test_code_that_cannot_change_a_figure_is_not_hashed(
     original.cache_clear()
 
 
+def test_words_about_code_are_not_hashed(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text('"""One thing."""\n\n\ndef f(a):\n    """Twice."""\n    return 2 * a  # of a\n', "utf-8")
+    before = code_of(path)
+    path.write_text('"""Another."""\n\ndef f(a):\n    return (2\n            * a)\n', "utf-8")
+    assert code_of(path) == before
+    path.write_text("def f(a):\n    return 3 * a\n", "utf-8")
+    assert code_of(path) != before
+
+
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with the small session only, whose results and pages are elsewhere."""
-    import shutil
-
     shutil.copytree(MINI, tmp_path / "recorded_sessions" / "mini")
     monkeypatch.setattr(run, "ROOT", tmp_path)
     monkeypatch.setattr(run, "KEPT", tmp_path / "build" / "cells")
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results" / "grid.json")
+    monkeypatch.setattr(run, "small_window_cells", lambda *_: [])
     monkeypatch.setattr(run, "PEER_PYTHON", tmp_path / "nothing")
     return tmp_path
 
@@ -131,25 +170,28 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_finished_cells_are_kept_and_not_run_again(
     sandbox: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--variant", "bag,gardener", "--budget", "300", "--parallel", "2"]
+    asked = ["--variant", "tail,gardener", "--budget", "300", "--parallel", "2"]
     assert run.main([*asked, "--list"]) == 0
     listed = capsys.readouterr().out
-    assert "2 cells, 0 of them done; 2 to run, about" in listed and "mini/bag@300" in listed
+    assert "2 cells, 0 of them done; 2 to run, about" in listed and "mini/tail@300" in listed
     # 300 is no budget of the full grid: give it one that is
     monkeypatch.setattr(grid_cells, "BUDGETS", (300,))
     assert run.main(asked) == 0
     value = json.loads((sandbox / "results" / "grid.json").read_text("utf-8"))
-    rows = {row["variant"]: row for row in value["rows"]}
-    assert set(rows) == {"bag", "gardener"}
+    rows = {cell["row"]["variant"]: cell["row"] for cell in value["cells"]}
+    assert set(rows) == {"tail", "gardener"}
     assert rows["gardener"]["history_tokens"] == 300
     assert rows["gardener"]["plans"] > 0 and rows["gardener"]["tokens_billed"] > 0
     assert "mini/stock@default" in value["missing"]
     assert value["provenance"]["tokenizer"] == "o200k_base"
     svg = (sandbox / "docs" / "images" / "pareto-tokens.svg").read_text("utf-8")
-    assert "<svg" in svg and "bag" in svg
+    assert "<svg" in svg and "tail" in svg
     monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
     assert run.main(asked) == 0
     assert "2 of them done; nothing to do" in capsys.readouterr().out
+    shutil.rmtree(sandbox / "build")
+    assert run.main([*asked, "--list"]) == 0
+    assert "2 of them done; nothing to do" in capsys.readouterr().out, "the committed cells tell as much"
 
 
 def test_a_failed_cell_is_named_and_the_others_are_kept(
@@ -165,18 +207,39 @@ def test_a_failed_cell_is_named_and_the_others_are_kept(
     assert "mini/none@default, failed: none broke" in capsys.readouterr().err
 
 
-def row(session: str, variant: str, budget: int | None, supported: int) -> dict[str, Any]:
-    return {"session": session, "variant": variant, "budget": budget, "recall": [10, 10, supported],
-            "distance": {"≤ 10": [0, 0, 0]}}  # fmt: skip
+def row(session: str, variant: str, budget: int | None, own: str, **more: Any) -> dict[str, Any]:
+    value = {
+        "session": session, "variant": variant, "budget": budget, "model": "gpt-4o",
+        "marks": {"own": own, "paraphrased": "02", "late": ""}, "carried": {"facts": "110", "lines": ""},
+        "main": [2, 2_000],
+    }  # fmt: skip
+    return {**value, **more}
 
 
-def test_means_weigh_sessions_alike_and_need_all_of_them() -> None:
-    rows = [row("a", "tail", 1, 2), row("b", "tail", 1, 6), row("a", "bag", 1, 9)]
+def test_what_is_compared_has_every_session() -> None:
+    rows = [row("b", "tail", 1, "222"), row("a", "tail", 1, "01"), row("a", "bag", 1, "2")]
     found = complete(rows)
     assert list(found) == [("tail", 1)]
-    assert mean_share(found["tail", 1]) == 40.0
-    assert mean_share(found["tail", 1], at=1) == 100.0
-    assert mean_share(found["tail", 1], "distance", "≤ 10") is None
+    assert [one["session"] for one in found["tail", 1]] == ["a", "b"], "in one order, so that pairs meet"
+
+
+def test_shares_are_of_all_items_and_a_present_probe_is_not_yet_supported() -> None:
+    rows = [row("a", "tail", 1, "012"), row("b", "tail", 1, "2")]
+    assert PROBES.count(rows) == (2, 4) and PROBES.share(rows).value == 50
+    assert FACTS.count(rows) == (4, 6) and PARAPHRASED.count(rows) == (2, 4) and LATE.count(rows) == (0, 0)
+    best = [row("a", "gardener", 1, "222"), row("b", "gardener", 1, "2")]
+    assert PROBES.above(best, rows).value == 50
+    assert FACTS.above(best, rows).value == 0
+
+
+def test_the_history_of_a_prompt_is_what_it_has_over_one_without() -> None:
+    floor = [row("a", "no-history", None, "0", main=[4, 2_000])]
+    assert past_tokens([row("a", "tail", 1, "0")], floor) == 500
+
+
+def test_chains_and_other_models_are_apart() -> None:
+    rows = [row("a", "tail", 1, "0"), row("chained", "tail", 1, "0"), row("a", "tail", 1, "0", model="gpt-4")]
+    assert ordinary(rows) == rows[:1]
 
 
 def test_a_row_stands_on_a_line_of_its_own() -> None:

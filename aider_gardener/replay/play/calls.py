@@ -80,7 +80,7 @@ class Calls:
         if kind == SUMMARY and self.asker is not None:
             answer = Answer(self.asked(self.asker, "summary", messages), None)
         else:
-            answer = self.recorded.answer(kind)
+            answer = self.recorded.answer(kind, messages)
         call = self.booked(turn, number, kind, name, messages, answer)
         self.made.append(call)
         if kind == SUMMARY:

@@ -78,13 +78,15 @@ def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequ
 class RecordedModel:
     """Replies of a session, handed out in order, keyed by turn and call within the turn.
 
-    `summaries` are the answers to aider's summarising prompts, in order; None gives placeholders.
+    `summaries` are the answers to aider's summarising prompts, in order; None gives placeholders. With
+    `summarise` set it answers them, from the messages of the call.
     `failure` holds the reason after the replay left its recording.
     """
 
     def __init__(self, session: Session, summaries: Sequence[str] | None = None) -> None:
         self.session = session
         self.summaries = summaries
+        self.summarise: Callable[[Sequence[Mapping[str, Any]]], str] | None = None
         self.turn = 0
         self.replies: list[SessionEvent] = []
         self.commits: list[SessionEvent] = []
@@ -107,8 +109,10 @@ class RecordedModel:
         """How many recorded replies of the turn nobody asked for."""
         return len(self.replies) - self.given
 
-    def answer(self, kind: str) -> Answer:
+    def answer(self, kind: str, messages: Sequence[Mapping[str, Any]] = ()) -> Answer:
         """The recorded answer to the next call of a kind in this turn."""
+        if kind == SUMMARY and self.summarise is not None:
+            return Answer(self.summarise(messages), None)
         if kind == SUMMARY:
             return self.next_summary()
         if kind == COMMIT:

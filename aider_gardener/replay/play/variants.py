@@ -5,43 +5,29 @@ The host's own ways come first, then baselines, which decide per past message wh
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction
-from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Filter, Messages
+from aider_gardener.replay.play.baselines import (
+    Replay,
+    first_and_newest,
+    last_ten_outputs,
+    newest,
+    nothing,
+    nothing_of_it,
+    rewriting,
+    with_filter,
+    with_search,
+    without_summaries,
+)
 from aider_gardener.settings import Settings, check_field, parse
-
-if TYPE_CHECKING:
-    from aider_gardener.replay.play.calls import Calls
-    from aider_gardener.replay.play.model import RecordedModel
-    from aider_gardener.replay.session.session import Session
 
 DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
-
-
-def nothing(runner: Replay) -> None:
-    """Change nothing."""
-
-
-class Replay(Protocol):
-    """What a variant sees of the replay that it prepares.
-
-    `messages_before_turn` is how many messages the chat held when the current turn began.
-    """
-
-    turn: int
-    messages_before_turn: int
-    session: Session
-    model: RecordedModel
-    compactions: list[Compaction]
-    calls: Calls
 
 
 @dataclass(frozen=True)
@@ -54,16 +40,6 @@ class Variant:
     prepare: Callable[[Replay], None] = nothing
     settings: Mapping[str, Any] | None = None
     summaries: bool = False
-
-
-def without_summaries(runner: Replay) -> None:
-    """The chat is never summarised, not at a mode switch either."""
-    from aider.coders.base_coder import Coder
-    from aider.history import ChatSummary
-
-    Coder.summarize_start = lambda self: None
-    Coder.summarize_end = lambda self: None
-    ChatSummary.summarize_all = lambda self, messages: messages
 
 
 def with_joined_summaries(runner: Replay) -> None:
@@ -153,54 +129,44 @@ def with_exchanges_closed(runner: Replay) -> None:
     Coder.run_one = run_and_close
 
 
-Sent = list[dict[str, Any] | None]
-"""What is sent for each past message: the message, another one, or None."""
+LEAD_CHARS = 2_400
+"""The length of the recorded summaries, in the median."""
 
-Rewrite = Callable[["Replay", Any, Messages], Sent]
-"""(runner, coder, past messages) to what is sent for each."""
+SPEAKER = re.compile(r"^# (?:USER|ASSISTANT)\n", re.MULTILINE)
+"""Begins a message in aider's summarising prompt."""
 
-OUTPUT_BEGINNING = "I ran this command:"
-"""How the host's message with a command's output begins."""
-
-MASKED = "I ran this command:\n\n{command}\n\nIts output is left out here."
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
 
 
-def with_filter(runner: Replay) -> None:
-    """Send what the program makes of the messages before this turn. UsageError if none is named."""
-    command = os.environ.get(COMMAND_VARIABLE, "")
-    if not command.strip():
-        raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
-    on_windows = os.name == "nt"  # where a backslash is part of a path
-    program = Filter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
-
-    def rewrite(runner: Replay, coder: Any, past: Messages) -> Sent:
-        return program.rewrite(past, coder.cur_messages[-1:]) if past else []
-
-    rewriting(rewrite)(runner)
+def with_leading_sentences(runner: Replay) -> None:
+    """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
+    summariser gives, at any limit."""
+    with_applied_summaries(runner)
+    runner.model.summarise = leading_sentences
 
 
-def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
-    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The first sentence of each message that is to be summarised, of the newest as many as fit."""
+    asked = str(messages[-1]["content"]) if messages else ""
+    left, kept = LEAD_CHARS, []
+    for said in reversed(SPEAKER.split(asked)):
+        sentence = SENTENCE_END.split(said.strip(), maxsplit=1)[0].strip()
+        if not sentence:
+            continue
+        left -= len(sentence) + 1
+        if left < 0:
+            break
+        kept.append(sentence)
+    return "\n".join(reversed(kept))
 
-    def prepare(runner: Replay) -> None:
-        without_summaries(runner)
-        from aider.coders.base_coder import Coder
 
-        format_chat_chunks = Coder.format_chat_chunks
+def as_orders(runner: Replay) -> None:
+    """Every prompt may recall what an order may: probes get no more than the real prompts of a session, most
+    of which are orders."""
+    from aider_gardener.gardener import gardener
+    from aider_gardener.recall.candidates import ORDINARY_SHARE
 
-        def rewritten(self: Any) -> Any:
-            chunks = format_chat_chunks(self)
-            both = [*chunks.done, *chunks.cur]
-            before = past_length(runner, chunks)
-            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
-            split = len(chunks.done)
-            chunks.done = [message for message in sent[:split] if message is not None]
-            chunks.cur = [message for message in sent[split:] if message is not None]
-            return chunks
-
-        Coder.format_chat_chunks = rewritten
-
-    return prepare
+    vars(gardener)["recall_part"] = lambda prompt: ORDINARY_SHARE
 
 
 def without_compressed_forms(runner: Replay) -> None:
@@ -215,97 +181,15 @@ def without_compressed_forms(runner: Replay) -> None:
     vars(archive)["compress_message"] = as_it_is
 
 
-def past_length(runner: Replay, chunks: Any) -> int:
-    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
-    before = runner.messages_before_turn
-    return before if before <= len(chunks.done) + len(chunks.cur) else 0
+def without_forms(runner: Replay) -> None:
+    """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
+    from aider_gardener.archive import archive
 
+    def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
+        return content
 
-def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
-    return [None] * len(past)
-
-
-def newest(runner: Replay, coder: Any, past: Messages) -> Sent:
-    """The newest messages that fit the history limit, beginning with one of the user's."""
-    count, left, first = coder.main_model.token_count, coder.summarizer.max_tokens, len(past)
-    for at in range(len(past) - 1, -1, -1):
-        left -= count([past[at]])
-        if left < 0:
-            break
-        if past[at]["role"] == "user":
-            first = at
-    return [message if at >= first else None for at, message in enumerate(past)]
-
-
-def without_older_outputs(past: Messages, keep: int) -> Sent:
-    """All messages, but of outputs of commands only the last `keep`; of the others the command."""
-    outputs = [at for at, m in enumerate(past) if m["content"].startswith(OUTPUT_BEGINNING)]
-    masked = set(outputs[: max(0, len(outputs) - keep)])
-    return [
-        {**message, "content": mask(message["content"])} if at in masked else message
-        for at, message in enumerate(past)
-    ]
-
-
-def mask(content: str) -> str:
-    """The note that stands for an output; never longer than it."""
-    command = content.removeprefix(OUTPUT_BEGINNING).strip().split("\n\nAnd got this output:")[0]
-    note = MASKED.format(command=command)
-    return note if len(note) < len(content) else content
-
-
-def last_ten_outputs(runner: Replay, coder: Any, past: Messages) -> Sent:
-    return without_older_outputs(past, 10)
-
-
-def three_outputs_once_full(runner: Replay, coder: Any, past: Messages) -> Sent:
-    """Outputs stay until the history passes its limit; then only the last three do."""
-    if coder.main_model.token_count(list(past)) <= coder.summarizer.max_tokens:
-        return list(past)
-    return without_older_outputs(past, 3)
-
-
-IDENTIFIER_OR_NUMBER = re.compile(r"[A-Za-z_][\w./:-]*[\w]|\d[\d.,:]*\d|\d")
-TELLING = re.compile(r"\d|_|[./:]\w|[a-z][A-Z]")
-"""What makes a word an identifier, a path or a number: a plain word has none of it."""
-
-BAG_HEAD = "Names and numbers of this chat so far:\n"
-
-
-def with_bag_for_past(runner: Replay) -> None:
-    """In place of the past stands a sorted list of its identifiers and numbers, the newest that fit."""
-    without_summaries(runner)
-    from aider.coders.base_coder import Coder
-
-    format_chat_chunks = Coder.format_chat_chunks
-
-    def bagged(self: Any) -> Any:
-        chunks = format_chat_chunks(self)
-        before = past_length(runner, chunks)
-        both = [*chunks.done, *chunks.cur]
-        text = bag(both[:before], self.summarizer.max_tokens, self.main_model.token_count)
-        answer = {"role": "assistant", "content": "Ok."}
-        chunks.done = [{"role": "user", "content": text}, answer] if text else []
-        chunks.cur = both[before:]
-        return chunks
-
-    Coder.format_chat_chunks = bagged
-
-
-def bag(past: Messages, limit: int, count: Callable[[str], int]) -> str:
-    """Identifiers, paths and numbers of the messages, sorted: the newest that fit `limit` tokens."""
-    found: dict[str, None] = {}
-    for message in reversed(past):
-        words = IDENTIFIER_OR_NUMBER.findall(message["content"])
-        found.update(dict.fromkeys(word for word in reversed(words) if TELLING.search(word)))
-    words, left = list(found), limit
-    while words:
-        text = BAG_HEAD + " ".join(sorted(words))
-        tokens = count(text)
-        if tokens <= left:
-            return text
-        words = words[: min(len(words) - 1, int(len(words) * left / tokens))]
-    return ""
+    without_compressed_forms(runner)
+    vars(archive)["line_form"] = as_it_is
 
 
 VARIANTS: Mapping[str, Variant] = {
@@ -316,14 +200,17 @@ VARIANTS: Mapping[str, Variant] = {
         Variant("stock", "aider as it is", with_joined_summaries),
         Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True),
         Variant("gardener", "aider with the gardener", settings={}),
+        Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
+        Variant("tail-search", "the newest, and a full-text search of the rest", with_search),
+        Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
         Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
-        Variant("clear3", "above the limit only the last 3 outputs", rewriting(three_outputs_once_full)),
-        Variant("filter", "another program rewrites the past (see replay.filtering)", with_filter),
-        Variant("bag", "the past's names and numbers, sorted, within the limit", with_bag_for_past),
+        Variant("filter", "another program rewrites the past, the newest of it", with_filter),
+        Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),
         Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
         Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
         Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
+        Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
         Variant("gardener-stable", "the gardener, parts by how long they rest", settings={"order": "stable"}),
         Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
     )

@@ -9,7 +9,7 @@ import pytest
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import Job, replay_all
-from aider_gardener.replay.play.variants import BAG_HEAD, bag, mask, variant_named, without_older_outputs
+from aider_gardener.replay.play.variants import LEAD_CHARS, leading_sentences, variant_named
 
 
 def test_settings_behind_a_plus_override_those_of_the_variant() -> None:
@@ -38,46 +38,15 @@ def test_what_cannot_be_meant_is_refused_in_one_line(name: str, said: str) -> No
     assert said in str(refused.value) and "\n" not in str(refused.value)
 
 
-def output(command: str, text: str) -> dict[str, str]:
-    return {
-        "role": "user",
-        "content": f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n{text}\n",
-    }
-
-
-def test_only_the_last_outputs_stay() -> None:
-    past = [output(f"make {n}", "line\n" * 40) for n in range(4)]
-    past.insert(2, {"role": "user", "content": "and now?"})
-    sent = without_older_outputs(past, 2)
-    assert [m["content"] for m in sent if m][2:] == [m["content"] for m in past[2:]]
-    assert "make 0" in sent[0]["content"] and "line" not in sent[0]["content"]  # type: ignore[index]
-    assert past[0]["content"].count("line") == 40, "the chat itself is untouched"
-
-
-def test_a_mask_is_never_longer_than_what_it_masks() -> None:
-    short = output("ls", "a")["content"]
-    assert len(mask(short)) <= len(short)
-
-
-def words(text: str) -> int:
-    return len(text.split())
-
-
-def test_a_bag_is_the_newest_names_and_numbers_sorted_within_the_limit() -> None:
-    past = [
-        {"role": "user", "content": "please set retry_limit to 48213 in src/app.py, thanks"},
-        {"role": "assistant", "content": "Done: maxRetries is 17 now."},
-    ]
-    head = words(BAG_HEAD)
-    assert bag(past, 100, words) == BAG_HEAD + "17 48213 maxRetries retry_limit src/app.py"
-    assert bag(past, head + 2, words) == BAG_HEAD + "17 maxRetries"
-    assert bag(past, head, words) == ""
-    assert bag([], 100, words) == ""
-
-
 MINI = Path(__file__).resolve().parents[2] / "data" / "sessions" / "mini"
 TIGHT = 300
-NAMES = ("bag", "gardener-no-compress", "gardener+recall_tokens=0+embedder=none")
+NAMES = (
+    "stock-lead",
+    "gardener-no-compress",
+    "gardener-no-forms",
+    "gardener-as-order",
+    "gardener+recall_tokens=0+embedder=none",
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,20 +56,40 @@ def results() -> dict[str, ReplayResult]:
     )
 
 
-def test_the_bag_stands_in_place_of_the_past_within_its_limit(results: dict[str, ReplayResult]) -> None:
-    bags = {sha for sha, text in results["bag"].texts.items() if text.startswith(BAG_HEAD)}
-    for call in results["bag"].main_calls():
-        past = [(sha, tokens) for sha, tokens, part in call.prompt if part == "done"]
-        assert len(past) in (0, 2) or call.turn == 4, (
-            "the edit of a reflected turn moves that turn's own messages"
-        )
-        assert sum(tokens for sha, tokens in past if sha in bags) <= TIGHT + 10
-    assert bags
-
-
 def test_without_compressors_no_compressed_form_is_shown(results: dict[str, ReplayResult]) -> None:
     assert any(event.by == "plan" for event in results["gardener-no-compress"].compactions)
     assert not [text for text in results["gardener-no-compress"].texts.values() if "; whole: g" in text]
+
+
+def test_without_forms_nothing_is_cut_to_a_line(results: dict[str, ReplayResult]) -> None:
+    found = results["gardener-no-forms"]
+    assert any(event.by == "plan" for event in found.compactions)
+    shown = {swap.after for swap in found.swaps}
+    assert shown <= {"full", "hidden"} and "hidden" in shown
+    whole = {swap.after for swap in results["gardener+recall_tokens=0+embedder=none"].swaps}
+    assert whole & {"compressed", "line"}, "the gardener itself shows some of them shorter here"
+
+
+def test_as_an_order_a_question_recalls_less(results: dict[str, ReplayResult]) -> None:
+    def recalled(name: str) -> int:
+        return sum(len(one.text) for one in results[name].quoted)
+
+    assert 0 <= recalled("gardener-as-order") < recalled("gardener-no-compress")
+
+
+def test_a_lead_summary_has_the_first_sentences_of_the_newest_messages() -> None:
+    asked = "# USER\nFix the lock. It hangs.\n# ASSISTANT\nThe lock waits for ever:\nsee a.py\n# USER\n\n"
+    messages = [{"content": "Summarize."}, {"content": asked}]
+    assert leading_sentences(messages) == "Fix the lock.\nThe lock waits for ever:"
+    long = "".join(f"# USER\n{number} {'x' * 200}. More.\n" for number in range(40))
+    found = leading_sentences([{"content": long}])
+    assert LEAD_CHARS - 250 < len(found) <= LEAD_CHARS and found.splitlines()[-1].startswith("39 ")
+
+
+def test_a_lead_summary_takes_the_place_of_the_history(results: dict[str, ReplayResult]) -> None:
+    llm = [event for event in results["stock-lead"].compactions if event.by == "llm"]
+    assert llm and all(event.applied and event.tokens_after < event.tokens_before for event in llm)
+    assert not [said for said in results["stock-lead"].notices if "placeholder" in said]
 
 
 def test_settings_in_the_name_reach_the_gardener_and_the_provenance(results: dict[str, ReplayResult]) -> None:
