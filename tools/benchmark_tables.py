@@ -17,7 +17,7 @@ from dominance_table import dominance
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
 from rest_table import rest
-from session_tables import handled, maps, public, retrieval, several
+from session_tables import handled, maps, overlap, public, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -198,6 +198,9 @@ SECTIONS: dict[str, Section] = {
     "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
     "several": Section(
         "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
+    ),
+    "overlap": Section(
+        "overlap.json", "python -m bench.overlap", by_command(overlap, "python -m bench.overlap")
     ),
     "public": Section("public-longmemeval.json", POOLED, by_command(public, POOLED)),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),

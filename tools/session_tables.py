@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import table
+from pages import NOTHING, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import several as pieces_found
 from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.handled import totals
 from bench.maps import COST_HEAD, LOSS_HEAD, cost_cells, loss_cells
+from bench.overlap import SETS
 from bench.retrieval import sums
 
 Value = Mapping[str, Any]
@@ -101,6 +102,21 @@ def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> It
     yield from table(
         [head, *limits], [[name, *map(pieces_found.cell, found)] for name, found in rows.items()]
     )
+
+
+def overlap(value: Value) -> Iterator[str]:
+    """A row for all sessions, then one each: what each set of questions shares with what it asks about."""
+    rows = [["all", *(set_cell(value["all"][name]) for name in SETS)]]
+    rows += [[session, *(set_cell(of[name]) for name in SETS)] for session, of in value["sessions"].items()]
+    yield from table(["session", *SETS], rows)
+    yield ""
+
+
+def set_cell(of: Value) -> str:
+    """Questions, their shares in the turn and beside the answer, and how many share nothing."""
+    if not of["questions"]:
+        return NOTHING
+    return f"{of['questions']}; {of['turn']:.0%}; {of['beside']:.0%}; {of['nothing_shared']}"
 
 
 def share(part: float, whole: float) -> str:
