@@ -8,7 +8,7 @@ holds eight of each session's probes asked again in other words. Prompts are wha
 every older turn whose facts its reply uses again: nobody wrote these to be looked up.
 
 Nothing is replayed, so it is not known which files stood in a prompt: a fact that stands in any file of the
-session or in any earlier code block of a reply is not counted as remembered.
+session, in its path or in any earlier code block of a reply is not counted as remembered.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ RESULTS = Path(__file__).with_name("results") / "overlap.json"
 FORMAT = 1
 PARAPHRASED = "paraphrased.json"
 SETS = ("probes", "paraphrased", "prompts")
-CODE_BLOCK = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+CODE_BLOCK = re.compile(r"(?:^.*\n)?^```[\s\S]*?(?:^```|\Z)", re.MULTILINE)
+"""A block of code with the line above it, which names its file."""
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,14 @@ def of_prompts(session: Session) -> Iterator[Asked]:
 
 
 def facts_of_files(session: Session) -> set[str]:
-    """The facts of all files that the session begins with or that somebody else writes in it."""
-    texts = [event.text for event in session.of_kind("file")]
-    for path in sorted(session.repo0.rglob("*")) if session.repo0 else ():
-        if path.is_file() and path.stat().st_size <= LARGEST_FILE:
-            texts.append(path.read_bytes().decode("utf-8", "replace"))
+    """The facts in all files that the session begins with or that others write in it, and in their paths."""
+    texts = [f"{event.path}\n{event.text}" for event in session.of_kind("file")]
+    root = session.repo0
+    if root is not None:
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and path.stat().st_size <= LARGEST_FILE:
+                texts.append(path.relative_to(root).as_posix())
+                texts.append(path.read_bytes().decode("utf-8", "replace"))
     return set(facts_in("\n".join(texts)).facts)
 
 

@@ -70,22 +70,23 @@ def test_a_share_is_taken_of_the_turn_and_of_what_stands_beside_the_answer() -> 
 
 
 def test_a_prompt_needs_the_older_turns_whose_facts_its_reply_uses_again(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("in_the_file = 1\n", encoding="utf-8")
+    (tmp_path / "a_module.py").write_text("in_the_file = 1\n", encoding="utf-8")
+    settled = "Settle port_number, in_the_file, a_module.py, by_editor, typed_again."
     turns = [
-        ("/ask begin", "Settle port_number, in_the_file, by_editor, typed_again.\n```\nin_a_block = 2\n```"),
+        ("/ask begin", f"{settled}\n\nof_block.py\n```\nin_a_block = 2\n```"),
         ("a note on other_fact", "noted"),
         ("go on", "said_lately"),
         ("well", "yes"),
-        ("/ask finish typed_again", "port_number in_the_file by_editor in_a_block typed_again other_fact"),
+        ("/ask finish typed_again", f"{settled} in_a_block of_block.py other_fact b_module.py"),
         ("/run ls", "said_lately"),
     ]
     whole = session(*turns, repo0=tmp_path)
-    edited = SessionEvent(kind="file", turn=4, path="b.py", text="by_editor = 3")
+    edited = SessionEvent(kind="file", turn=4, path="b_module.py", text="by_editor = 3")
     found = list(of_prompts(replace(whole, events=(*whole.events, edited))))
     assert found == [
         Asked("finish typed_again", 1, ("port_number",)),
         Asked("finish typed_again", 2, ("other_fact",)),
-    ], "what stands in files or code, or was typed just now, needs no memory; a command asks nothing"
+    ], "files, their paths, code blocks and what is typed now need no memory; a command asks nothing"
 
 
 def test_a_new_chat_remembers_nothing() -> None:
