@@ -71,13 +71,13 @@ def test_a_share_is_taken_of_the_turn_and_of_what_stands_beside_the_answer() -> 
 
 def test_a_prompt_needs_the_older_turns_whose_facts_its_reply_uses_again(tmp_path: Path) -> None:
     (tmp_path / "a_module.py").write_text("in_the_file = 1\n", encoding="utf-8")
-    settled = "Settle port_number, in_the_file, a_module.py, by_editor, typed_again."
+    settled = "Settle port_number, in_the_file, a_module.py, by_editor, b_module.py, typed_again."
     turns = [
         ("/ask begin", f"{settled}\n\nof_block.py\n```\nin_a_block = 2\n```"),
         ("a note on other_fact", "noted"),
         ("go on", "said_lately"),
         ("well", "yes"),
-        ("/ask finish typed_again", f"{settled} in_a_block of_block.py other_fact b_module.py"),
+        ("/ask finish typed_again", f"{settled} in_a_block of_block.py other_fact"),
         ("/run ls", "said_lately"),
     ]
     whole = session(*turns, repo0=tmp_path)
