@@ -59,14 +59,14 @@ format: $(INSTALLED)
 	$(BIN)/python -m ruff format .
 
 # Every recorded session under every variant and budget, resumable; BENCH_FLAGS=--list says what is left to do.
-# Then whether the default does harm: bench.dominance, which goes on where it was, too.
+# Then whether the default does harm: bench.dominance, which goes on where it was, too. Then all that quotes them.
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.grid.run $(BENCH_FLAGS)
+	$(BIN)/python -m bench.dominance $(filter --list,$(BENCH_FLAGS))
 ifeq ($(findstring --list,$(BENCH_FLAGS)),)
-	$(BIN)/python -m bench.handled
-	$(BIN)/python -m bench.retrieval
-	$(BIN)/python -m bench.dominance
 	$(BIN)/python tools/benchmark_tables.py
+	$(BIN)/python tools/readme_table.py
+	$(BIN)/python tools/proposal_tables.py
 endif
 
 # New figures for the regression gate, after a change that is meant to alter them.

@@ -1,11 +1,12 @@
 """Whether the default does harm: the gardener beside stock-fixed and stock, session by session.
 
-    python -m bench.dominance [SESSION...] [--parallel N] [--json FILE]
+    python -m bench.dominance [SESSION...] [--parallel N] [--json FILE] [--list]
 
 Each recorded session is replayed with the limits of the model that its meta line names, then all of them in
-one chat, then each as a plain chat. Finished replays are kept with those of `make bench` and not run again as
-long as nothing that they depend on has changed. The table is printed and, without sessions named, stored in
-bench/results; it is a report: a missed goal does not change the exit status.
+one chat, then each as a plain chat. Finished replays are kept with those of `make bench`, and each row of the
+results with a hash of what it depends on: nothing is run again as long as that is the same. The table is
+printed and, without sessions named, stored in bench/results; it is a report: a missed goal does not change
+the exit status.
 """
 
 from __future__ import annotations
@@ -48,12 +49,18 @@ class Compared:
     half: str
     cells: tuple[Cell, ...]
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """Of each variant's replay, what it depends on."""
+        return {cell.variant: cell.key for cell in self.cells}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     parser.add_argument("--json", type=Path, help="where the results go")
+    parser.add_argument("--list", action="store_true", help="say what would be run")
     options = parser.parse_args(argv)
     return run.ended("bench.dominance", lambda: work(options))
 
@@ -62,10 +69,16 @@ def work(options: argparse.Namespace) -> int:
     recorded = find_paths([RECORDED])
     paths = find_paths(options.sessions) if options.sessions else recorded
     found = list(compared(paths, halves_of([*recorded, *paths]), options.parallel))
-    todo = [cell for one in found for cell in one.cells if run.kept(cell) is None]
+    before = committed()
+    todo = [
+        cell for one in found if known(one, before) is None for cell in one.cells if run.kept(cell) is None
+    ]
     print(f"{len(todo)} of {len(found) * len(VARIANTS)} replays to run", file=sys.stderr)
+    if options.list:
+        print("\n".join(cell.name for cell in todo) or "up to date")
+        return 0
     run.run_all(todo, options.parallel)
-    value = collected(found)
+    value = collected(found, before)
     target = options.json or (None if options.sessions else RESULTS)
     if target and value["rows"]:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -120,11 +133,27 @@ def in_order(chain: Sequence[Cell], *, whole: bool) -> tuple[Cell, ...]:
     return tuple(replace(cell, session=f"{cell.session}-{cell.session_sha256[:8]}") for cell in ordered)
 
 
-def collected(found: Sequence[Compared]) -> dict[str, Any]:
+def committed() -> Mapping[str, Any]:
+    """The results file as it is; without rows where there is none."""
+    return run.read(RESULTS) or {"rows": (), "provenance": {}}
+
+
+def known(one: Compared, before: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The row of a comparison in former results, if it is still what its replays would give."""
+    of = (one.kind, one.session)
+    rows = (row for row in before["rows"] if (row["kind"], row["session"]) == of and one.cells)
+    return next((row for row in rows if row.get("keys") == one.keys), None)
+
+
+def collected(found: Sequence[Compared], before: Mapping[str, Any]) -> dict[str, Any]:
     """The value of the results file: a row for each comparison all of whose replays are there."""
-    rows, notes, missing = [], [], []
+    rows, missing = [], []
     common: dict[str, Any] = {}
     for one in found:
+        former = known(one, before)
+        if former is not None:
+            rows.append(former)
+            continue
         kept = {cell.variant: run.kept(cell) for cell in one.cells}
         there = {variant: value for variant, value in kept.items() if value is not None}
         name = f"{one.session} as a {one.kind} chat" if one.kind == PLAIN else one.session
@@ -133,18 +162,19 @@ def collected(found: Sequence[Compared]) -> dict[str, Any]:
             continue
         rows.append({
             "kind": one.kind, "session": one.session, "half": one.half, "model": one.cells[0].model,
-            "turns": one.cells[0].turns,
+            "turns": one.cells[0].turns, "keys": one.keys,
+            "notes": [
+                f"{name}, {RIVAL}: {said}" for said in there[RIVAL]["notices"] if "summary answers" in said
+            ],
             "variants": {variant: figures(there[variant]["row"]) for variant in VARIANTS},
         })  # fmt: skip
-        notes += [f"{name}, {RIVAL}: {said}" for said in there[RIVAL]["notices"] if "summary answers" in said]
         common = common or {
             name: value for name, value in there[GARDENER]["provenance"].items() if name not in OF_THE_MODEL
         }
     return {
         "format": FORMAT,
         "kind": "dominance",
-        "provenance": common,
-        "notes": notes,
+        "provenance": common or before["provenance"],
         "missing": missing,
         "rows": rows,
     }

@@ -194,8 +194,12 @@ SECTIONS: dict[str, Section] = {
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
     "rest": Section("rest.json", "python -m bench.rest", by_command(rest, "python -m bench.rest")),
     "peers": Section("peers.json", "make bench-peers", peers),
-    "handled": Section("handled.json", "make bench", by_command(handled, "python -m bench.handled")),
-    "retrieval": Section("retrieval.json", "make bench", by_command(retrieval, "python -m bench.retrieval")),
+    "handled": Section(
+        "handled.json", "python -m bench.handled", by_command(handled, "python -m bench.handled")
+    ),
+    "retrieval": Section(
+        "retrieval.json", "python -m bench.retrieval", by_command(retrieval, "python -m bench.retrieval")
+    ),
     "several": Section(
         "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
     ),

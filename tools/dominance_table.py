@@ -46,11 +46,12 @@ def dominance(value: Value) -> Iterator[str]:
         yield ""
         missed += sum(len(misses(variants)) for _, variants in rows)
         cells += GOALS * len(rows)
-    for note in value["notes"]:
+    notes = [note for row in value["rows"] for note in row["notes"]]
+    for note in notes:
         yield f"- {note}"
     if value["missing"]:
         yield f"- Not measured: {', '.join(value['missing'])}."
-    if value["notes"] or value["missing"]:
+    if notes or value["missing"]:
         yield ""
     yield f"{MISS} marks a cell that misses its goal: {missed} of {cells} do."
     yield ""

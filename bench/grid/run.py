@@ -30,6 +30,7 @@ from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
 from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
+from bench.provenance import of_other_code
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
@@ -59,7 +60,10 @@ def work(options: argparse.Namespace) -> int:
     done = len(wanted) - len(todo)
     print(f"{len(wanted)} cells, {done} of them done; {estimate(todo, options.parallel)}")
     if options.list:
-        print("\n".join(cell.name for cell in todo))
+        print("\n".join(cell.name for cell in todo) or "up to date")
+        older = list(of_other_code())
+        if older:
+            print("\nOther results, made by the code of another commit:", *older, sep="\n  ")
         return 0
     failed = run_all(todo, options.parallel)
     keep_results(everything)

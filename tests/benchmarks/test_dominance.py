@@ -141,15 +141,24 @@ def test_all_kinds_of_rows_are_measured_kept_and_printed(
     ]  # fmt: skip
     assert all(set(row["variants"]) == set(VARIANTS) for row in value["rows"])
     assert value["missing"] == [] and value["provenance"] == {"aider": "0.86.2"}
-    assert len(value["notes"]) == 5 and value["notes"][-1].startswith(
-        "small as a plain chat, stock-fixed: 2 summary"
-    )
+    notes = [note for row in value["rows"] for note in row["notes"]]
+    assert len(notes) == 5 and notes[-1].startswith("small as a plain chat, stock-fixed: 2 summary")
     assert (project / "cells" / "small" / "gardener@deepinfra-microsoft-phi-4@default.json").is_file()
     out = capsys.readouterr().out
     assert "### Sessions as plain chats" in out and "marks a cell that misses its goal" in out
     monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished replay was run again"))
     assert dominance.main(["--parallel", "2"]) == 0
     assert "0 of 15 replays to run" in capsys.readouterr().err
+    shutil.rmtree(project / "cells")
+    assert dominance.main(["--list"]) == 0
+    assert "up to date" in capsys.readouterr().out, "the results know on what each row depends"
+    before = json.loads(dominance.RESULTS.read_text("utf-8"))
+    for one in before["rows"]:
+        one["keys"]["gardener"] = "of other code"
+    dominance.RESULTS.write_text(json.dumps(before), "utf-8")
+    assert dominance.main(["--list"]) == 0
+    out, err = capsys.readouterr()
+    assert "15 of 15 replays to run" in err and "mini/gardener@default" in out
 
 
 def test_a_named_session_is_printed_and_the_kept_results_stay(

@@ -18,11 +18,11 @@ def figures(facts: int, usd: float) -> dict[str, Any]:
 
 def row(kind: str, name: str, half: str, facts: int = 5, usd: float = 1.0) -> dict[str, Any]:
     variants = {"gardener": figures(facts, usd), "stock-fixed": figures(5, 1.0), "stock": figures(10, 3.0)}
-    return {"kind": kind, "session": name, "half": half, "model": "gpt-4o", "variants": variants}
+    return {"kind": kind, "session": name, "half": half, "model": "gpt-4o", "variants": variants, "notes": []}
 
 
 def shown(*rows: dict[str, Any], **besides: Any) -> list[str]:
-    return list(dominance({"rows": list(rows), "notes": [], "missing": [], **besides}))
+    return list(dominance({"rows": list(rows), "missing": [], **besides}))
 
 
 def cells(line: str) -> list[str]:
@@ -56,5 +56,5 @@ def test_a_cost_that_is_higher_is_marked_where_it_is() -> None:
 
 
 def test_what_was_not_measured_and_what_is_weak_is_said() -> None:
-    text = "\n".join(shown(row(CHAIN, "2 sessions", ""), notes=["a placeholder"], missing=["shop"]))
+    text = "\n".join(shown({**row(CHAIN, "2 sessions", ""), "notes": ["a placeholder"]}, missing=["shop"]))
     assert "- a placeholder\n- Not measured: shop.\n" in text

@@ -2,48 +2,104 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import proposal_tables
 import pytest
 from pages import BadResults
-from proposal_tables import bills, ratio, with_part
+from proposal_tables import PAGE, short, wanted, with_part
+
+BUDGETED = ("gardener", "gardener-as-order", "tail-search", "tail")
+PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-no-forms")
+PAGE_TEXT = "\n".join(
+    f"<!-- {name} -->\nold\n<!-- /{name} -->" for name in ("discarded", "evidence", "sure", "parts")
+)
 
 
-def row(**changed: Any) -> dict[str, Any]:
-    prices = {"cached": {"usd": 1.234}, "uncached": {"usd": 2.0}}
-    values = {
-        "session": "a-session",
-        "variant": "stock",
-        "tokens_billed": 1_234_567,
-        "llm_compactions": 2,
-        "llm_discarded": 3,
-        "plan_compactions": 0,
-        "llm_seconds": 12.3,
-        "recall": {"asked": 10, "supported": 4},
-        "costs": [prices],
-    }
-    return values | changed
+def row(session: str, variant: str, budget: int | None, own: str, usd: float) -> dict[str, Any]:
+    return {
+        "session": session, "variant": variant, "budget": budget, "model": "gpt-4o",
+        "marks": {"own": own, "paraphrased": "2", "late": ""}, "carried": {"facts": "110", "lines": ""},
+        "tokens_billed": 1_234_567, "usd": {"OpenAI": [usd, 2.0]},
+        "llm": [2, 3] if variant == "stock-fixed" else [0, 5],
+    }  # fmt: skip
 
 
-def test_a_bill_has_what_was_measured() -> None:
-    text = bills({"summaries": [row(), row(variant="an-ablation")], "totals": [row(session="all")]})
-    assert "| a-session | `stock` | 1,234,567 | $1.23 | $2.00 | 5, 2 | 0 | 12 | 4 of 10 |" in text
-    assert "an-ablation" not in text
-    assert text.splitlines()[-1].startswith("| all |")
+def value(*besides: dict[str, Any]) -> dict[str, Any]:
+    rows = []
+    for session in ("a", "b"):
+        rows += [
+            row(session, name, None, "2222", 1.0)
+            for name in (*PARTS, "gardener", "gardener-as-order", "stock")
+        ]
+        rows += [row(session, name, 8_000, "2200", 2.0) for name in BUDGETED]
+        rows.append(row(session, "stock-fixed", None, "2000", 4.0))
+    return {"format": 1, "kind": "grid", "cells": [{"row": one} for one in [*rows, *besides]]}
 
 
-def test_the_ratio_is_that_of_the_compress_command() -> None:
-    text = "\n\n".join(f"The part number {n} explains a detail of the topic {n * 3}." * 3 for n in range(40))
-    assert "gardener compress" in ratio(text) and ratio(text).rstrip().endswith("%.")
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "grid.json"
+    path.write_text(json.dumps(value()), "utf-8")
+    monkeypatch.setattr(proposal_tables, "RESULTS", path)
+    return path
+
+
+def cells(text: str, begins: str) -> list[str]:
+    found = next(line for line in text.splitlines() if line.startswith(f"| {begins}"))
+    return [cell.strip() for cell in found[2:-2].split(" | ")]
+
+
+def test_what_is_paid_for_and_thrown_away_comes_first(results: Path) -> None:
+    text = wanted(PAGE_TEXT)
+    assert cells(text, "`stock` ")[1:] == ["10", "0", "2,469,134", "2.00", "8 of 8", "4 of 6"]
+    assert cells(text, "`stock-fixed`")[1:] == ["10", "4", "2,469,134", "8.00", "2 of 8", "4 of 6"]
+
+
+def test_the_evidence_is_at_one_budget_but_for_its_first_line(results: Path) -> None:
+    text = wanted(PAGE_TEXT)
+    assert cells(text, "gardener, its own budget")[3] == "8 of 8"
+    assert cells(text, "gardener  ")[3] == "4 of 8"
+    assert cells(text, "tail-search")[3] == "4 of 8"
+
+
+def test_differences_have_intervals(results: Path) -> None:
+    found = cells(wanted(PAGE_TEXT), "gardener – stock-fixed")
+    assert found[3].startswith("+25 (") and found[5] == "0.50 (0.50 to 0.50)"
+    assert cells(wanted(PAGE_TEXT), "gardener-no-recall")[1].startswith("+0 (")
 
 
 def test_a_part_is_put_between_its_marks_and_nowhere_else() -> None:
-    page = "above\n<!-- bills -->\nold\n<!-- /bills -->\nbelow\n"
-    assert with_part(page, "bills", "new\n") == page.replace("old", "new")
+    page = "above\n<!-- sure -->\nold\n<!-- /sure -->\nbelow\n"
+    assert with_part(page, "sure", "new\n") == page.replace("old", "new")
     with pytest.raises(BadResults):
-        with_part("no marks", "bills", "new\n")
+        with_part("no marks", "sure", "new\n")
 
 
-def test_the_page_is_up_to_date_and_short() -> None:
+def test_the_short_form_is_what_the_product_makes_of_the_page() -> None:
+    made = short(PAGE.read_text("utf-8"))
+    tokens, before = (int(word.replace(",", "")) for word in made.split(": ")[1].split()[:3:2])
+    assert 0 < tokens < 0.7 * before and len(made) < 0.8 * len(PAGE.read_text("utf-8"))
+    assert "gardener compress" in made
+
+
+def test_what_is_stale_long_or_not_measured_is_told(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE_TEXT + "\n" + "more words\n" * 200, "utf-8")
+    monkeypatch.setattr(proposal_tables, "PAGE", page)
+    monkeypatch.setattr(proposal_tables, "SHORT", tmp_path / "short.md")
+    said = list(proposal_tables.faults())
+    assert len(said) == 3 and "a table is not what" in said[0] and "short.md is not what" in said[1]
+    assert "it may have 200" in said[2]
+    proposal_tables.write()
+    assert [one for one in proposal_tables.faults() if "it may have" not in one] == []
+    results.write_text(json.dumps({"format": 1, "kind": "grid", "cells": []}), "utf-8")
+    assert "stock is not measured on all sessions: make bench" in next(iter(proposal_tables.faults()))
+
+
+def test_the_pages_are_up_to_date_and_short() -> None:
     assert list(proposal_tables.faults()) == []
