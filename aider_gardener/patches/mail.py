@@ -93,7 +93,7 @@ def parse_mail(name: str, text: str) -> PatchMail:
         for key, value in FIELD.findall(part)
         if key in keys
     }
-    missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
+    missing = [key for key in MAIL_FIELDS if not fields.get(key)]
     if missing or not mark:
         raise PatchError(f"{name} lacks {', '.join(missing) or 'the line --- below its text'}")
     subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.adapters.aider.seams import SEAMS
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.mail import PatchMail
 from patch_series.diff import changes
 
 RESULTS = Path("bench") / "results" / "patches.json"
-TABLES = ("patches", "tests")
+TABLES = ("patches", "tests", "replay")
 
 
 def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
@@ -21,6 +22,7 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
     tables = {"patches": patch_table(mails), "tests": test_table(mails, measured)}
+    tables["replay"] = replay_table(measured)
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
         before, _, rest = text.partition(begin)
@@ -37,18 +39,23 @@ def patch_table(mails: Iterable[PatchMail]) -> str:
 
 
 def patch_row(patch: PatchMail) -> list[str]:
-    """A patch's row: host lines apart from tests and from the generated library."""
+    """A patch's row: aider's lines apart from tests."""
     changed = changes(patch.text)
-    own = [c for c in changed if not c.path.startswith(("tests/", "aider/gardener/"))]
-    library = [c for c in changed if c.path.startswith("aider/gardener/")]
+    own = [c for c in changed if not c.path.startswith("tests/")]
     tests = [c for c in changed if c.path.startswith("tests/")]
     lines = f"+{sum(c.added for c in own)} −{sum(c.removed for c in own)}"
     lines += f", tests +{sum(c.added for c in tests)}"
-    if library:
-        lines += f", library +{sum(c.added for c in library):,}"
     needs = ", ".join(f"{number:04d}" for number in patch.needs) or "–"
     link = f"[{patch.number:04d}]({patch.name})"
-    return [link, patch.subject, patch.fields["Evidence"], lines, needs, patch.fields["Seam"]]
+    return [link, patch.subject, patch.fields["Evidence"], lines, needs, seams_of(patch)]
+
+
+def seams_of(patch: PatchMail) -> str:
+    """The seams that aider-gardener leaves alone once this patch and those before it are in aider, from the
+    table of seams; of a fix what is noted of it."""
+    name = patch.name.removesuffix(".patch")
+    retired = [seam.path for seam in SEAMS if seam.calls and max(seam.retired_by) == name]
+    return ", ".join(retired) or patch.fields.get("Seam", "none")
 
 
 def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
@@ -61,6 +68,14 @@ def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
     head = ("after", "its own tests", "fail before", "pass after", "all tests: passed", "failed", "lost")
     rows = ([name.removesuffix(".patch"), *ending(own.get(name), current.get(name))] for name in names)
     return table(head, rows)
+
+
+def replay_table(measured: Mapping[str, Any]) -> str:
+    """The prompts of each side of `tools/patches_replay.py`, and of how many seams they were made."""
+    sides = measured.get("replay", {}).get("sides", {})
+    head = ("side", "what", "prompts", "compacted", "different", "from those of", "seams")
+    keys = ("what", "prompts", "compacted", "different", "as in", "seams")
+    return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
 
 
 def prefix_digest(patches: Sequence[PatchMail]) -> str:

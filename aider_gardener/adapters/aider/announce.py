@@ -18,9 +18,7 @@ from aider_gardener.settings import Settings
 def announce(coder: HostCoder) -> None:
     """One line that tells what the gardener does in this chat; none where it is off. A setting that cannot be
     used is told here, and the gardener stays off."""
-    if coder.__dict__.get(link.SUB_CODER) or (
-        ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None
-    ):
+    if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
         return
     try:
         settings = link.settings_of(coder)
