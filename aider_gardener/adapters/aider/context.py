@@ -38,6 +38,12 @@ class GardenerContext:
     def __init__(self, stock: HostContext, settings: Settings | None = None) -> None:
         self.stock, self.settings = stock, settings
 
+    def announcements(self, coder: HostCoder) -> list[str]:
+        with Guard(coder):
+            if self.settings is not None and (line := announce.line(coder)):  # else the seam says it
+                return [line]
+        return []
+
     def join(self, coder: HostCoder, from_coder: HostCoder | None = None) -> None:
         with Guard(coder):
             handed = chat.Handed()
@@ -48,8 +54,6 @@ class GardenerContext:
                 if handed.gardener is not None and not from_coder.done_messages:
                     coder.done_messages = []  # cleared, and restored from aider's history file
             chat.take_over(coder, from_coder, handed)
-            if from_coder is None and self.settings is not None:
-                announce.announce(coder)
 
     @contextmanager
     def turn(self, coder: HostCoder, user_message: str) -> Iterator[None]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -112,10 +115,12 @@ def test_a_coder_with_another_provider_has_no_gardener(
     assert not link.is_sub(coder)
 
 
-def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stock) -> None:
+def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stock, tmp_path: Path) -> None:
     coder = drive().coder
-    coder.context = GardenerContext(stock, Settings(recall_tokens=7))
+    coder.context = GardenerContext(stock, Settings(recall_tokens=7, store=str(tmp_path / "archive")))
     assert link.settings_of(coder).recall_tokens == 7
+    assert coder.context.announcements(coder)[0].startswith("gardener on: ")
+    assert GardenerContext(stock).announcements(coder) == []
 
 
 @pytest.mark.parametrize(
@@ -163,6 +168,9 @@ def test_the_life_of_a_message_is_the_same_with_fewer_seams(whole: Path) -> None
 
 
 OWN_WAY = """
+import ast
+import inspect
+import re
 import sys
 from aider.main import main
 options = ["history_tokens=4000", "recall_tokens=0", f"store={sys.argv[1]}"]
@@ -177,6 +185,7 @@ from aider_gardener.adapters.aider.install import in_force
 gardener = link.gardener_of(coder)
 print("settings", gardener.state.settings.history_tokens, gardener.state.settings.recall_tokens)
 print("seams", in_force(), hasattr(type(coder), "gardener"))
+coder.show_announcements()
 coder.commands.cmd_clear("")
 """
 
@@ -190,3 +199,13 @@ def test_aider_finds_the_provider_by_its_entry_point_and_replaces_nothing(
     assert "settings 4000 0" in out
     assert "seams 0 False" in out
     assert "gardener on: history up to 4,000 tokens" in out
+
+
+def test_the_gardener_has_each_method_of_the_interface() -> None:
+    text = "".join(patch.diffs.get("aider/context.py", "") for patch in SERIES.patches)
+    wanted = dict(re.findall(r"^\+    def (\w+)(\(self.*\)):$", text, re.M))
+    for name, parameters in wanted.items():
+        function: Any = ast.parse(f"def f{parameters}: pass").body[0]
+        given = [argument.arg for argument in function.args.args]
+        assert list(inspect.signature(getattr(GardenerContext, name)).parameters) == given
+    assert {"tend", "take_in", "add", "shrink", "announcements"} < wanted.keys()
