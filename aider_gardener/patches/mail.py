@@ -14,9 +14,10 @@ FILE_NAME = re.compile(r"(?P<number>\d{4})-(?P<slug>[a-z0-9-]+)\.patch")
 FIELD = re.compile(r"^([A-Z][A-Za-z-]+): (.*)$", re.M)
 MAIL_FIELDS = ("From", "Date", "Subject")
 BODY_FIELDS = ("Forwarded", "Last-Update")
-"""Fields of DEP-3, the last paragraph of the body: `git am` puts them into the commit."""
+"""Fields of DEP-3, the last paragraph of the body: `git am` puts them into the commit. No fix has them."""
 NOTE_FIELDS = ("Seam", "Evidence", "Needs")
-"""Fields of ours, below the `---`: `git am` leaves them out. Needs: numbers of other patches."""
+"""Fields of ours, below the `---`: `git am` leaves them out. Needs: numbers of other patches. No fix has
+them, because a fix is sent as it stands; what is to be said of it stands in fixes.yml."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def parse_mail(name: str, text: str) -> PatchMail:
         for key, value in FIELD.findall(part)
         if key in keys
     }
-    missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
+    missing = [key for key in MAIL_FIELDS if not fields.get(key)]
     if missing or not mark:
         raise PatchError(f"{name} lacks {', '.join(missing) or 'the line --- below its text'}")
     subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes, diffstat, edit, new_file
+from patch_series.readme import notes_on_fixes, patch_table
 
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.git import apply, copied
@@ -48,3 +50,13 @@ def test_lines_are_counted_by_file() -> None:
     ]  # fmt: skip
     with pytest.raises(PatchError, match="not a diff"):
         changes("words\n")
+
+
+def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
+    notes = notes_on_fixes(SERIES.folder.parent)
+    assert notes.keys() == {patch.slug for patch in FIXES}
+    for patch, row in zip(FIXES, patch_table(FIXES, notes).splitlines()[2:], strict=True):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
+    with pytest.raises(PatchError, match=r"neither 0001-.* nor fixes\.yml"):
+        patch_table(FIXES, {})

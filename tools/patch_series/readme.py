@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.mail import PatchMail
 from patch_series.diff import changes
 
 RESULTS = Path("bench") / "results" / "patches.json"
+NOTES = Path("patches") / "fixes.yml"
 TABLES = ("patches", "tests")
 
 
@@ -20,7 +23,7 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
-    tables = {"patches": patch_table(mails), "tests": test_table(mails, measured)}
+    tables = {"patches": patch_table(mails, notes_on_fixes(root)), "tests": test_table(mails, measured)}
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
         before, _, rest = text.partition(begin)
@@ -31,13 +34,20 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     return text
 
 
-def patch_table(mails: Iterable[PatchMail]) -> str:
+def notes_on_fixes(root: Path) -> dict[str, dict[str, str]]:
+    """`evidence` and `seam` of each fix by its slug: their mails are sent, so these stand beside them."""
+    notes: dict[str, dict[str, str]] = yaml.safe_load((root / NOTES).read_text("utf-8"))
+    return notes
+
+
+def patch_table(mails: Iterable[PatchMail], notes: Mapping[str, Mapping[str, str]]) -> str:
     head = ("patch", "what it does", "evidence", "lines", "needs", "seam it retires")
-    return table(head, (patch_row(mail) for mail in mails))
+    return table(head, (patch_row(mail, notes.get(mail.slug, {})) for mail in mails))
 
 
-def patch_row(patch: PatchMail) -> list[str]:
-    """A patch's row: host lines apart from tests and from the generated library."""
+def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
+    """A patch's row: host lines apart from tests and from the generated library. What no notes say is in
+    the mail's fields. Raises PatchError when it is in neither."""
     changed = changes(patch.text)
     own = [c for c in changed if not c.path.startswith(("tests/", "aider/gardener/"))]
     library = [c for c in changed if c.path.startswith("aider/gardener/")]
@@ -48,7 +58,10 @@ def patch_row(patch: PatchMail) -> list[str]:
         lines += f", library +{sum(c.added for c in library):,}"
     needs = ", ".join(f"{number:04d}" for number in patch.needs) or "–"
     link = f"[{patch.number:04d}]({patch.name})"
-    return [link, patch.subject, patch.fields["Evidence"], lines, needs, patch.fields["Seam"]]
+    evidence, seam = (notes.get(key.lower()) or patch.fields.get(key, "") for key in ("Evidence", "Seam"))
+    if not (evidence and seam):
+        raise PatchError(f"neither {patch.name} nor {NOTES.name} says its evidence and seam")
+    return [link, patch.subject, evidence, lines, needs, seam]
 
 
 def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
