@@ -45,6 +45,7 @@ docs-site: build/docs-venv/.installed
 test-upstream: $(INSTALLED)
 	$(BIN)/python tools/upstream_tests.py
 	$(BIN)/python tools/patch_tests.py own
+	$(BIN)/python tools/patch_form.py
 
 # All of aider's tests after every prefix of the patch series: long, and taken up again where it was stopped.
 test-patches: $(INSTALLED)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from made_tree import SERIES
+from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes
-from patch_series.readme import seams_of
+from patch_series.readme import notes_of, patch_table, seams_of
 
 from aider_gardener.errors import PatchError
 
@@ -52,3 +52,13 @@ def test_the_interface_and_each_patch_on_it_stay_small() -> None:
     assert not any(
         "aider_gardener" in line for patch in ours for line in patch.text.splitlines() if line[:1] == "+"
     )
+
+
+def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
+    notes = notes_of(SERIES.folder.parent)
+    assert notes.keys() == {patch.slug for patch in SERIES.patches}
+    for patch, row in zip(FIXES, patch_table(FIXES, notes).splitlines()[2:], strict=True):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
+    with pytest.raises(PatchError, match=r"notes\.yml does not say the evidence of 0001-"):
+        patch_table(FIXES, {})

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from aider_gardener.adapters.aider.seams import SEAMS
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.mail import PatchMail
 from patch_series.diff import changes
 
 RESULTS = Path("bench") / "results" / "patches.json"
+NOTES = Path("patches") / "notes.yml"
 TABLES = ("patches", "tests", "replay")
 
 
@@ -21,7 +24,7 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
-    tables = {"patches": patch_table(mails), "tests": test_table(mails, measured)}
+    tables = {"patches": patch_table(mails, notes_of(root)), "tests": test_table(mails, measured)}
     tables["replay"] = replay_table(measured)
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
@@ -33,13 +36,19 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     return text
 
 
-def patch_table(mails: Iterable[PatchMail]) -> str:
+def notes_of(root: Path) -> dict[str, dict[str, str]]:
+    """`evidence` of each patch by its slug, and `seam` of a fix: mails are sent, these stand beside them."""
+    notes: dict[str, dict[str, str]] = yaml.safe_load((root / NOTES).read_text("utf-8"))
+    return notes
+
+
+def patch_table(mails: Iterable[PatchMail], notes: Mapping[str, Mapping[str, str]]) -> str:
     head = ("patch", "what it does", "evidence", "lines", "needs", "seam it retires")
-    return table(head, (patch_row(mail) for mail in mails))
+    return table(head, (patch_row(mail, notes.get(mail.slug, {})) for mail in mails))
 
 
-def patch_row(patch: PatchMail) -> list[str]:
-    """A patch's row: aider's lines apart from tests."""
+def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
+    """A patch's row: aider's lines apart from tests. Raises PatchError where no notes say its evidence."""
     changed = changes(patch.text)
     own = [c for c in changed if not c.path.startswith("tests/")]
     tests = [c for c in changed if c.path.startswith("tests/")]
@@ -47,15 +56,17 @@ def patch_row(patch: PatchMail) -> list[str]:
     lines += f", tests +{sum(c.added for c in tests)}"
     needs = ", ".join(f"{number:04d}" for number in patch.needs) or "–"
     link = f"[{patch.number:04d}]({patch.name})"
-    return [link, patch.subject, patch.fields["Evidence"], lines, needs, seams_of(patch)]
+    if not notes.get("evidence"):
+        raise PatchError(f"{NOTES.name} does not say the evidence of {patch.name}")
+    return [link, patch.subject, notes["evidence"], lines, needs, notes.get("seam") or seams_of(patch)]
 
 
 def seams_of(patch: PatchMail) -> str:
     """The seams that aider-gardener leaves alone once this patch and those before it are in aider, from the
-    table of seams; of a fix what is noted of it."""
+    table of seams."""
     name = patch.name.removesuffix(".patch")
     retired = [seam.path for seam in SEAMS if seam.calls and max(seam.retired_by) == name]
-    return ", ".join(retired) or patch.fields.get("Seam", "none")
+    return ", ".join(retired) or "none"
 
 
 def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:

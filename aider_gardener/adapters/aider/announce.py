@@ -22,8 +22,8 @@ def announce(coder: HostCoder) -> None:
 
 
 def line(coder: HostCoder) -> str:
-    """What the gardener does in this chat; "" where it is off. A setting that cannot be used is told here, and
-    the gardener stays off."""
+    """What the gardener does in this chat; "" where it is off. A setting that cannot be used is told here,
+    and the gardener stays off."""
     if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
         return ""
     try:
