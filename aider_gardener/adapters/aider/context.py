@@ -28,6 +28,9 @@ REACHES_OUT = (
     " give it on the command line"
 )
 
+BY_SEAMS = ("ask_for_originals", "commit_context", "map_refresh")
+"""Settings whose places in aider have no call of a provider, so that only `install` gives them effect."""
+
 
 class GardenerContext:
     """The gardener in the place of `stock`, aider's own provider. `settings` None: those of `install`, or of
@@ -152,8 +155,8 @@ def token_rows(gardener: Gardener) -> list[tuple[int, str, str]]:
 def make(**options: str) -> GardenerContext:
     """What aider makes of `--context-provider gardener`, given its `--context-option`s: settings by name.
 
-    Raises ValueError for an option that there is not or whose value cannot be used, and for one that reaches
-    out of the repository and does not stand on the command line.
+    Raises ValueError for an option that there is not, that has no effect or whose value cannot be used,
+    and for one that reaches out of the repository and does not stand on the command line.
     """
     from aider.context import SummaryProvider
 
@@ -161,6 +164,8 @@ def make(**options: str) -> GardenerContext:
     for name, value in options.items():
         if name not in fields:
             raise ValueError(f"the context provider gardener has no option {name}")
+        if name in BY_SEAMS:
+            raise ValueError(f"context option {name} has an effect only in aider-gardener: use that command")
         if fields[name] in REACHING and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
             raise ValueError(REACHES_OUT.format(name=name))
         given[variable(name)] = value

@@ -129,6 +129,7 @@ def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stoc
         ({"recall": "0"}, "no option recall"),
         ({"recall_tokens": "many"}, "RECALL_TOKENS"),
         ({"store": "/elsewhere"}, "command line"),
+        ({"map_refresh": "cold"}, "only in aider-gardener"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(
