@@ -45,12 +45,14 @@ docs-site: build/docs-venv/.installed
 test-upstream: $(INSTALLED)
 	$(BIN)/python tools/upstream_tests.py
 	$(BIN)/python tools/patch_tests.py own
+	$(BIN)/python tools/patch_form.py
 
 # All of aider's tests after every prefix of the patch series: long, and taken up again where it was stopped.
 test-patches: $(INSTALLED)
 	$(BIN)/python tools/patch_tests.py prefixes
 
-# Two recorded sessions on the whole series without a run-time patch, and on the fixes with `install()`.
+# Two recorded sessions on aider with the fixes and with the whole series: by aider's own summaries, with every
+# seam, with those that the series leaves, and with none. All prompts must be the same.
 patches-replay: $(INSTALLED)
 	$(BIN)/python tools/patches_replay.py
 

@@ -13,19 +13,38 @@ SERIES = read_series()
 FIXES = [patch for patch in SERIES.patches if patch.is_fix]
 
 
-def installed_tree(folder: Path, series: Series = SERIES) -> Tree:
-    """Something like site-packages, with aider as it was installed here."""
+def installed_tree(folder: Path, series: Series = SERIES, version: str = "") -> Tree:
+    """Something like site-packages, with aider as it was installed here, or as if of another version."""
     spec = importlib.util.find_spec("aider")
     assert spec is not None and spec.origin is not None
     packages = Path(spec.origin).parent.parent
     root = folder / "site-packages"
-    (root / f"aider_chat-{importlib.metadata.version('aider-chat')}.dist-info").mkdir(parents=True)
+    version = version or importlib.metadata.version("aider-chat")
+    (root / f"aider_chat-{version}.dist-info").mkdir(parents=True)
     for path in ["aider/__init__.py", *series.upstream.files]:
         if path.startswith("aider/") and not path.startswith("aider/website/"):
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((packages / path).read_bytes())
     return tree_at(root)
+
+
+def newer_tree(folder: Path) -> Tree:
+    """aider as a later version may be: other version, all lines further down, changes beside the patches'."""
+    tree = installed_tree(folder, version="0.86.3.dev1")
+    for path in contents(tree.root):
+        text = (tree.root / path).read_text("utf-8")
+        (tree.root / path).write_text("# A line of the newer version\n" * 7 + text, "utf-8", newline="")
+    rewrite(tree, "aider/history.py", "min_split = 4", "min_split = 5")
+    rewrite(tree, "aider/commands.py", "Added {num_lines}", "Added all {num_lines}")
+    return tree
+
+
+def rewrite(tree: Tree, path: str, old: str, new: str) -> None:
+    """Change the one place of a file where the old words stand."""
+    text = (tree.root / path).read_text("utf-8")
+    assert text.count(old) == 1
+    (tree.root / path).write_text(text.replace(old, new), "utf-8", newline="")
 
 
 def contents(root: Path) -> dict[str, bytes]:

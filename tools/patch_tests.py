@@ -3,8 +3,9 @@
 `own` (the default) applies every patch alone with what it needs, and runs the tests that it brings twice:
 with only its tests applied they must fail, with all of it they must pass. `prefixes` runs the whole of
 tests/basic as released and after each prefix of the series: what passed must pass, and the tests brought so
-far too. What was run already on the same files is taken from build/patches. Exit 0 when all is as it must
-be, 1 when not, 2 when a run could not be carried out.
+far too. What was run already on the same files is taken from build/patches. Aider is the release of UPSTREAM,
+and the results are recorded; with --source it is any checkout, such as aider's main branch, and they are only
+printed. Exit 0 when all is as it must be, 1 when not, 2 when a run could not be carried out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ import upstream_tests
 from patch_series.readme import prefix_digest
 from upstream_tests import Outcomes, Run, RunFailed
 
+from aider_gardener.errors import GardenerError, PatchError
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
@@ -56,23 +58,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("what", nargs="?", default="own", choices=("own", "prefixes"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
+    parser.add_argument("--upto", metavar="N", help="the patches from the first to this one only")
+    parser.add_argument("--source", type=Path, metavar="DIR", help="aider's checkout (default: its release)")
     options = parser.parse_args(argv)
-    series = read_series(ROOT / "patches")
     try:
+        series = read_series(ROOT / "patches")
+        series = replace(series, patches=tuple(series.chosen(upto=options.upto)))
         with tempfile.TemporaryDirectory(prefix="aider-patches-", ignore_cleanup_errors=True) as folder:
-            bench = Bench(series, Path(folder), options.jobs)
+            bench = Bench(series, Path(folder), options.jobs, options.source)
             return own(bench) if options.what == "own" else prefixes(bench)
-    except RunFailed as error:
+    except (RunFailed, GardenerError) as error:
         print(f"patch tests: {error}", file=sys.stderr)
         return 2
 
 
 class Bench:
-    """Aider's source as released, and a place to run tests in copies of it."""
+    """Aider's source, as released or a checkout, and a place to run tests in copies of it."""
 
-    def __init__(self, series: Series, folder: Path, jobs: int) -> None:
+    def __init__(self, series: Series, folder: Path, jobs: int, checkout: Path | None = None) -> None:
         self.series, self.folder, self.jobs = series, folder, jobs
-        self.source = unpack(upstream_tests.fetch(), folder / "released")
+        self.is_release = checkout is None
+        self.source = source_of(checkout, folder / "pristine")
+        self.digest = "" if self.is_release else digest_of(self.source)
         self.tree = tree_at(self.source)
         self.pristine = self.tree.read_all(series.paths())
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -84,7 +91,7 @@ class Bench:
 
     def outcomes(self, job: Job) -> Outcomes:
         files = self.files(job)
-        cache = CACHE / f"{key(files, job.tests)}.json"
+        cache = CACHE / f"{key(files, job.tests, self.digest)}.json"
         if cache.exists():
             kept: dict[str, str] = json.loads(cache.read_text("utf-8"))
             return kept
@@ -109,12 +116,28 @@ class Bench:
 
     def brought(self, patch: PatchMail) -> tuple[str, ...]:
         """The names of the tests that a patch adds, as pytest takes them."""
+        before, after = self.tests_around(patch)
+        return tuple(sorted(after - before))
+
+    def renamed(self, patch: PatchMail) -> set[str]:
+        """The names of tests that are gone after a patch: it expects something else of them."""
+        before, after = self.tests_around(patch)
+        return before - after
+
+    def tests_around(self, patch: PatchMail) -> tuple[set[str], set[str]]:
+        """The tests of the modules that a patch touches, before it and after it."""
         needed = needs(self.series, patch)
-        after = with_patches(self.pristine, needed, self.tree)
-        before = with_patches(self.pristine, [p for p in needed if p is not patch], self.tree)
+        files = [with_patches(self.pristine, row, self.tree) for row in (needed[:-1], needed)]
         paths = [path for path in patch.diffs if path.startswith("tests/basic/test_")]
-        names = (names_of_tests(path, after[path]) - names_of_tests(path, before[path]) for path in paths)
-        return tuple(sorted(name for found in names for name in found))
+        before, after = (set().union(*(names_of_tests(path, row[path]) for path in paths)) for row in files)
+        return before, after
+
+    def record(self, part: str, rows: Mapping[str, Any]) -> None:
+        """Keep the results of the release; rows of the series' other patches stay as they were."""
+        if self.is_release:
+            kept = json.loads(RESULTS.read_text("utf-8")).get(part, {}) if RESULTS.exists() else {}
+            names = {"as released", *os.listdir(ROOT / "patches")}
+            record(part, {name: row for name, row in {**kept, **rows}.items() if name in names})
 
 
 class PatchedRun(Run):
@@ -131,17 +154,21 @@ class PatchedRun(Run):
 
 def own(bench: Bench) -> int:
     """Each patch alone: its tests fail before it and pass after it."""
-    jobs, expected = [], {}
+    jobs, expected, wrong = [], {}, 0
     for patch in bench.series.patches:
-        tests, needed = bench.brought(patch), tuple(needs(bench.series, patch))
+        try:
+            tests, needed = bench.brought(patch), tuple(needs(bench.series, patch))
+        except PatchError as error:  # it, or one that it needs, does not fit this aider
+            print(f"  {patch.number:04d}: {error}")
+            wrong += 1
+            continue
         if not tests:
             raise RunFailed(f"{patch.name} brings no test")
         for name, only, wanted in (("before", patch, {"failed", "error"}), ("after", None, {"passed"})):
             jobs.append(Job(f"{patch.number:04d}-{name}", needed, tests, only))
             expected[jobs[-1].name] = wanted
     found = bench.run(jobs)
-    wrong = 0
-    rows: dict[str, dict[str, int]] = {patch.name: {} for patch in bench.series.patches}
+    rows: dict[str, dict[str, int]] = {job.patches[-1].name: {} for job in jobs}
     for job in jobs:
         ended = [ending(found[job.name], test) for test in job.tests]
         as_they_must = [outcome in expected[job.name] for outcome in ended]
@@ -154,7 +181,7 @@ def own(bench: Bench) -> int:
         row["failed before" if job.tests_only_of else "passed after"] = as_they_must.count(True)
     total = sum(row["tests"] for row in rows.values())
     print(f"{len(rows)} patches, {total} tests of their own; {wrong} do not end as they must")
-    record("own", rows)
+    bench.record("own", rows)
     return 1 if wrong else 0
 
 
@@ -162,7 +189,7 @@ def prefixes(bench: Bench) -> int:
     """All of aider's tests after each prefix of the series; each result is recorded as it comes."""
     patches = bench.series.patches
     first = [0, len(patches), sum(patch.is_fix for patch in patches)]  # what tells most
-    order = [*first, *(number for number in range(len(patches)) if number not in first)]
+    order = dict.fromkeys([*first, *range(len(patches))])
     jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in order]
     released = bench.outcomes(jobs[0])
     rows: dict[str, Any] = {}
@@ -173,16 +200,17 @@ def prefixes(bench: Bench) -> int:
             after = job.patches[-1].name if job.patches else "as released"
             rows[after] = prefix_row(bench, job, released, future.result())
             print(f"{after}: {rows[after]}", flush=True)
-            record("prefixes", rows)
+            bench.record("prefixes", rows)
     return 1 if any(row["lost"] for row in rows.values()) else 0
 
 
 def prefix_row(bench: Bench, job: Job, released: Outcomes, outcomes: Outcomes) -> dict[str, Any]:
     """How many tests ended how, and those that passed as released, or are new, and do not pass."""
     brought = {test for patch in job.patches for test in bench.brought(patch)}
-    expected = {name for name, outcome in released.items() if outcome == "passed"} | brought
+    renamed = {test for patch in job.patches for test in bench.renamed(patch)}
+    expected = {name for name, outcome in released.items() if outcome == "passed"} - renamed | brought
     missing = sorted(name for name in expected if outcomes.get(name) != "passed")
-    lost = [name for name in missing if not passes_alone(bench, job, name)]
+    lost = [name for name in missing if name not in outcomes or not passes_alone(bench, job, name)]
     for name in missing:
         verdict = "" if name in lost else ", but passes alone: unsteady"
         print(f"  {job.name}: {name}: {outcomes.get(name, 'not run')}{verdict}")
@@ -225,6 +253,33 @@ def ending(outcomes: Outcomes, test: str) -> str:
     return outcomes.get(test) or outcomes.get(test.partition("::")[0], "not run")
 
 
+def source_of(checkout: Path | None, folder: Path) -> Path:
+    """A copy of aider's source with its basic tests: of a checkout, else as released.
+
+    Raises RunFailed when the checkout is none, or the release cannot be had.
+    """
+    if checkout is None:
+        return unpack(upstream_tests.fetch(), folder)
+    for needed in ("aider/coders/base_coder.py", "tests/basic"):
+        if not (checkout / needed).exists():
+            raise RunFailed(f"{checkout} is no source tree of aider: there is no {needed} in it")
+    for name in WANTED:
+        if (checkout / name).is_dir():
+            shutil.copytree(checkout / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif (checkout / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(checkout / name, folder / name)
+    return folder
+
+
+def digest_of(source: Path) -> str:
+    """Names a source by all of its files."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in source.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(source).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
 def unpack(package: Path, folder: Path) -> Path:
     """Unpack aider's source with its basic tests."""
     with tarfile.open(package) as archive:
@@ -260,9 +315,10 @@ def finish(run: Run) -> dict[str, str]:
     return found
 
 
-def key(files: Mapping[str, str | None], tests: Sequence[str]) -> str:
-    """What a run depends on: the package, the locked environment, how tests run, the files, the tests."""
-    parts = [upstream_tests.baseline_key(tests), *tests]
+def key(files: Mapping[str, str | None], tests: Sequence[str], source: str = "") -> str:
+    """What a run depends on: the package or the checkout given, the locked environment, how tests run, the
+    files, the tests."""
+    parts = [upstream_tests.baseline_key(tests), source, *tests]
     parts += [f"{path}\0{text}" for path, text in sorted(files.items()) if text is not None]
     return hashlib.sha256("\1".join(parts).encode()).hexdigest()[:20]
 

@@ -1,47 +1,75 @@
-"""Compare the prompts of the patch series with those of the gardener that patches aider at run time.
+"""Compare the prompts of what is really shipped: aider with the patch series and the gardener beside it.
 
-Replays recorded sessions twice with the same settings: once on aider with the fixes of the series and this
-package's `install()`, once on aider with the whole series, in which nothing is replaced at run time. Every
-prompt is written out, and the files are compared byte by byte. Exit 0 when all are the same, 1 when not.
+Replays recorded sessions with the same settings on aider's source: with the fixes alone, and with the whole
+series, which has calls of a context provider. Every prompt is written out, and the files are compared byte by
+byte. `interface` must send what `stock` sends: aider's own summaries do not change by it. `fewer`, with only
+those seams that the series does not retire, and `provider`, with none, must send what `installed` sends, with
+all of them. Exit 0 when all are the same, 1 when not, 2 when a replay could not be carried out.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from patch_series.library import PACKAGE
 from patch_tests import record, unpack, write_files
 from upstream_tests import RunFailed, fetch
 
+import aider_gardener
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.state import with_patches
 from aider_gardener.patches.tree import tree_at
+from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.replay.play.jobs import Job, job_value
 from aider_gardener.replay.play.sandbox import environment
+from aider_gardener.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("queue-incident", "ledger-api")
-SIDES = ("installed", "patched")
 LIMIT_SECONDS = 1_800
+SEAMS_FILE = "seams"
+"""In a replay's folder: how many seams of aider were in force."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A way to have a history tended: on the whole series or the fixes alone, by a variant of the replay, and
+    with these settings. `as_in`: the side whose prompts these must be."""
+
+    name: str
+    what: str
+    variant: str
+    whole: bool
+    as_in: str = ""
+
+
+SIDES = (
+    Side("stock", "the fixes; aider's summaries", "stock", whole=False),
+    Side("interface", "the whole series; aider's summaries", "stock", whole=True, as_in="stock"),
+    Side("installed", "the fixes and install()", "gardener", whole=False),
+    Side("fewer", "the whole series and install()", "gardener", whole=True, as_in="installed"),
+    Side("provider", "the whole series and its option", "gardener", whole=True, as_in="installed"),
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Replay, compare, print; see the module's text for the exit codes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("sessions", nargs="*", default=list(SESSIONS), help="names of recorded sessions")
-    parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)  # how this calls itself
+    parser.add_argument("--side", help=argparse.SUPPRESS)  # how this calls itself
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.job:
-        return replay(options.side, options.job)
+        return replay(options.side, Path(options.job))
     try:
         with tempfile.TemporaryDirectory(prefix="patches-replay-", ignore_cleanup_errors=True) as folder:
             return compare(Path(folder), options.sessions)
@@ -51,83 +79,129 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def compare(folder: Path, sessions: Sequence[str]) -> int:
-    """Make both trees, replay on both, compare what was dumped."""
+    """Replay on every side, compare what was dumped, print and record a row for each."""
     series = read_series(ROOT / "patches")
-    dumps = {}
+    dumped: dict[str, Mapping[str, bytes]] = {}
+    rows = {}
     for side in SIDES:
-        tree = make_tree(series, folder / side, side)
-        dumps[side] = folder / f"prompts-{side}"
+        tree = make_tree(series, folder / side.name, side)
         for session in sessions:
-            run(side, tree, dumps[side], session)
-    first, second = (prompts(dumps[side]) for side in SIDES)
-    different = sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
-    print(f"{len(first)} and {len(second)} prompts, {len(different)} of them differ")
-    for name in different[:10]:
-        print(f"  {name}")
-    result = {"prompts": len(first), "different": len(different), "sessions": sorted(sessions)}
-    record("replay", result)
-    return 1 if different or not first else 0
+            seams = run(side, tree, folder / f"prompts-{side.name}", session)
+        found = dumped[side.name] = prompts(folder / f"prompts-{side.name}")
+        wanted = dumped[side.as_in or side.name]
+        different = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
+        rows[side.name] = {
+            "what": side.what,
+            "prompts": len(found),
+            "compacted": sum(NOTE_HEAD.partition(";")[0].encode() in text for text in found.values()),
+            "different": len(different),
+            "as in": side.as_in,
+            "seams": seams,
+        }
+        for name in different[:10]:
+            print(f"  {side.name}: {name}")
+    print(f"{'':10} {'prompts':>8} {'compacted':>10} {'different':>10} {'as in':>10} {'seams':>6}")
+    for name, row in rows.items():
+        print(
+            f"{name:10} {row['prompts']:8} {row['compacted']:10} {row['different']:10} {row['as in']:>10}"
+            f" {row['seams']:6}"
+        )
+    record("replay", {"sessions": sorted(sessions), "sides": rows})
+    same = all(row["prompts"] and not row["different"] for row in rows.values())
+    return 0 if same else 1
 
 
-def make_tree(series: Series, folder: Path, side: str) -> Path:
-    """aider's source with the fixes, and for the patched side with the chain too."""
+def make_tree(series: Series, folder: Path, side: Side) -> Path:
+    """aider's source with the fixes, or with the whole series."""
     source = unpack(fetch(), folder)
     tree = tree_at(source)
-    patches = [patch for patch in series.patches if side == "patched" or patch.is_fix]
+    patches = [patch for patch in series.patches if side.whole or patch.is_fix]
     write_files(source, with_patches(tree.read_all(series.paths()), patches, tree))
-    if side == "patched":  # the model's tokenizer, which the patches leave to an extra
-        shutil.copytree(
-            PACKAGE / "recall" / "data", source / "aider" / "gardener" / "recall" / "data", dirs_exist_ok=True
-        )
     return source
 
 
-def run(side: str, tree: Path, dump: Path, session: str) -> None:
-    """Replay in a process of its own that finds this aider before the installed one."""
-    job = Job(ROOT / "recorded_sessions" / session, "gardener", probes=(), dump_dir=dump)
+def with_entry_points(folder: Path) -> Path:
+    """A folder that tells Python of this package's entry points as its installation does."""
+    found = folder / f"aider_gardener-{aider_gardener.__version__}.dist-info"
+    found.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    _, _, rest = text.partition('[project.entry-points."aider.context_providers"]\n')
+    lines = rest.partition("\n\n")[0].replace('"', "")
+    (found / "entry_points.txt").write_text(f"[aider.context_providers]\n{lines}\n", "utf-8")
+    (found / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: aider-gardener\nVersion: {aider_gardener.__version__}\n", "utf-8"
+    )
+    return folder
+
+
+def run(side: Side, tree: Path, dump: Path, session: str) -> int:
+    """Replay in a process of its own that finds this aider before the installed one; returns how many seams
+    of aider were in force."""
+    job = Job(ROOT / "recorded_sessions" / session, side.variant, probes=(), dump_dir=dump)
     folder = tree.parent / f"work-{session}"
     (folder / "home").mkdir(parents=True)
     value = job_value(job, folder, folder / "result.json")
     (folder / "job.json").write_text(json.dumps(value), "utf-8")
-    paths = [str(tree), str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
+    told = with_entry_points(tree.parent / "entry-points")
+    paths = [str(tree), str(told), str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
     environ = {**environment(folder / "home", os.environ), "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, str(Path(__file__)), "--side", side, "--job", str(folder / "job.json")]
+    command = [sys.executable, str(Path(__file__)), "--side", side.name, "--job", str(folder / "job.json")]
     try:
         done = subprocess.run(command, env=environ, capture_output=True, timeout=LIMIT_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise RunFailed(f"the replay of {session}, {side}, took longer than {LIMIT_SECONDS} s") from error
+        raise RunFailed(
+            f"the replay of {session}, {side.name}, took longer than {LIMIT_SECONDS} s"
+        ) from error
     if done.returncode:
         words = "\n".join(done.stderr.decode("utf-8", "replace").strip().splitlines()[-8:])
-        raise RunFailed(f"the replay of {session}, {side}, ended with {done.returncode}: {words}")
-    print(f"patches replay: {session}, {side}: done", flush=True)
+        raise RunFailed(f"the replay of {session}, {side.name}, ended with {done.returncode}: {words}")
+    print(f"patches replay: {session}, {side.name}: done", flush=True)
+    return int((folder / SEAMS_FILE).read_text("utf-8"))
 
 
-def replay(side: str, job: str) -> int:
-    """One side: replay a session with the variant `gardener`, in this process."""
+def replay(side: str, job: Path) -> int:
+    """One side: replay a session, in this process, and note how many seams were in force."""
     import aider
 
     if not (Path(aider.__file__).parents[1] / "pyproject.toml").is_file():
         print(f"aider came from {aider.__file__}, which is not the patched source", file=sys.stderr)
         return 2
-    if side == "patched":
-        take_the_gardener_inside()
+    from aider_gardener.adapters.aider.install import in_force
+
+    if side == "provider":
+        use_the_provider()
     from aider_gardener.replay.play.worker import main as work
 
-    return work([job])
+    runner: Any = importlib.import_module("aider_gardener.replay.play.runner")
+    end, seams = runner.uninstall, job.parent / SEAMS_FILE
+    seams.write_text("0", "utf-8")
+
+    def count_and_end() -> None:
+        seams.write_text(str(in_force()), "utf-8")
+        end()
+
+    runner.uninstall = count_and_end
+    return work([str(job)])
 
 
-def take_the_gardener_inside() -> None:
-    """Have the replay give its settings to aider's own gardener: nothing of aider is replaced."""
-    import aider.gardener.host.link as link
-    from aider.gardener.settings import Settings
+def use_the_provider() -> None:
+    """Have the replay give its settings to the provider that aider finds by its entry point, as its command
+    line would; nothing of aider is replaced."""
+    from aider_gardener.adapters.aider import link
 
-    import aider_gardener
+    def configure(settings: Settings | None = None) -> None:
+        chosen = settings or Settings()
+        from aider.coders.base_coder import Coder
+        from aider.context import make_provider
 
-    def configure(settings: object = None) -> None:
-        link.state.settings = Settings(**vars(settings)) if settings is not None else None
+        given = {field.name: getattr(chosen, field.name) for field in fields(Settings)}
+        default = vars(Settings())
+        options = [f"{name}={value}" for name, value in given.items() if value != default[name]]
+        Coder.context = make_provider("gardener", options)
+        Coder.gardener = property(link.gardener_of)  # how the replay looks at what the gardener did
         link.state.background = False
 
-    aider_gardener.install = configure  # the replay's own doing, not aider's
+    aider_gardener.install = configure
     aider_gardener.uninstall = link.state.close
 
 

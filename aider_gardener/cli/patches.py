@@ -56,7 +56,8 @@ def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check(series: Series, tree: Tree, chosen: Sequence[PatchMail], as_json: bool) -> None:
     """Say which patches a tree has and whether the others apply; exit 1 when it is not a known tree.
 
-    Known is aider as released with patches of the series, no change of them interrupted. Changes nothing.
+    Known is aider as released with patches of the series, no change of them interrupted. In another tree,
+    such as a clone of aider's main branch, each patch is tried all the same. Changes nothing.
     """
     from aider_gardener.patches.check import checkup
 

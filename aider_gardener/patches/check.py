@@ -10,7 +10,7 @@ from aider_gardener.errors import PatchError
 from aider_gardener.patches.change import known_state
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series
-from aider_gardener.patches.state import State, would_apply
+from aider_gardener.patches.state import State, state_of, would_apply
 from aider_gardener.patches.swap import is_interrupted
 from aider_gardener.patches.tree import Tree
 
@@ -60,7 +60,10 @@ class Report:
 
 
 def checkup(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> Report:
-    """Look at the tree. Never raises for what is wrong with it: the report says so."""
+    """Look at the tree. Never raises for what is wrong with it: the report says so.
+
+    Each patch is tried on a tree that is not the release too, such as a clone of aider's main branch.
+    """
     problem, rows = "", []
     state: State | None = None
     if is_interrupted(tree.root):
@@ -70,12 +73,21 @@ def checkup(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> Report:
             state = known_state(series, tree)
         except PatchError as error:
             problem = str(error)
+            state = readable_state(series, tree)
     for patch in chosen:
         found = standing(series, tree, state, patch) if state else UNKNOWN
         rows.append((patch, found))
         if found == FAILS:
             problem = problem or f"{patch.name} does not apply to this tree"
     return Report(tree, tuple(rows), problem)
+
+
+def readable_state(series: Series, tree: Tree) -> State | None:
+    """The state of a tree that is not known; None where even its files cannot be read."""
+    try:
+        return state_of(series, tree)
+    except PatchError:
+        return None
 
 
 def standing(series: Series, tree: Tree, state: State, patch: PatchMail) -> str:

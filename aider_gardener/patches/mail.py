@@ -13,10 +13,9 @@ from aider_gardener.errors import PatchError
 FILE_NAME = re.compile(r"(?P<number>\d{4})-(?P<slug>[a-z0-9-]+)\.patch")
 FIELD = re.compile(r"^([A-Z][A-Za-z-]+): (.*)$", re.M)
 MAIL_FIELDS = ("From", "Date", "Subject")
-BODY_FIELDS = ("Forwarded", "Last-Update")
-"""Fields of DEP-3, the last paragraph of the body: `git am` puts them into the commit."""
-NOTE_FIELDS = ("Seam", "Evidence", "Needs")
-"""Fields of ours, below the `---`: `git am` leaves them out. Needs: numbers of other patches."""
+NOTE_FIELDS = ("Needs",)
+"""Fields below the `---`: `git am` leaves them out. Needs: numbers of other patches. No fix has it. What else
+is to be said of a patch stands in notes.yml, because a mail is sent as it stands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +83,16 @@ def parse_mail(name: str, text: str) -> PatchMail:
     if named is None:
         raise PatchError(f"{name}: a patch is named like 0001-what-it-fixes.patch")
     head, _, rest = text.partition("\n\n")
-    body, mark, after = rest.partition("\n---\n")
+    _, mark, after = rest.partition("\n---\n")
     notes = after.partition("\ndiff --git ")[0]
     head = re.sub(r"\n[ \t]+", " ", head)
     fields = {
         key: value
-        for part, keys in ((head, MAIL_FIELDS), (body, BODY_FIELDS), (notes, NOTE_FIELDS))
+        for part, keys in ((head, MAIL_FIELDS), (notes, NOTE_FIELDS))
         for key, value in FIELD.findall(part)
         if key in keys
     }
-    missing = [key for key in (*MAIL_FIELDS, *BODY_FIELDS, "Seam", "Evidence") if not fields.get(key)]
+    missing = [key for key in MAIL_FIELDS if not fields.get(key)]
     if missing or not mark:
         raise PatchError(f"{name} lacks {', '.join(missing) or 'the line --- below its text'}")
     subject = re.sub(r"^\[PATCH[^\]]*\] *", "", fields["Subject"])

@@ -25,10 +25,11 @@ def counted(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
-def made_room(plan: Plan) -> str:
+def made_room(plan: Plan, *, has_undo: bool = True) -> str:
     """A plan that was applied: "made room: 3 old messages now stand as notes, 2 are left out, 4.1k tokens
-    less; /gardener undo takes it back"."""
-    return f"made room: {changes(plan)}, {short(plan.tokens_saved)} tokens less; /gardener undo takes it back"
+    less; /gardener undo takes it back". `has_undo`: the chat has that command."""
+    done = f"made room: {changes(plan)}, {short(plan.tokens_saved)} tokens less"
+    return f"{done}; /gardener undo takes it back" if has_undo else done
 
 
 def changes(plan: Plan, *, would: bool = False) -> str:

@@ -70,7 +70,7 @@ def test_another_release_is_refused(tmp_path: Path) -> None:
 def test_an_older_version_of_the_series_can_be_reverted(tmp_path: Path) -> None:
     tree = installed_tree(tmp_path)
     released = contents(tree.root)
-    text = FIXES[0].text.replace("summarize_end() drops the summary", "an older wording")
+    text = FIXES[0].text.replace("it may have been cleared since it was restored", "an older wording")
     older = Series(SERIES.folder, SERIES.upstream, (dataclasses.replace(FIXES[0], text=text), *FIXES[1:]))
     assert text != FIXES[0].text
     apply(older, tree, list(older.patches))

@@ -13,13 +13,14 @@ from aider_gardener.patches.mail import changed_path, parse_mail
 
 def test_a_mail_tells_its_subject_its_fields_and_what_it_needs() -> None:
     text = FIXES[0].text.replace("Subject: [PATCH] fix:", "Subject: [PATCH 1/9] fix:")
-    mail = parse_mail("0017-a-name.patch", text.replace("\nSeam: ", "\nNeeds: 0010, 0012\nSeam: "))
+    notes = "\n---\nNeeds: 0010, 0012\n\n"
+    mail = parse_mail("0017-a-name.patch", text.replace("\n---\n", notes, 1))
     assert (mail.number, mail.slug, mail.needs) == (17, "a-name", (10, 12))
     assert mail.subject == FIXES[0].subject and mail.is_fix
-    assert mail.fields["Evidence"] == FIXES[0].fields["Evidence"]
+    assert mail.fields["Needs"] == "0010, 0012"
 
 
-@pytest.mark.parametrize("field", ["Subject", "Forwarded", "Evidence"])
+@pytest.mark.parametrize("field", ["Subject", "From", "Date"])
 def test_a_mail_without_a_field_is_refused_by_its_name(field: str) -> None:
     text = re.sub(rf"^{field}: .*\n", "", FIXES[0].text, flags=re.M)
     with pytest.raises(PatchError, match=f"0001-x.patch lacks {field}"):

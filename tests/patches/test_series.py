@@ -33,11 +33,9 @@ def test_every_patch_is_listed() -> None:
 def test_a_patch_is_a_mail_in_upstreams_manner(patch: PatchMail) -> None:
     assert re.match(r"(fix|feat|refactor): [a-z/]", patch.subject)
     assert len(patch.subject) <= 72 and not patch.subject.endswith(".")
-    body = patch.text.partition("\n\n")[2].partition("\nForwarded: ")[0]
+    body = patch.text.partition("\n\n")[2].partition("\n---\n")[0]
     assert len(body) > 400, "the body says what is wrong, how it was measured, and why this way"
     assert max(len(line) for line in body.splitlines()) <= 76
-    assert patch.fields["Forwarded"] == "no"
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", patch.fields["Last-Update"])
 
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
@@ -46,7 +44,7 @@ def test_a_patch_brings_a_test_and_keeps_upstreams_style(patch: PatchMail) -> No
     tests = [line for path in added if path.startswith("tests/basic/test_") for line in added[path]]
     assert any(re.match(r"\+ *def test_\w+", line) for line in tests)
     for path, lines in added.items():
-        if path.startswith("aider/gardener/") or not path.endswith(".py"):
+        if not path.endswith(".py"):
             continue
         for line in lines:
             assert len(line) <= 101, line

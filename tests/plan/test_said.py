@@ -39,6 +39,7 @@ def test_a_compaction_is_one_line_that_says_how_to_take_it_back() -> None:
     assert made_room(plan(Fidelity.LINE)) == (
         "made room: 1 old message now stands as a note, 4.1k tokens less; /gardener undo takes it back"
     )
+    assert made_room(plan(Fidelity.LINE), has_undo=False).endswith("4.1k tokens less")
 
 
 def test_each_rendition_has_words_of_its_own() -> None:

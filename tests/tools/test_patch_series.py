@@ -1,50 +1,64 @@
-"""The diffs that are made here are those that git reads, applies and counts."""
+"""How much a patch changes is counted as git counts it, and its row says what it spares."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from patch_series.diff import Change, changes, diffstat, edit, new_file
+from made_tree import FIXES, SERIES
+from patch_series.diff import Change, changes
+from patch_series.readme import notes_of, patch_table, seams_of
 
 from aider_gardener.errors import PatchError
-from aider_gardener.patches.git import apply, copied
-from aider_gardener.patches.tree import Tree
 
-TREE = Tree(Path("unused"), "1", is_source=True)
-PATH = "aider/x.py"
-LINES = st.lists(
-    st.sampled_from(["a\n", "b\n", "\n", "    c\n", "-- d\n", "+e\n", "@@ f\n", "g\x0ch\n"]), max_size=12
-)
+DIFF = """a mail
 
-
-@given(LINES, LINES)
-@settings(max_examples=30, deadline=None)
-def test_an_edit_makes_the_new_text_and_backwards_the_old_one(old: list[str], new: list[str]) -> None:
-    before, after = "".join(old), "".join(new)
-    if not before or not after or before == after:
-        return
-    diff = edit(PATH, before, after, "100644")
-    with copied(TREE, {PATH: before}) as copy:
-        assert apply(copy, diff) == "" and copy.read(PATH) == after
-        assert apply(copy, diff, "--reverse") == "" and copy.read(PATH) == before
-
-
-@given(st.text(st.sampled_from("ab \n\x0c+-"), max_size=40))
-@settings(max_examples=30, deadline=None)
-def test_a_new_file_comes_out_as_it_went_in(text: str) -> None:
-    with copied(TREE, {}) as copy:
-        assert apply(copy, new_file(PATH, text)) == "" and copy.read(PATH) == text
-        assert apply(copy, new_file(PATH, text), "--reverse") == "" and copy.read(PATH) is None
+---
+diff --git a/aider/x.py b/aider/x.py
+--- a/aider/x.py
++++ b/aider/x.py
+@@ -1,2 +1,3 @@
+ a
+-b
++++ c
++-- d
+diff --git a/aider/y.py b/aider/y.py
+new file mode 100644
+--- /dev/null
++++ b/aider/y.py
+@@ -0,0 +1 @@
++x
+"""
 
 
 def test_lines_are_counted_by_file() -> None:
-    diff = edit(PATH, "a\nb\n", "a\n++ c\n-- d\n", "100644") + new_file("aider/y.py", "x\n")
-    assert changes("a mail\n\n---\n" + diff) == [Change(PATH, 2, 1), Change("aider/y.py", 1, 0)]
-    assert diffstat(changes(diff)).splitlines() == [
-        " aider/x.py | 3", " aider/y.py | 1", " 2 files changed, 3 insertions(+), 1 deletions(-)"
-    ]  # fmt: skip
+    assert changes(DIFF) == [Change("aider/x.py", 2, 1), Change("aider/y.py", 1, 0)]
     with pytest.raises(PatchError, match="not a diff"):
         changes("words\n")
+
+
+def test_a_seam_stands_with_the_last_patch_that_it_takes() -> None:
+    assert "Coder.format_chat_chunks" in seams_of(SERIES.find("context-interface"))
+    assert "Coder.send" not in seams_of(SERIES.find("token-details"))  # it takes the next one too
+    assert seams_of(SERIES.find("shrink-and-retry")) == "Coder.send"
+    assert seams_of(SERIES.find("context-options")) == "none"
+
+
+def test_the_interface_and_each_patch_on_it_stay_small() -> None:
+    ours = [patch for patch in SERIES.patches if not patch.is_fix]
+    added = {patch.slug: {change.path: change.added for change in changes(patch.text)} for patch in ours}
+    assert sum(files.get("aider/context.py", 0) for files in added.values()) <= 150
+    interface = added.pop("context-interface")
+    assert sum(lines for path, lines in interface.items() if not path.startswith("tests/")) <= 150
+    assert all(sum(files.values()) < 200 for files in added.values())
+    assert not any(
+        "aider_gardener" in line for patch in ours for line in patch.text.splitlines() if line[:1] == "+"
+    )
+
+
+def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
+    notes = notes_of(SERIES.folder.parent)
+    assert notes.keys() == {patch.slug for patch in SERIES.patches}
+    for patch, row in zip(FIXES, patch_table(FIXES, notes).splitlines()[2:], strict=True):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
+    with pytest.raises(PatchError, match=r"notes\.yml does not say the evidence of 0001-"):
+        patch_table(FIXES, {})

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import difflib
+import json
+from pathlib import Path
 from typing import Any
 
 import patch_tests
 import pytest
 from made_tree import FIXES, SERIES
-from patch_tests import Job, ending, key, names_of_tests, needs, own
+from patch_tests import Bench, Job, ending, key, main, names_of_tests, needs, own, prefix_row, source_of
+from upstream_tests import RunFailed
+
+from aider_gardener.patches.mail import parse_mail
+from aider_gardener.patches.series import Series
+
+LIMIT = "aider/coders/base_coder.py"
+TESTS = "tests/basic/test_limit.py"
+BEFORE = "A = 1\nB = 2\n\nLIMIT = 1\nC = 3\n"
+AFTER = BEFORE.replace("LIMIT = 1", "LIMIT = 2")
+OLD_TEST = "def test_limit():\n    assert 1\n\n\ndef test_old():\n    assert 1\n"
+NEW_TEST = OLD_TEST.replace(
+    "old():\n    assert 1", 'new():\n    assert "LIMIT = 2" in open("aider/coders/base_coder.py").read()'
+)
 
 
 class Runs:
@@ -18,6 +35,9 @@ class Runs:
 
     def brought(self, patch: Any) -> tuple[str, ...]:
         return (f"tests/basic/test_x.py::T::test_{patch.number}",)
+
+    def record(self, part: str, rows: Any) -> None:
+        self.recorded = rows
 
     def run(self, jobs: list[Job]) -> dict[str, dict[str, str]]:
         return {job.name: dict.fromkeys(job.tests, self.endings[job.name.split("-")[1]]) for job in jobs}
@@ -33,14 +53,10 @@ class Runs:
         ("failed", "skipped", 1),
     ],
 )
-def test_a_test_must_fail_before_and_pass_after(
-    before: str, after: str, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recorded: dict[str, Any] = {}
-    monkeypatch.setattr(patch_tests, "record", recorded.__setitem__)
+def test_a_test_must_fail_before_and_pass_after(before: str, after: str, status: int) -> None:
     runs: Any = Runs(before, after)
     assert own(runs) == status
-    assert len(recorded["own"]) == len(SERIES.patches)
+    assert len(runs.recorded) == len(SERIES.patches)
 
 
 def test_a_module_that_cannot_be_imported_stands_for_its_tests() -> None:
@@ -65,3 +81,102 @@ def test_a_run_is_kept_for_the_same_files_and_tests_only() -> None:
     keys = {key({"a": "x"}, ["t"]), key({"a": "y"}, ["t"]), key({"a": "x"}, ["u"]), key({"b": "x"}, ["t"])}
     assert len(keys) == 4
     assert key({"a": "x", "gone": None}, ["t"]) == key({"a": "x"}, ["t"])
+
+
+def checkout(folder: Path, limit: str = BEFORE) -> Path:
+    """Something like a clone of a later aider, so small that its tests are done at once."""
+    files = {
+        "aider/__init__.py": '__version__ = "0.86.3.dev"\n',
+        "aider/coders/__init__.py": "class Coder:\n    pass\n",
+        LIMIT: "# A line of the newer version\n" * 9 + limit,
+        TESTS: OLD_TEST,
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "pytest.ini": "[pytest]\n",
+    }
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    return folder
+
+
+def small_series() -> Series:
+    """A patch of two files, of which one has more lines above by now."""
+    diff = edit(LIMIT, BEFORE, AFTER) + edit(TESTS, OLD_TEST, NEW_TEST)
+    head = "From: A <a@example.com>\nDate: today\nSubject: [PATCH] fix: the limit"
+    patch = parse_mail("0001-limit.patch", f"{head}\n\nA text.\n---\n{diff}")
+    return dataclasses.replace(SERIES, patches=(patch,))
+
+
+def edit(path: str, before: str, after: str) -> str:
+    """The diff of a file as git prints it."""
+    lines = [text.splitlines(keepends=True) for text in (before, after)]
+    body = "".join(difflib.unified_diff(*lines, f"a/{path}", f"b/{path}", n=1))
+    return f"diff --git a/{path} b/{path}\n{body}"
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs and results are kept here, not in the build folder."""
+    monkeypatch.setattr(patch_tests, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(patch_tests, "RESULTS", tmp_path / "patches.json")
+    return tmp_path
+
+
+def test_a_patch_is_tried_on_a_checkout_of_a_newer_aider_and_nothing_is_recorded(kept: Path) -> None:
+    given = checkout(kept / "clone")
+    before = {path: path.read_bytes() for path in given.rglob("*") if path.is_file()}
+    bench = Bench(small_series(), kept / "work", 1, given)
+    assert own(bench) == 0
+    assert bench.brought(bench.series.patches[0]) == (f"{TESTS}::test_new",)
+    assert not (kept / "patches.json").exists()
+    assert {path: path.read_bytes() for path in given.rglob("*") if path.is_file()} == before
+    assert not (bench.source / ".git").exists()
+
+
+def test_a_patch_that_does_not_fit_a_checkout_is_told_in_one_line(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = Bench(
+        small_series(),
+        kept / "work",
+        1,
+        checkout(kept / "clone", limit=BEFORE.replace("LIMIT = 1", "LIMIT = 5")),
+    )
+    assert own(bench) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert "0001-limit.patch does not apply" in said[0] and "1 do not end as they must" in said[-1]
+
+
+def test_what_is_no_aider_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["own", "--source", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "is no source tree of aider" in said and said.count("\n") == 1
+    assert main(["own", "--upto", "9999"]) == 2 and "no patch '9999'" in capsys.readouterr().err
+    with pytest.raises(RunFailed, match="tests/basic"):
+        (tmp_path / LIMIT).parent.mkdir(parents=True)
+        (tmp_path / LIMIT).touch()
+        source_of(tmp_path, tmp_path / "copy")
+
+
+def test_a_test_that_a_patch_renames_is_not_lost_and_one_that_fails_is(kept: Path) -> None:
+    bench = Bench(small_series(), kept / "work", 1, checkout(kept / "clone"))
+    job = Job("prefix-01", bench.series.patches, ("tests/basic",))
+    released = dict.fromkeys([f"{TESTS}::test_limit", f"{TESTS}::test_old"], "passed")
+    after = dict.fromkeys([f"{TESTS}::test_limit", f"{TESTS}::test_new"], "passed")
+    assert prefix_row(bench, job, released, after)["lost"] == []
+    assert prefix_row(bench, job, {**released, f"{TESTS}::test_gone": "passed"}, after)["lost"] == [
+        f"{TESTS}::test_gone"
+    ]
+
+
+def test_rows_of_other_patches_stay_and_those_of_no_patch_go(kept: Path) -> None:
+    (kept / "patches.json").write_text(
+        json.dumps({"own": {FIXES[1].name: {"tests": 1}, "0001-gone.patch": {}}})
+    )
+    bench = Bench(small_series(), kept / "work", 1, checkout(kept / "clone"))
+    bench.is_release = True
+    bench.record("own", {FIXES[0].name: {"tests": 2}})
+    assert json.loads((kept / "patches.json").read_text())["own"] == {
+        FIXES[0].name: {"tests": 2},
+        FIXES[1].name: {"tests": 1},
+    }

@@ -8,19 +8,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from aider_gardener.adapters.aider.seams import SEAMS
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.mail import PatchMail
 from patch_series.diff import changes
 
 RESULTS = Path("bench") / "results" / "patches.json"
-TABLES = ("patches", "tests")
+NOTES = Path("patches") / "notes.yml"
+TABLES = ("patches", "tests", "replay")
 
 
 def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
-    tables = {"patches": patch_table(mails), "tests": test_table(mails, measured)}
+    tables = {"patches": patch_table(mails, notes_of(root)), "tests": test_table(mails, measured)}
+    tables["replay"] = replay_table(measured)
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
         before, _, rest = text.partition(begin)
@@ -31,24 +36,37 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     return text
 
 
-def patch_table(mails: Iterable[PatchMail]) -> str:
+def notes_of(root: Path) -> dict[str, dict[str, str]]:
+    """`evidence` of each patch by its slug, and `seam` of a fix: mails are sent, these stand beside them."""
+    notes: dict[str, dict[str, str]] = yaml.safe_load((root / NOTES).read_text("utf-8"))
+    return notes
+
+
+def patch_table(mails: Iterable[PatchMail], notes: Mapping[str, Mapping[str, str]]) -> str:
     head = ("patch", "what it does", "evidence", "lines", "needs", "seam it retires")
-    return table(head, (patch_row(mail) for mail in mails))
+    return table(head, (patch_row(mail, notes.get(mail.slug, {})) for mail in mails))
 
 
-def patch_row(patch: PatchMail) -> list[str]:
-    """A patch's row: host lines apart from tests and from the generated library."""
+def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
+    """A patch's row: aider's lines apart from tests. Raises PatchError where no notes say its evidence."""
     changed = changes(patch.text)
-    own = [c for c in changed if not c.path.startswith(("tests/", "aider/gardener/"))]
-    library = [c for c in changed if c.path.startswith("aider/gardener/")]
+    own = [c for c in changed if not c.path.startswith("tests/")]
     tests = [c for c in changed if c.path.startswith("tests/")]
     lines = f"+{sum(c.added for c in own)} −{sum(c.removed for c in own)}"
     lines += f", tests +{sum(c.added for c in tests)}"
-    if library:
-        lines += f", library +{sum(c.added for c in library):,}"
     needs = ", ".join(f"{number:04d}" for number in patch.needs) or "–"
     link = f"[{patch.number:04d}]({patch.name})"
-    return [link, patch.subject, patch.fields["Evidence"], lines, needs, patch.fields["Seam"]]
+    if not notes.get("evidence"):
+        raise PatchError(f"{NOTES.name} does not say the evidence of {patch.name}")
+    return [link, patch.subject, notes["evidence"], lines, needs, notes.get("seam") or seams_of(patch)]
+
+
+def seams_of(patch: PatchMail) -> str:
+    """The seams that aider-gardener leaves alone once this patch and those before it are in aider, from the
+    table of seams."""
+    name = patch.name.removesuffix(".patch")
+    retired = [seam.path for seam in SEAMS if seam.calls and max(seam.retired_by) == name]
+    return ", ".join(retired) or "none"
 
 
 def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
@@ -61,6 +79,14 @@ def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
     head = ("after", "its own tests", "fail before", "pass after", "all tests: passed", "failed", "lost")
     rows = ([name.removesuffix(".patch"), *ending(own.get(name), current.get(name))] for name in names)
     return table(head, rows)
+
+
+def replay_table(measured: Mapping[str, Any]) -> str:
+    """The prompts of each side of `tools/patches_replay.py`, and of how many seams they were made."""
+    sides = measured.get("replay", {}).get("sides", {})
+    head = ("side", "what", "prompts", "compacted", "different", "from those of", "seams")
+    keys = ("what", "prompts", "compacted", "different", "as in", "seams")
+    return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
 
 
 def prefix_digest(patches: Sequence[PatchMail]) -> str:

@@ -16,24 +16,27 @@ from aider_gardener.settings import Settings
 
 
 def announce(coder: HostCoder) -> None:
-    """One line that tells what the gardener does in this chat; none where it is off. A setting that cannot be
-    used is told here, and the gardener stays off."""
-    if coder.__dict__.get(link.SUB_CODER) or (
-        ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None
-    ):
-        return
+    """Say what the gardener does in this chat, where it is not off."""
+    if said := line(coder):
+        coder.io.tool_output(said)
+
+
+def line(coder: HostCoder) -> str:
+    """What the gardener does in this chat; "" where it is off. A setting that cannot be used is told here,
+    and the gardener stays off."""
+    if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
+        return ""
     try:
         settings = link.settings_of(coder)
     except UsageError:
         link.gardener_of(coder)  # says what is wrong
-        return
+        return ""
     if not settings.enabled:
-        return
+        return ""
     where = shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
     if settings.mode == "observe":
-        coder.io.tool_output(f"gardener watching: prompts stay as they are, archive {where}")
-        return
-    coder.io.tool_output(f"gardener on: history up to {budget(coder, settings):,} tokens, archive {where}")
+        return f"gardener watching: prompts stay as they are, archive {where}"
+    return f"gardener on: history up to {budget(coder, settings):,} tokens, archive {where}"
 
 
 def budget(coder: HostCoder, settings: Settings) -> int:

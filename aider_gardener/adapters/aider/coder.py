@@ -95,6 +95,16 @@ class HostMap(Protocol):
     repo_content_prefix: str | None
 
 
+class HostContext(Protocol):
+    """What stands between a chat and its prompts, in an aider that has the interface for it."""
+
+    def tend(self, coder: HostCoder) -> None: ...
+    def new_format(self, coder: HostCoder) -> list[HostMessage]: ...
+    def wants_summary(self, coder: HostCoder) -> bool: ...
+    def token_rows(self, coder: HostCoder) -> list[tuple[int, str, str]]: ...
+    def token_details(self, coder: HostCoder) -> list[str]: ...
+
+
 class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 

@@ -57,6 +57,16 @@ def show_table(commands: HostCommands, table: RenderableType) -> None:
         commands.io.tool_output(line)
 
 
+def pressure_lines(coder: HostCoder, gardener: Gardener) -> list[str]:
+    """The report of /context-pressure as lines, for aider's own /tokens."""
+    from aider_gardener.tables import as_text, pressure_screen
+
+    measure(coder, gardener)
+    report = gardener.pressure()
+    entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
+    return as_text(pressure_screen(report, entries)).splitlines()
+
+
 def cmd_context_pressure(self: HostCommands, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
     from aider_gardener.tables import pressure_screen, pressure_table

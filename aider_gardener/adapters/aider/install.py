@@ -7,7 +7,7 @@ import inspect
 import threading
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.seams import SEAMS, SUPPORTED, Seam
+from aider_gardener.adapters.aider.seams import CODER, COMMANDS, PROVIDERS, SEAMS, SUPPORTED, Call, Seam
 from aider_gardener.errors import SeamError
 
 if TYPE_CHECKING:
@@ -20,16 +20,20 @@ _originals: list[tuple[Any, str, Any]] = []
 
 
 def install(settings: Settings | None = None) -> None:
-    """Check every seam, then replace all of them, or none. Installed already: take the new settings."""
+    """Check every seam that this aider needs, then replace all of them, or none. Installed already: take the
+    new settings."""
     from aider_gardener.adapters.aider import link, wrappers
 
     with _lock:
         if _originals:
             link.state.settings = settings
             return
-        placed = [(seam, *holder_of(seam)) for seam in SEAMS]
+        own = [seam for seam in PROVIDERS if stands(seam)]
+        placed = [(seam, *holder_of(seam)) for seam in (*needed_seams(), *own)]
         problems = [
-            problem for seam, holder, attribute in placed if (problem := mismatch(seam, holder, attribute))
+            problem
+            for seam, holder, attribute in placed
+            if seam not in own and (problem := mismatch(seam, holder, attribute))
         ]
         if problems:
             raise SeamError(
@@ -62,6 +66,33 @@ def uninstall() -> None:
 
 def is_installed() -> bool:
     return bool(_originals)
+
+
+def in_force() -> int:
+    """How many attributes of aider are replaced or added now."""
+    return len(_originals)
+
+
+def needed_seams() -> list[Seam]:
+    """The seams that this aider needs: not those for which it calls its context provider itself."""
+    return [seam for seam in SEAMS if not (seam.calls and all(map(is_made, seam.calls)))]
+
+
+def is_made(call: Call) -> bool:
+    """Whether this aider has a call of the context provider, as the names used in the function tell."""
+    owner, _, name = call.inside.partition(".")
+    module = importlib.import_module(COMMANDS if owner == "Commands" else CODER)
+    function = getattr(getattr(module, owner), name, None)
+    if function is None:  # the check of its seam will say so
+        return False
+    function = inspect.unwrap(function)
+    return {"context", call.method} <= set(getattr(function, "__func__", function).__code__.co_names)
+
+
+def stands(seam: Seam) -> bool:
+    """Whether this aider has the attribute."""
+    holder, attribute = holder_of(seam)
+    return attribute in holder.__dict__
 
 
 def installed_version() -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage
-from aider_gardener.adapters.aider.defaults import DEFAULTS, environment
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.origins import can_ask
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
@@ -142,9 +141,11 @@ def coder_of(gardener: Gardener) -> HostCoder | None:
 
 
 def settings_of(coder: HostCoder) -> Settings:
-    """The settings of `install`, or those of aider's command line, variables and their defaults."""
-    if state.settings is not None:
-        return state.settings
+    """The settings of `install`, of the chat's context provider, or those of aider's command line,
+    variables and their defaults."""
+    chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
+    if chosen is not None:
+        return chosen
     args = getattr(getattr(coder, "commands", None), "args", None)
     given = (
         {
@@ -160,7 +161,7 @@ def settings_of(coder: HostCoder) -> Settings:
         given.pop(name, None)
         environ.pop(variable(name), None)
         environ |= {variable(name): own} if own is not None else {}
-    return Settings.from_env(environment(environ), enabled=getattr(args, "gardener", None), **given)
+    return Settings.from_env(environ, enabled=getattr(args, "gardener", None), **given)
 
 
 def own_instead(coder: HostCoder, args: object) -> dict[str, str | None]:
@@ -179,7 +180,7 @@ def own_instead(coder: HostCoder, args: object) -> dict[str, str | None]:
 
 def gardener_of(coder: HostCoder) -> Gardener | None:
     """The gardener of a coder's chat, made on first use; None when it is switched off or has failed."""
-    if coder.__dict__.get(SUB_CODER):
+    if is_sub(coder):
         return None
     if ATTRIBUTE not in coder.__dict__:
         coder.__dict__[ATTRIBUTE] = None  # what fails now is not tried again
@@ -191,6 +192,13 @@ def gardener_of(coder: HostCoder) -> Gardener | None:
     return found
 
 
+def is_sub(coder: HostCoder) -> bool:
+    """Whether the coder is a helper with a chat of its own, which has no gardener. An aider with context
+    providers gives it another one."""
+    context = getattr(coder, "context", None)
+    return bool(coder.__dict__.get(SUB_CODER)) or not getattr(context, "is_gardener", context is None)
+
+
 def active(coder: HostCoder) -> Gardener | None:
     """The gardener if prompts may be changed now."""
     gardener = gardener_of(coder)
@@ -199,8 +207,6 @@ def active(coder: HostCoder) -> Gardener | None:
 
 def warm_up() -> None:
     """Import the core in the background while the user types the first prompt."""
-    if not DEFAULTS.get("enabled", True):  # most users of such a build don't use the gardener
-        return
 
     def load() -> None:
         with Guard(None):
@@ -249,6 +255,8 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     """Where the archive of the coder's chat belongs; nothing is made or touched."""
+    # The package before its parts: while the warm-up is importing it, a part by itself would fail in either.
+    import aider_gardener.archive.store  # noqa: F401  # reason: imported to be whole
     from aider_gardener.archive.store.location import chosen_directory, store_directory
 
     given = settings.store_path

@@ -8,14 +8,13 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from aider_gardener.adapters.aider.defaults import is_offered
 from aider_gardener.settings import Settings, parse, variable
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add a group with one flag for each setting. A flag that is not given is None."""
     group = parser.add_argument_group("Gardener settings")
-    for field in filter(lambda field: is_offered(field.name), dataclasses.fields(Settings)):
+    for field in dataclasses.fields(Settings):
         default = f" (default: {field.default!r})" if field.default != "" else ""
         text = (field.metadata["help"] + default).replace("%", "%%")
         if field.name == "enabled":

@@ -35,6 +35,7 @@ STATED = re.compile(
 LEAST_WINDOW = 512
 
 TRIED = "_gardener_tried"
+RETRIED = "_gardener_retried"
 UNSENT = "_gardener_unsent"
 FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
 
@@ -71,6 +72,17 @@ def retry(coder: HostCoder, messages: list[HostMessage], error: BaseException) -
     if recover(coder, gardener, messages, error):
         return True
     give_up(coder, gardener)
+    return False
+
+
+def shrink(coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool | None:
+    """The same where the host itself sends again, and not a third time: the second failure is the last."""
+    coder.__dict__[TRIED] = True
+    if coder.__dict__.get(RETRIED) is not messages:
+        coder.__dict__[RETRIED] = messages
+        return retry(coder, messages, error)
+    if (gardener := rejected(coder, error)) is not None:
+        give_up(coder, gardener)
     return False
 
 
@@ -148,7 +160,6 @@ def give_up(coder: HostCoder, gardener: Gardener) -> None:
     from aider_gardener.gardener.throttle import open_tokens
 
     coder.partial_response_content = ""
-    coder.num_exhausted_context_windows += 1
     state, frame = gardener.state, gardener.state.frame
     waiting = open_tokens(state.chat, state.count)
     parts = {**frame.parts, "history": state.history_used, "current": waiting}

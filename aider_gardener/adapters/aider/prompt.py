@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link, order, overflow
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, HostModel
-from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.messages import Entry, Fidelity, Plan, SourceKind
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.said import made_room
 from aider_gardener.plan.usage import CACHE_SECONDS
@@ -41,7 +41,7 @@ def before(coder: HostCoder) -> None:
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
     if (plan := gardener.tend()) is not None:
         link.show(coder, gardener)
-        coder.io.tool_output(f"aider-gardener: {made_room(plan)}")
+        tell_made_room(coder, plan)
     if state.settings.llm_fallback and state.acts and state.is_hard:
         last_resort(coder, gardener)
 
@@ -58,7 +58,7 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
     parts = order.parts_of(coder, state, chunks) if state.settings.order == "stable" else None
     tended = gardener.tend(cold=is_cold(coder, state, chunks, parts))
     if tended is not None:
-        coder.io.tool_output(f"aider-gardener: {made_room(tended)}")
+        tell_made_room(coder, tended)
     if overflow.fit_open(coder, gardener) or tended is not None:
         reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
@@ -70,6 +70,12 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
         order.arrange(state, chunks, parts, cold=is_idle(state))
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
+
+
+def tell_made_room(coder: HostCoder, plan: Plan) -> None:
+    """Say in one line what was compacted, and how to take it back where the chat has the command."""
+    line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
+    coder.io.tool_output(f"aider-gardener: {line}")
 
 
 def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
@@ -201,8 +207,12 @@ def forget_old_format(
     model = main_model or coder.main_model
     target = model.edit_format if edit_format in (None, "code") and main_model else edit_format
     target = coder.edit_format if target in (None, "code") else target
-    if target == coder.edit_format:
-        return
+    if target != coder.edit_format:
+        forget_edits(coder, gardener)
+
+
+def forget_edits(coder: HostCoder, gardener: Gardener) -> None:
+    """Show the edits of the chat in their compressed form."""
     link.refresh(gardener, coder)
     link.take_in(coder, gardener)
     if strip_edits(gardener.state):

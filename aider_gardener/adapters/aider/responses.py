@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import link, overflow
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, Original
 from aider_gardener.adapters.aider.guard import Guard
 from aider_gardener.adapters.aider.provider import token_counter
@@ -25,12 +25,18 @@ def show_cost(original: Original) -> Original:
     ) -> Any:
         result = original(self, messages, completion)
         with Guard(self):
-            gardener = link.gardener_of(self)
-            if gardener is not None and completion is not None:
-                count_call(self, gardener, messages, completion)
+            note_call(self, messages, completion)
         return result
 
     return calculate_and_show_tokens_and_cost
+
+
+def note_call(coder: HostCoder, messages: list[HostMessage], completion: Any) -> None:
+    """The provider got a prompt; the completion, if there is one, says what it used."""
+    coder.__dict__[overflow.TRIED] = True
+    gardener = link.gardener_of(coder)
+    if gardener is not None and completion is not None:
+        count_call(coder, gardener, messages, completion)
 
 
 def count_call(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any) -> None:

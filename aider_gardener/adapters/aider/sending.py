@@ -41,6 +41,7 @@ def send(original: Original) -> Original:
             if again is None:
                 raise
         if not again:
+            self.num_exhausted_context_windows += 1
             return
         try:
             yield from original(self, messages, model=model, functions=functions)
@@ -52,6 +53,7 @@ def send(original: Original) -> Original:
                     given_up = True
             if not given_up:
                 raise
+            self.num_exhausted_context_windows += 1
 
     return send
 

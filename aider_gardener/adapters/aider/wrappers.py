@@ -2,48 +2,44 @@
 
 The rule of every stand-in: the original's signature, the original's path when the gardener is off, and
 every statement of ours in a `Guard`, so that no exception of ours reaches the host.
-
-What stands in the seams of /clear and /reset: nothing older comes back, and the user is told so.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import (
-    after_turn,
     announce,
+    chat,
     commands,
     commits,
     entry_commands,
     link,
     order,
-    overflow,
     prompt,
     repomap,
-    resume,
     sending,
 )
 from aider_gardener.adapters.aider.coder import (
     Chunks,
     HostCoder,
     HostCommands,
+    HostContext,
     HostIO,
     HostMessage,
     HostModel,
     Original,
 )
-from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.context import GardenerContext
+from aider_gardener.adapters.aider.guard import Guard
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.origins import Origins
 from aider_gardener.adapters.aider.responses import show_cost
 from aider_gardener.adapters.aider.sending import send, send_message
-from aider_gardener.errors import UsageError
-from aider_gardener.settings import SHORT_NOTE
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -56,11 +52,6 @@ __all__ = ["clear_history", "send", "send_message", "show_cost", "then_tell_clea
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
     " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
-)
-
-CLEARED = (
-    "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
-    " finds it, /forget session deletes it for good."
 )
 
 
@@ -85,9 +76,9 @@ def create(original: Any) -> Any:
         summarize_from_coder: bool = True,
         **kwargs: Any,
     ) -> HostCoder:
-        handed = Handed()
+        handed = chat.Handed()
         with Guard(from_coder):
-            handed = hand_on(
+            handed = chat.hand_on(
                 from_coder, main_model, edit_format, summarise=summarize_from_coder, options=kwargs
             )
         if handed.gardener is not None and not handed.is_sub:
@@ -95,55 +86,11 @@ def create(original: Any) -> Any:
         summarise = summarize_from_coder and not handed.is_ready
         coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
         with Guard(coder):
-            take_over(coder, from_coder, handed)
+            chat.take_over(coder, from_coder, handed)
         return coder
 
     stand_in: Any = wraps(plain)(create)
     return classmethod(stand_in)
-
-
-@dataclass(frozen=True)
-class Handed:
-    """What a new coder gets of the one before it: its gardener, if that is on. `is_sub`: the new one is a
-    helper with a chat of its own. `is_ready`: the history needs no summary by a model for it."""
-
-    gardener: Gardener | None = None
-    is_sub: bool = False
-    is_ready: bool = False
-
-
-def hand_on(
-    coder: HostCoder | None,
-    main_model: HostModel | None,
-    edit_format: str | None,
-    *,
-    summarise: bool,
-    options: dict[str, Any],
-) -> Handed:
-    """What the coder, if there is one, hands on to the next, which is made with these options. `summarise`:
-    the host would have the history summarised for a new edit format."""
-    if coder is None:
-        link.warm_up()
-        return Handed()
-    gardener = link.gardener_of(coder)
-    if gardener is None or prompt.makes_sub_coder(coder, options):
-        return Handed(gardener, is_sub=gardener is not None)
-    if summarise and gardener.state.acts:
-        prompt.forget_old_format(coder, gardener, main_model, edit_format)
-    return Handed(gardener, is_ready=gardener.state.acts)
-
-
-def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> None:
-    """Join a new coder to its chat: a new one, or that of the coder before it. Off or stopped there, it does
-    not begin anew here."""
-    if handed.is_sub:
-        coder.__dict__[link.SUB_CODER] = True
-    elif before is None:
-        begin(coder)
-    else:
-        coder.__dict__[ATTRIBUTE] = handed.gardener
-        if handed.gardener is not None:
-            link.hold(handed.gardener, coder)
 
 
 def then_announce(original: Original) -> Original:
@@ -164,7 +111,7 @@ def format_chat_chunks(original: Original) -> Original:
         chunks: Chunks = original(self)
         with Guard(self):
             prompt.after(self, chunks)
-            tell_if_left(self)
+            chat.tell_if_left(self)
         return chunks
 
     return format_chat_chunks
@@ -280,36 +227,16 @@ def while_resting(original: Original) -> Original:
     return while_resting
 
 
-def begin_turn(coder: HostCoder, typed: str) -> None:
-    """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
-    gardener = link.gardener_of(coder)
-    if gardener is not None and gardener.enter_turn(typed):
-        link.hold(gardener, coder)
-
-
-def end_turn(coder: HostCoder) -> None:
-    """What a turn, or the part of one that another coder ran, has left behind is archived."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    gardener.leave_turn()
-    if gardener.state.acts and link.holds(gardener, coder):
-        overflow.close_open_exchanges(coder, last=False)
-    link.sync(coder)
-    if not gardener.state.busy:
-        after_turn.turn_over(coder, gardener)
-
-
 def run_one(original: Original) -> Original:
     @wraps(original)
     def run_one(self: HostCoder, user_message: str, preproc: bool) -> Any:
         with Guard(self):
-            begin_turn(self, user_message)
+            chat.begin_turn(self, user_message)
         try:
             return original(self, user_message, preproc)
         finally:
             with Guard(self):
-                end_turn(self)
+                chat.end_turn(self)
 
     return run_one
 
@@ -318,12 +245,12 @@ def run_stream(original: Original) -> Original:
     @wraps(original)
     def run_stream(self: HostCoder, user_message: str) -> Iterator[Any]:
         with Guard(self):
-            begin_turn(self, user_message)
+            chat.begin_turn(self, user_message)
         try:
             yield from original(self, user_message)
         finally:
             with Guard(self):
-                end_turn(self)
+                chat.end_turn(self)
 
     return run_stream
 
@@ -386,22 +313,7 @@ def completions(function: Callable[[HostCommands], list[str]]) -> Callable[[obje
     return lambda _original: stand_in
 
 
-def cmd_context_pressure(original: Any) -> Original:
-    """Our report; in an aider that has one of its own, that one while the gardener is off."""
-    ours = command(commands.cmd_context_pressure)(None)
-    if not callable(original):
-        return ours
-
-    @wraps(original)
-    def cmd_context_pressure(self: HostCommands, args: str) -> Any:
-        gardened = False
-        with Guard(self.coder):
-            gardened = link.gardener_of(self.coder) is not None
-        return (ours if gardened else original)(self, args)
-
-    return cmd_context_pressure
-
-
+cmd_context_pressure = command(commands.cmd_context_pressure)
 cmd_gardener = command(commands.cmd_gardener)
 cmd_compact = command(commands.cmd_compact)
 cmd_recall = command(entry_commands.cmd_recall)
@@ -443,78 +355,6 @@ def install_upgrade(original: Original) -> Original:
     return install_upgrade
 
 
-def begin(coder: HostCoder) -> None:
-    """Go on with the chat that the user named, or put the account of the last one into a new one, and tell
-    the user in one line.
-
-    Nothing happens when the chat has messages already (aider restored its history) or there is nothing to
-    tell. The chat's gardener is made here only if it is wanted.
-    """
-    try:
-        settings = link.settings_of(coder)
-    except UsageError:  # said when the gardener is made
-        return
-    if not (settings.enabled and settings.resume):
-        return
-    gardener = link.active(coder)
-    if gardener is None or coder.done_messages or coder.cur_messages:
-        return
-    link.refresh(gardener, coder)
-    if settings.resume != SHORT_NOTE:
-        go_on(coder, gardener)
-        return
-    found = gardener.last_time()
-    if found is None:
-        return
-    from aider_gardener.plan.view import FILLER
-
-    coder.done_messages = [
-        {"role": "user", "content": found.note},
-        {"role": "assistant", "content": FILLER},
-    ]
-    link.take_in(coder, gardener)
-    chat = gardener.state.chat
-    chat.watched |= {seq for piece in chat.done[:1] for seq in piece.members}
-    coder.io.tool_output(f"aider-gardener: {found.line()}")
-
-
-def go_on(coder: HostCoder, gardener: Gardener) -> None:
-    """Give the host the chat that its session was before, if any, with the files of its last prompt."""
-    from aider_gardener.plan.view import FILLER
-
-    archive = gardener.state.archive
-    held = archive.store.sessions(archive.project)
-    info = next((each for each in held if each.id == archive.session and each.entries), None)
-    if info is None:
-        return
-    gardener.go_on(info)
-    link.show(coder, gardener)
-    coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
-    if coder.done_messages and coder.done_messages[-1]["role"] == "user":
-        coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
-    link.take_in(coder, gardener)
-    coder.io.tool_output(resume.line(gardener.state, info))
-    resume.put_back_files(coder, archive.store, info.id)
-
-
-def tell_if_left(coder: HostCoder) -> None:
-    """Tell the user once, in one line, when the account of the last chat no longer stands whole.
-
-    What the user dropped (/clear, /forget) leaves without a word.
-    """
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    chat = gardener.state.chat
-    chat.watched -= chat.forgotten
-    for seq in chat.watched & chat.fidelity.keys():
-        chat.watched.discard(seq)
-        coder.io.tool_output(
-            "aider-gardener: the note on the last chat had to make room and no longer stands whole in the"
-            f" prompt; /restore {chat.entries[seq].id} brings it back."
-        )
-
-
 def clear_history(original: Original) -> Original:
     @wraps(original)
     def clear_history(self: HostCommands) -> Any:
@@ -542,7 +382,23 @@ def then_tell_cleared(original: Original) -> Original:
         result = original(self, args)
         with Guard(self.coder):
             if held and link.gardener_of(self.coder) is not None:
-                self.io.tool_output(CLEARED.format(command=original.__name__.removeprefix("cmd_")))
+                self.io.tool_output(chat.CLEARED.format(command=original.__name__.removeprefix("cmd_")))
         return result
 
     return then_tell_cleared
+
+
+def context(stock: HostContext) -> GardenerContext:
+    """Where aider has providers: ours in the place of the one that coders have if not told otherwise."""
+    return GardenerContext(stock)
+
+
+def make_provider(original: Original) -> Original:
+    """The same for the one that aider's command line names."""
+
+    @wraps(original)
+    def make_provider(name: str = "summary", options: Sequence[str] = ()) -> HostContext:
+        made: HostContext = original(name, options) if options else original(name)
+        return GardenerContext(made) if name == "summary" else made
+
+    return make_provider

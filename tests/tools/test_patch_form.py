@@ -1,0 +1,151 @@
+"""The fixes are in the form in which aider takes changes, what is not is found, and their figures are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from made_tree import FIXES, SERIES, installed_tree
+from patch_form import COLUMNS, faults_of_code, faults_of_mail, main
+from patch_series.figures import totals
+from patch_tests import ROOT
+
+from aider_gardener.patches.mail import PatchMail, parse_mail
+from aider_gardener.patches.state import with_patches
+
+CODE = 'import os\n\n\ndef size(path):\n    return os.stat(path).st_size + len("a")\n'
+
+
+def fix(slug: str) -> PatchMail:
+    return SERIES.find(slug)
+
+
+@pytest.mark.parametrize("patch", FIXES, ids=lambda patch: patch.name)
+def test_a_fix_is_small_and_about_aider_alone(patch: PatchMail) -> None:
+    assert list(faults_of_mail(patch)) == []
+    added = [line for diff in patch.diffs.values() for line in re.findall(r"^\+(?!\+\+ )(.*)", diff, re.M)]
+    assert max(map(len, added)) <= COLUMNS
+    assert not [line for line in added if line != line.rstrip() or "\t" in line]
+
+
+@pytest.mark.parametrize("patch", FIXES, ids=lambda patch: patch.name)
+def test_neither_the_linter_nor_the_formatter_says_more_than_before_a_fix(
+    patch: PatchMail, tmp_path: Path
+) -> None:
+    """Of aider's own files; those of its tests come with its source, and `make test-upstream` looks at them."""
+    tree = installed_tree(tmp_path)
+    before = tree.read_all(patch.diffs)
+    assert before and faults_of_code(before, with_patches(before, [patch], tree)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("From: Your Name <you@example.com>", "From: Somebody <s@example.org>", "it is from Somebody"),
+        ("] fix: ", "] fix: " + "very " * 9, "its subject has more"),
+        ("\n\nWith", "\n\n" + "With " * 20, "more than 76 columns"),
+        ("\n---\n", "\n\nSigned-off-by: Somebody <s@example.org>\n---\n", "'Signed-off-by:'"),
+        ("\n---\n", "\n---\nSeam: none\n", "'Seam:'"),
+        ("\n---\n", "\n---\nMore of it.\n", "stands more than the list of files: More"),
+        ("since it was restored", "since the gardener restored it", "'gardener'"),
+    ],
+)
+def test_what_a_maintainer_would_ask_for_is_found(old: str, new: str, fault: str) -> None:
+    text = fix("cleared-history").text
+    assert old in text
+    found = list(faults_of_mail(parse_mail("0001-x.patch", text.replace(old, new, 1))))
+    assert any(fault in row for row in found)
+
+
+def test_a_fix_that_is_too_large_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("patch_form.HOST_LINES", 0)
+    assert list(faults_of_mail(FIXES[0])) == [
+        "it changes 1 lines of aider, 14 with tests, more than 0 or 100"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("import os", "import os\nimport sys", "`sys` imported but unused"),
+        ("import os", "import sys\nimport os\n\nprint(sys.path)", "un-sorted"),
+        ("+ len", "+ 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + len", "too long"),
+        ('"a"', "'a'", "-    return os.stat(path).st_size + len('a')"),
+    ],
+)
+def test_what_flake8_isort_and_black_would_say_is_found(old: str, new: str, fault: str) -> None:
+    assert faults_of_code({"x.py": CODE}, {"x.py": CODE}) == []
+    found = faults_of_code({"x.py": CODE}, {"x.py": CODE.replace(old, new)})
+    assert any(fault in row for row in found)
+
+
+def test_what_a_file_had_before_is_no_fault_of_a_fix() -> None:
+    ugly = "import sys\n" + CODE.replace('"a"', "'a'")
+    assert faults_of_code({"x.py": ugly}, {"x.py": "# Moved down\n" + ugly}) == []
+
+
+def test_without_aider_nothing_can_be_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--source", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_price_of_summaries_is_as_measured() -> None:
+    """When this fails the sessions were replayed anew: put what they show into the mail."""
+    text = fix("summary-after-edit").text
+    sessions, rows = totals(ROOT)
+    stock, asked = rows["stock"], rows["stock"]["recall"]["asked"]
+    assert (
+        f"A replay of {sessions} recorded chats ({stock['turns']} turns) asked for\n{asked} details" in text
+    )
+    for variant, words in (
+        ("stock", "today"),
+        ("stock-fixed", "with summaries"),
+        ("none", "without summaries"),
+    ):
+        row = rows[variant]
+        tokens = f"{row['tokens_billed'] / 1e6:.1f}M"
+        line = rf"^    {words} +{tokens} +{row['recall']['supported']} of {asked}$"
+        assert re.search(line, text, re.M), line
+    dropped = (stock["tokens_billed"] - rows["none"]["tokens_billed"]) / 1e6
+    assert f"{dropped:.1f}M tokens for {stock['llm_discarded']} summaries that were all dropped" in text
+    assert stock["llm_compactions"] == 0
+
+
+def test_the_turns_that_no_summary_had_are_as_many_as_is_said(tmp_path: Path) -> None:
+    tree, patch = installed_tree(tmp_path), fix("whole-head")
+    before = tree.read_all(patch.diffs)
+    lost, requests = {}, {}
+    for when, files in (("before", before), ("after", with_patches(before, [patch], tree))):
+        lost[when], requests[when] = summarised(str(files["aider/history.py"]))
+    assert requests["before"] == 1 and lost["after"] == 0
+    assert f"{lost['before']} of the 120\nturns were neither" in patch.text
+    assert f"at most 10 ({requests['after']} in the case above)" in patch.text
+    notes = (SERIES.folder / "notes.yml").read_text("utf-8")
+    assert f"{lost['before']} of 120 before, 0 after, in {requests['after']} requests of at most 10" in notes
+
+
+def summarised(source: str) -> tuple[int, int]:
+    """How many of 120 turns of 200 words neither a request nor the result has, and how many requests."""
+    module: Any = ModuleType("history")
+    exec(compile(source, "aider/history.py", "exec"), vars(module))
+    requests: list[str] = []
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        requests.append(messages[-1]["content"])
+        return "word " * 300
+
+    def count(message: Any) -> int:
+        return sum(map(count, message)) if isinstance(message, list) else len(message["content"].split())
+
+    model = SimpleNamespace(name="x", info={}, token_count=count, simple_send_with_retries=answer)
+    chat = [
+        {"role": role, "content": f"{role}-{turn}. " + "word " * 99}
+        for turn in range(120)
+        for role in ("user", "assistant")
+    ]
+    result = module.ChatSummary(model, max_tokens=1024).summarize(chat)
+    seen = "\n".join([*requests, *(message["content"] for message in result)])
+    return sum(f"user-{turn}." not in seen for turn in range(120)), len(requests)
