@@ -271,6 +271,7 @@ def test_what_stands_around_a_traceback_in_a_log_is_the_log() -> None:
     source = Source(SourceKind.COMMAND, "python app.py")
     content = f"{LOG}{LOG}{TRACEBACK}{CSV}"
     assert cut(content, source) == [("log", LOG + LOG), ("error", TRACEBACK), ("log", CSV)]
+    assert cut(f"{TRACEBACK}{CSV}", source) == [("error", TRACEBACK), ("structured", CSV)]
     twice = f"{LOG}{TRACEBACK}\n{TRACEBACK}{LOG}"
     assert cut(twice, source) == [
         ("log", LOG),
