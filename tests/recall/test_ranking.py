@@ -156,7 +156,7 @@ def test_the_word_itself_counts_more_than_another_form_of_it() -> None:
     itself, another, none = (
         fits("retries", said(1, f"three {word} at most"))[0] for word in ("retries", "retry", "waits")
     )
-    assert 1.0 == pytest.approx(itself) and itself > another > none == 0.0
+    assert itself == pytest.approx(1.0) and itself > another > none == 0.0
 
 
 def test_words_of_one_line_count_more_than_the_same_words_lines_apart() -> None:
@@ -221,8 +221,8 @@ def test_of_two_nearly_alike_the_newer_comes_first_but_not_of_two_that_differ() 
     passages = [
         passage(entry(n, "assistant", f"said {n}", turn=turn)) for n, turn in enumerate((1, 5, 20), 1)
     ]
-    assert [at for at, _likely in in_order(passages, [0.51, 0.0, 0.50])][0] == 2
-    assert [at for at, _likely in in_order(passages, [0.60, 0.0, 0.50])][0] == 0
+    assert next(at for at, _likely in in_order(passages, [0.51, 0.0, 0.50])) == 2
+    assert next(at for at, _likely in in_order(passages, [0.60, 0.0, 0.50])) == 0
 
 
 def test_the_order_does_not_go_by_how_well_the_question_fits_as_a_whole() -> None:
