@@ -136,9 +136,9 @@ def test_no_step_more_is_taken_than_is_needed() -> None:
 
 
 def test_all_are_shortened_before_one_of_them_is_lost() -> None:
-    rows = [candidate(seq, 100, 50, 10, 20) for seq in range(3)]
-    assert set(ends(rows, 150).values()) == {F.COMPRESSED}
-    assert set(ends(rows, 270).values()) == {F.LINE}
+    rows = [candidate(seq, 400, 200, 40, 20) for seq in range(3)]
+    assert set(ends(rows, 600).values()) == {F.COMPRESSED}
+    assert set(ends(rows, 1_080).values()) == {F.LINE}
 
 
 def test_an_original_as_short_as_a_line_says_as_much_a_token_as_a_line() -> None:
