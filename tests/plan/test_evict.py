@@ -171,3 +171,10 @@ def test_swaps_say_when_it_was_said() -> None:
     told = [swaps(rows, {}, {0: F.LINE}, turn=turn)[0].reason.rpartition(", ")[2] for turn in (1, 2, 3)]
     assert told == ["this turn", "1 turn ago", "2 turns ago"]
     assert swaps(rows, {0: F.LINE}, {0: F.LINE}, turn=1) == ()
+
+
+def test_what_one_shield_left_is_taken_from_there_by_the_next() -> None:
+    rows = [candidate(0, 400, 200, 40, 20, {Shield.NONE: F.COMPRESSED, Shield.PROMPT: F.HIDDEN})]
+    steps = choose(rows, {}, tokens_to_save=10_000, shield=Shield.PROMPT)
+    assert [step.before for step in steps] == [F.FULL, *(step.after for step in steps[:-1])]
+    assert sum(step.tokens_saved for step in steps) == 400
