@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from aider_gardener.messages import (
     Message,
     Plan,
     Rendition,
+    Segment,
     Source,
     SourceKind,
     Swap,
@@ -240,3 +242,15 @@ def test_a_trial_that_fails_leaves_no_trace_either(archive: Archive) -> None:
         archive.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
         raise RuntimeError("a fault")
     assert archive.text(entry, Fidelity.LINE) == before
+
+
+def test_a_secret_on_the_border_of_two_spans_is_named_whole_in_both(archive: Archive) -> None:
+    secret = "ghp_" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
+    text = f"token = '{secret}' and so on"
+    entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus())
+    border = text.index(secret) + 10
+    spans = (Segment(0, border, ContentClass.PROSE), Segment(border, len(text), ContentClass.CODE))
+    clean = archive.without_secrets(replace(entry, segments=spans))
+    first, second = (clean.content[part.start : part.end] for part in clean.segments)
+    assert first.startswith("token = '[redacted:") and first.endswith("]")
+    assert second.startswith("[redacted:") and second.endswith("' and so on")

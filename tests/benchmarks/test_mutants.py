@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
 import subprocess
@@ -15,7 +16,16 @@ import pytest
 from bench.mutants import run
 from bench.mutants.faults import mutants, mutated
 from bench.mutants.targets import NAMED, TARGETS
-from bench.mutants.trial import KILLED, SURVIVED, TIMED_OUT, Faulty, in_a_fork
+from bench.mutants.trial import (
+    KILLED,
+    SURVIVED,
+    TIMED_OUT,
+    Faulty,
+    dependents,
+    import_anew,
+    imports,
+    in_a_fork,
+)
 
 SOURCE = '''
 """A module."""
@@ -107,6 +117,7 @@ def test_what_no_test_found_once_is_in_every_sample(name: str, part: str) -> Non
 forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 SCRIPT = """
+import ast
 import sys
 from pathlib import Path
 from bench.mutants.faults import mutants, mutated
@@ -115,7 +126,8 @@ root = Path(sys.argv[1])
 sys.path.insert(0, str(root))
 path = root / "thing" / "calc.py"
 source = path.read_text()
-print(trial(None, ["test_calc.py"], root=root, seconds=60).outcome)
+sound = Faulty("thing.calc", path, ast.parse(source))
+print(trial(sound, ["test_calc.py"], root=root, seconds=60).outcome)
 for mutant in mutants(source):
     fault = Faulty("thing.calc", path, mutated(source, mutant.number))
     ended = trial(fault, ["test_calc.py"], root=root, seconds=60)
@@ -168,6 +180,41 @@ def test_the_fault_is_in_the_module_that_is_imported_and_in_no_other(tmp_path: P
         sys.meta_path.remove(finder)
         sys.modules.pop("calc_with_a_fault", None)
     assert calc_with_a_fault.LIMIT == 4
+
+
+def test_what_imports_a_module_is_imported_anew_with_it_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "some_package"
+    (package / "room").mkdir(parents=True)
+    for name, text in {
+        "__init__": "",
+        "room/__init__": "",
+        "room/low": "",
+        "room/other": "",
+        "room/high": "from some_package.room import low\n",
+        "top": "def f():\n    import some_package.room.high\n",
+    }.items():
+        (package / f"{name}.py").write_text(text, "utf-8")
+    anew = dependents("some_package.room.low", imports(package))
+    assert anew == {"some_package.room.low", "some_package.room.high", "some_package.top"}
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = [importlib.import_module(f"some_package.room.{name}") for name in ("low", "high", "other")]
+    import_anew(anew)
+    room = importlib.import_module("some_package.room")
+    assert not hasattr(room, "low") and room.other is before[2]
+    after = [importlib.import_module(f"some_package.room.{name}") for name in ("low", "high", "other")]
+    assert [one is other for one, other in zip(before, after, strict=True)] == [False, False, True]
+    import_anew({"some_package"})
+    assert importlib.import_module("some_package").room is room, "a package has again what is below it"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "some_package"]:
+        del sys.modules[name]
+
+
+def test_no_module_of_the_package_is_imported_in_a_way_that_is_not_seen() -> None:
+    for path in (run.ROOT / run.PACKAGE).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not isinstance(node, ast.ImportFrom) or not node.level, f"{path}: a relative import"
 
 
 def trials(killed: int, *alive: str) -> list[dict[str, str]]:

@@ -306,7 +306,7 @@ def test_far_behind_the_beginning_words_stay_words_and_a_paste_is_seen_as_a_whol
 
 def test_a_paste_ends_with_its_last_line_and_holds_what_is_indented_in_it() -> None:
     lines = LOG.splitlines(keepends=True)
-    nested = "".join([*lines[:4], "    some words of the last job\n", *lines[4:], "    {'retries': 2}\n"])
+    nested = "".join([*lines[:4], "    some words of the last job\n", *lines[4:], "max_jobs = 4\n"])
     for before in ("", "look at this:\n"):
         content = f"{before}{nested}\n\nwhat is it?\nI do not know.\n"
         found = cut(content, TYPED)
@@ -317,3 +317,11 @@ def test_a_paste_ends_with_its_last_line_and_holds_what_is_indented_in_it() -> N
 def test_a_fence_with_nothing_but_words_in_it_is_one_with_the_words_around_it() -> None:
     content = f"{WORDS}```\nWe keep it as it is, and look at it again later.\n```\n{WORDS}"
     assert cut(content, REPLY) == [("prose", content)]
+
+
+def test_two_lines_of_a_trace_are_quoted_words_and_three_are_a_trace() -> None:
+    trace = 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n'
+    content = f"it says:\n{trace}what is it?\nI do not know.\n"
+    assert cut(content, TYPED) == [("prompt", content)]
+    trace += "\tat com.acme.Main.main(Main.java:5)\n"
+    assert ("error", trace) in cut(f"it says:\n{trace}what is it?\nI do not know.\n", TYPED)
