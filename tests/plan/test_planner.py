@@ -344,3 +344,9 @@ def test_where_the_window_is_unknown_the_last_exchange_is_never_given_up() -> No
     gardener = long_chat([60] * 4)
     gardener.tend(goal=Goal(high=10, low=5, hard=0))
     assert whole(gardener) == [3]
+
+
+def test_prose_that_stands_again_makes_no_code_outdated() -> None:
+    prose = "\n".join(f"This is how step {n} of the import is done in the end:" for n in range(9))
+    entries = [reply(1, CODE, before=prose), reply(3, OTHER_CODE, before=prose)]
+    assert outdated(entries, frozenset()) == frozenset()

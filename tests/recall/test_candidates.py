@@ -275,3 +275,10 @@ def test_the_length_of_a_prompt_decides_whether_a_question_mark_in_it_asks() -> 
     for count, asked in ((250, True), (251, False)):
         assert asks(" ".join(["word"] * (count - 1)) + " remember") is asked
     assert asks("限" * 100 + "？") and not asks("限" * 200 + "？")
+
+
+def test_of_what_shares_words_far_more_is_looked_at_than_is_ever_quoted() -> None:
+    archive = archive_of(
+        *(("now", n, f"abc number{n}", ContentClass.PROSE) for n in range(90)), meaning=False
+    )
+    assert len(texts(archive, Request("abc"))) == 90

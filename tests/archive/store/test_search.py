@@ -66,6 +66,7 @@ def test_rare_words_are_found_wherever_they_stand_and_common_ones_fill_up_from_t
     assert found[0] == rare
     assert set(found) & set(new) == set(new) and not set(found) & set(old[:12])
     assert ids(store, "alpha zebra", limit=1) == [rare]
+    assert len(ids(store, "alpha zebra", limit=3)) == 3
     assert ids(store, "zebra") == [rare]
 
 
