@@ -347,6 +347,6 @@ def test_where_the_window_is_unknown_the_last_exchange_is_never_given_up() -> No
 
 
 def test_prose_that_stands_again_makes_no_code_outdated() -> None:
-    prose = "\n".join(f"This is how step {n} of the import is done in the end:" for n in range(9))
+    prose = "\n".join(f"This is how step {n} of the import is done in the end:" for n in range(30))
     entries = [reply(1, CODE, before=prose), reply(3, OTHER_CODE, before=prose)]
     assert outdated(entries, frozenset()) == frozenset()

@@ -166,6 +166,7 @@ def test_nothing_is_found_without_words_or_room() -> None:
     gardener = chat()
     for query, tokens in (("", 1_000), ("?!", 1_000), (QUESTION, 0), (QUESTION, -5)):
         assert gardener.recall(query, token_limit=tokens) == []
+    assert make_gardener().recall(QUESTION) == [], "an empty chat in an empty archive"
     assert gardener.recall_note("thanks, looks good, go ahead", "") == "", "small talk asks for nothing"
 
 
