@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from made_entries import words
 
-from aider_gardener.archive.archive import SWAPS_LOGGED, Archive, cut_line
+from aider_gardener.archive.archive import FAILED_NOTICE, SWAPS_LOGGED, Archive, cut_line, is_shared
 from aider_gardener.archive.store import open_store
-from aider_gardener.messages import ContentClass, Fidelity, Focus, Message, Plan, Rendition, Swap
+from aider_gardener.messages import (
+    ContentClass,
+    Fidelity,
+    Focus,
+    Marks,
+    Message,
+    Plan,
+    Rendition,
+    Segment,
+    Source,
+    SourceKind,
+    Swap,
+)
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import note_line
 
 LOG = "\n".join(
     f"2026-03-01 10:00:{n % 60:02},000 INFO shop.http GET /orders/{n} took={n}ms" for n in range(300)
@@ -63,3 +80,177 @@ def test_a_line_is_cut_before_its_id() -> None:
     )
     assert cut_line("short [g123]", 12) == "short [g123]"
     assert cut_line("without an id, however long", 5) == "without an id, however long"
+
+
+def test_a_line_that_just_fits_is_not_cut() -> None:
+    assert cut_line("twelve chars [g123]", 12) == "twelve chars [g123]"
+    assert cut_line("thirteen char [g123]", 12) == "thirteen c … [g123]"
+
+
+def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for directory, shared in ((None, False), (project / ".aider.gardener", False), (tmp_path / "all", True)):
+        assert is_shared(directory, str(project)) is shared
+    store = open_store(tmp_path / "all")
+    try:
+        kept = Archive(store, session="s", project=str(project), count=words, clock=lambda: 1.0)
+        assert (kept.within, Archive.reading(store).within) == (str(project), None)
+    finally:
+        store.close()
+    assert Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1.0).within is None
+
+
+def test_an_archive_to_read_begins_no_session() -> None:
+    store = open_store(None)
+    Archive.reading(store)
+    assert store.sessions("") == []
+
+
+def test_an_entry_knows_when_and_where_it_was_said(archive: Archive) -> None:
+    archive.provider = "openai"
+    entry = archive.add(Message("assistant", "The lease is 30 seconds."), turn=2, seq=0, focus=Focus())
+    assert (entry.role, entry.source.kind, entry.provider) == ("assistant", SourceKind.REPLY, "openai")
+    assert (entry.created_at, entry.accessed_at, entry.access_count) == (1_000.0, 1_000.0, 0)
+    assert archive.store.get(entry.id) == entry
+    archive.touch([])
+    archive.touch([entry.id])
+    stored = archive.store.get(entry.id)
+    assert stored is not None and stored.access_count == 1
+    typed = Source(SourceKind.TYPED)
+    assert archive.add(Message("user", OUTPUT), turn=3, seq=1, focus=Focus(), source=typed).source == typed
+
+
+def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: object, **_more: object) -> None:
+        raise RuntimeError("a fault")
+
+    assert archive.take_notice() == ""
+    monkeypatch.setattr("aider_gardener.archive.archive.segment", broken)
+    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
+    assert [(part.start, part.end) for part in entry.segments] == [(0, len(OUTPUT))]
+    assert archive.add(Message("user", ""), turn=1, seq=1, focus=Focus()).segments == ()
+    assert (archive.take_notice(), archive.take_notice()) == (FAILED_NOTICE, "")
+    monkeypatch.undo()
+    monkeypatch.setattr("aider_gardener.archive.archive.compress_message", broken)
+    entry = archive.add(Message("user", OUTPUT), turn=2, seq=2, focus=Focus())
+    forms = archive.renditions(entry)
+    assert forms.keys() == {Fidelity.LINE}
+    assert forms[Fidelity.LINE].text.endswith(f" [{entry.id}]") and len(forms[Fidelity.LINE].text) < 200
+    assert archive.take_notice() == "", "once is enough"
+
+
+def test_what_the_store_has_to_say_is_said_once_and_then_what_the_backlog_has(archive: Archive) -> None:
+    archive.store.notice = "the archive was begun anew"  # type: ignore[misc]  # reason: as after damage
+    assert (archive.take_notice(), archive.take_notice()) == ("the archive was begun anew", "")
+
+
+def test_line_forms_can_be_cut_shorter(archive: Archive) -> None:
+    message = Message("user", "a rather long line about the lease of the worker. " * 20)
+    whole = archive.add(message, turn=1, seq=0, focus=Focus())
+    archive.line_chars = 20
+    cut = archive.compress(whole, Focus())[Fidelity.LINE].text
+    assert cut == cut_line(archive.text(whole, Fidelity.LINE), 20) != archive.text(whole, Fidelity.LINE)
+
+
+def test_shorter_forms_count_the_tokens_that_they_cost_in_a_note(archive: Archive) -> None:
+    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
+    for form in archive.renditions(entry).values():
+        assert form.tokens == words(note_line(entry, form.text)) + 1
+
+
+def test_what_is_kept_of_a_text_with_a_secret_is_made_without_it(archive: Archive) -> None:
+    secret = "ghp_" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
+    text = f"Use this:\n\n```python\nTOKEN = '{secret}'\n```\n\nand then tell me whether it works."
+    command = Source(SourceKind.COMMAND, f"curl -H 'Authorization: token {secret}'")
+    entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus())
+    clean = archive.without_secrets(entry)
+    assert secret in entry.content and secret not in clean.content
+    assert "".join(entry.content[part.start : part.end] for part in entry.segments) == text
+    assert "".join(clean.content[part.start : part.end] for part in clean.segments) == clean.content
+    assert [clean.content[part.start :][:5] for part in clean.segments] == [
+        entry.content[part.start :][:5] for part in entry.segments
+    ]
+    ran = archive.without_secrets(
+        archive.add(Message("user", "ok"), turn=2, seq=1, focus=Focus(), source=command)
+    )
+    assert "curl" in ran.source.detail and secret not in ran.source.detail
+    plain = archive.add(Message("user", "nothing to hide"), turn=3, seq=2, focus=Focus())
+    assert archive.without_secrets(plain) is plain
+
+
+def test_after_damage_the_archive_has_again_what_the_chat_still_knows(archive: Archive) -> None:
+    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
+    fresh = open_store(None)
+    archive.store = fresh
+    archive.add_again([entry])
+    assert fresh.get(entry.id) is None, "nothing was lost, so nothing is written"
+    fresh.generation = 1  # type: ignore[misc]  # reason: as after damage
+    archive.add_again([entry])
+    assert fresh.original(entry.id) == OUTPUT and fresh.search_text("orders")
+    assert fresh.renditions(entry.id) == archive.renditions(entry)
+    (session,) = fresh.sessions("p")
+    assert (session.id, session.started_at) == ("s", 1_000.0)
+
+
+def test_what_the_host_takes_out_is_inactive_until_it_puts_it_back(archive: Archive) -> None:
+    chat = Chat()
+    chat.sync(
+        [Message("user", "one"), Message("assistant", "two")],
+        [],
+        lambda message, turn, seq: archive.add(message, turn=turn, seq=seq, focus=Focus()),
+    )
+
+    def active() -> list[bool]:
+        return [entry.active for entry in archive.store.session_entries("s")]
+
+    chat.gone = {0}
+    archive.set_active(chat, set())
+    assert active() == [False, True]
+    chat.gone = {1}
+    archive.set_active(chat, {0})
+    assert active() == [True, False]
+
+
+def test_a_plan_is_recorded_with_its_marks_and_every_swap(archive: Archive) -> None:
+    swap = Swap("g1", Fidelity.FULL, Fidelity.LINE, 5, "old")
+    archive.plan_event(3, Plan((swap,), "above the mark", 900, 400, 70, Marks(800, 400, 0, "high")))
+    archive.plan_event(4, Plan((swap,), "asked", 400, 300))
+    first, second = archive.store.events(kind="plan")
+    assert first.data == {
+        "reason": "above the mark",
+        "tokens_before": 900,
+        "tokens_after": 400,
+        "prefix_tokens_broken": 70,
+        "marks": {"high": 800, "low": 400, "hard": 0, "passed": "high"},
+        "swaps": [{"entry_id": "g1", "before": "full", "after": "line", "reason": "old"}],
+        "entry_ids": ["g1"],
+    }
+    assert "marks" not in second.data
+    assert Archive.swap_record("g1", None, Fidelity.LINE, "")["before"] == "full"
+    assert Archive.swap_record("g1", Fidelity.LINE, None, "")["after"] == "full"
+    archive.swaps_event(5, "restore", [Archive.swap_record("g1", None, None, "asked")])
+    (event,) = archive.store.events(kind="restore")
+    assert event.turn == 5 and event.data.keys() == {"swaps", "entry_ids"}
+
+
+def test_a_trial_that_fails_leaves_no_trace_either(archive: Archive) -> None:
+    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
+    before = archive.text(entry, Fidelity.LINE)
+    with pytest.raises(RuntimeError), archive.trial():
+        archive.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
+        raise RuntimeError("a fault")
+    assert archive.text(entry, Fidelity.LINE) == before
+
+
+def test_a_secret_on_the_border_of_two_spans_is_named_whole_in_both(archive: Archive) -> None:
+    secret = "ghp_" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
+    text = f"token = '{secret}' and so on"
+    entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus())
+    border = text.index(secret) + 10
+    spans = (Segment(0, border, ContentClass.PROSE), Segment(border, len(text), ContentClass.CODE))
+    clean = archive.without_secrets(replace(entry, segments=spans))
+    first, second = (clean.content[part.start : part.end] for part in clean.segments)
+    assert first.startswith("token = '[redacted:") and first.endswith("]")
+    assert second.startswith("[redacted:") and second.endswith("' and so on")

@@ -127,3 +127,54 @@ def test_the_greedy_meets_the_target_and_loses_at_most_one_step_more_than_the_op
         if total - sum(row.tokens(level) for row, level in zip(rows, levels, strict=True)) >= target
     )
     assert kept >= best - max(value(row, F.FULL) for row in rows)
+
+
+def test_no_step_more_is_taken_than_is_needed() -> None:
+    rows = [candidate(0, 100, 50, 10, 20), candidate(1, 100, 50, 10, 20)]
+    assert ends(rows, 50) == {0: F.COMPRESSED, 1: F.FULL}
+    assert F.FULL not in ends(rows, 51).values()
+
+
+def test_all_are_shortened_before_one_of_them_is_lost() -> None:
+    rows = [candidate(seq, 400, 200, 40, 20) for seq in range(3)]
+    assert set(ends(rows, 600).values()) == {F.COMPRESSED}
+    assert set(ends(rows, 1_080).values()) == {F.LINE}
+
+
+def test_an_original_as_short_as_a_line_says_as_much_a_token_as_a_line() -> None:
+    short, long = candidate(0, LINE_TOKENS, 50, 40, 20), candidate(1, LINE_TOKENS + 1, 50, 40, 20)
+    assert value(short, F.FULL) / LINE_TOKENS > value(long, F.FULL) / (LINE_TOKENS + 1)
+
+
+def test_what_was_lowered_before_is_lowered_from_there() -> None:
+    rows = [candidate(0, 100, 50, 10, 20)]
+    (step,) = choose(rows, {0: F.COMPRESSED}, tokens_to_save=1, shield=Shield.NONE)
+    assert (step.before, step.tokens_saved) == (F.COMPRESSED, 40)
+    assert (step.after, choose(rows, {0: F.HIDDEN}, tokens_to_save=1, shield=Shield.NONE)) == (F.LINE, [])
+
+
+def test_a_form_that_saves_nothing_is_passed_over() -> None:
+    rows = [candidate(0, 100, 100, 10, 20)]
+    assert ends(rows, 1) == {0: F.LINE}
+
+
+def test_each_shield_is_a_step_of_its_own() -> None:
+    shields = [Shield.PROMPT, Shield.TAIL, Shield.FORMAT, Shield.LAST]
+    rows = [candidate(seq, 100, 50, 10, 20, {shield: F.HIDDEN}) for seq, shield in enumerate(shields)]
+    for given_up, shield in enumerate(shields, 1):
+        found = ends(rows, 10_000, shield)
+        assert [found[seq] is F.HIDDEN for seq in range(4)] == [seq < given_up for seq in range(4)]
+
+
+def test_swaps_say_when_it_was_said() -> None:
+    rows = [candidate(0, 100, 50, 10, 20)]
+    told = [swaps(rows, {}, {0: F.LINE}, turn=turn)[0].reason.rpartition(", ")[2] for turn in (1, 2, 3)]
+    assert told == ["this turn", "1 turn ago", "2 turns ago"]
+    assert swaps(rows, {0: F.LINE}, {0: F.LINE}, turn=1) == ()
+
+
+def test_what_one_shield_left_is_taken_from_there_by_the_next() -> None:
+    rows = [candidate(0, 400, 200, 40, 20, {Shield.NONE: F.COMPRESSED, Shield.PROMPT: F.HIDDEN})]
+    steps = choose(rows, {}, tokens_to_save=10_000, shield=Shield.PROMPT)
+    assert [step.before for step in steps] == [F.FULL, *(step.after for step in steps[:-1])]
+    assert sum(step.tokens_saved for step in steps) == 400

@@ -246,3 +246,59 @@ def test_the_hidden_beginning_of_a_chat_makes_no_difference_to_its_view(
     rest = from_first_shown(entries, Levels(levels))
     assert render(rest, Levels(levels), text_of) == render(entries, Levels(levels), text_of)
     assert len(rest) <= max(0, len(entries) - hidden) + 1, "an exchange that is shown in part stays"
+
+
+def test_messages_are_known_again_around_those_that_are_new() -> None:
+    known = render(TALK, Levels({}), text_of)
+    messages = [piece.message for piece in known]
+    new = Message("user", "never seen")
+    for changed in (
+        [new, *messages],
+        [*messages[:2], new, *messages[2:]],
+        [new, *messages[1:]],
+        [*messages, new],
+    ):
+        found = align(known, changed)
+        assert [piece.message if piece else new for piece in found] == changed
+        assert [at for at, piece in enumerate(found) if piece is None] == [changed.index(new)]
+    assert align(known, []) == [] and align([], messages) == [None] * len(messages)
+    assert [piece.members for piece in align(known, [*messages[:1], *messages[3:]]) if piece] == [
+        (0,),
+        (3,),
+        (4,),
+        (5,),
+    ]
+
+
+def test_what_breaks_a_rule_is_named() -> None:
+    assert problems([U, U]) == ["messages 1 and 2 are both the user's"]
+    assert problems([U, A, A]) == ["messages 2 and 3 are both the assistant's"]
+    assert problems([U, Message("assistant", " ")]) == ["message 2 is empty"]
+    assert problems([U, A, Message("system", "s")]) == ["roles system in a history"]
+    assert problems([A, U]) == ["begins with the assistant"]
+
+
+def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
+    assert not any(piece.is_note for piece in render(TALK, Levels({}), text_of))
+    note, filler, *rest = render(TALK, Levels({0: Fidelity.LINE, 1: Fidelity.LINE}), text_of)
+    assert note.is_note and not filler.is_note and not any(piece.is_note for piece in rest)
+    assert note == Piece(note.role, note.content, note.members), "the host gives back what it was given"
+
+
+def test_an_exchange_of_which_only_the_question_is_shown_keeps_it_in_the_note() -> None:
+    assert shown({1: Fidelity.HIDDEN})[:2] == [("user", "NOTE\n[1] user: u0"), ("assistant", FILLER)]
+    assert shown({0: Fidelity.HIDDEN, 1: Fidelity.LINE})[0] == ("user", "NOTE\n[1] reply: <line 1>")
+
+
+def test_several_messages_of_the_user_before_a_reply_are_one_exchange() -> None:
+    entries = chat(
+        ("user", "u0"),
+        ("user", "u1"),
+        ("assistant", "a2"),
+        ("assistant", "a3"),
+        ("user", "u4"),
+        ("assistant", "a5"),
+    )
+    levels = dict.fromkeys(range(4), Fidelity.LINE)
+    assert [role for role, _text in shown(levels, entries)] == ["user", "assistant", "user", "assistant"]
+    assert shown({3: Fidelity.HIDDEN}, entries)[0][1].count("[1]") == 3, "u0, u1 and a2 stand in one note"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from aider_gardener.messages import ContentClass, Source, SourceKind
+from aider_gardener.reading import segments
 from aider_gardener.reading.segments import find_blocks, segment
 from aider_gardener.reading.source import command_parts, infer_source
 
@@ -123,3 +126,202 @@ def test_many_tracebacks_leave_a_log_whole() -> None:
 def test_notices_and_stubs_are_left_alone() -> None:
     for kind in (SourceKind.NOTICE, SourceKind.STUB):
         assert [part.cls for part in segment(BLOCK, Source(kind))] == [ContentClass.PROSE]
+
+
+def cut(content: str, source: Source) -> list[tuple[str, str]]:
+    """The class of each span, and its text."""
+    return [(part.cls.value, content[part.start : part.end]) for part in segment(content, source)]
+
+
+LOG = "".join(f"2024-05-01 10:00:{i:02} INFO worker done job={i}\n" for i in range(12))
+ORDERS = "ord_1 LOST\nord_2 LOST\nord_3 kept\n"
+"""Lines that only the command above them makes a log."""
+CSV = "id,name,amount\n" + "".join(f"{i},ann,{i}.5\n" for i in range(9))
+RUN, OUT = "I ran this command:\n\n", "\n\nAnd got this output:\n\n"
+PAGE = "Here is the content of https://example.org/a:\n\n"
+
+
+@pytest.mark.parametrize("kind", list(SourceKind))
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "\n",
+        "words",
+        LOG,
+        f"{LOG}{TRACEBACK}\n\n{TRACEBACK}{LOG}",
+        f"\n\n{TRACEBACK}{LOG}",
+        f"{TRACEBACK}\n\n",
+        f"{BLOCK}and\n\n{BLOCK}",
+        f"{RUN}make{OUT}",
+        f"{RUN}make{OUT}\n",
+        f"{RUN}make{OUT}{LOG}",
+        f"Output from make\n{LOG}",
+        "Output from make\n",
+        f"{PAGE}# A\n\n```python\nx = 1\n```\nmore",
+        f"look:\n{LOG}\nwhat now?",
+        f"```sh\nmake\n```\n\n```\n{ORDERS}```\n",
+    ],
+)
+def test_the_spans_hold_every_character_once_and_in_order(kind: SourceKind, content: str) -> None:
+    found = segment(content, Source(kind, "make"))
+    assert "".join(content[part.start : part.end] for part in found) == content
+    assert [part.end for part in found[:-1]] == [part.start for part in found[1:]]
+
+
+def test_what_the_host_wrote_above_an_output_stands_apart_from_it() -> None:
+    for head in (f"{RUN}python app.py{OUT}", "Output from python app.py\n"):
+        content = head + LOG
+        assert cut(content, infer_source("user", content)) == [("prose", head), ("log", LOG)]
+    nothing = f"{RUN}make{OUT}"
+    assert cut(nothing, infer_source("user", nothing)) == [("prose", nothing)]
+    blank = infer_source("user", f"{nothing}\n")
+    assert cut(f"{nothing}\n", blank) == [("prose", nothing), ("log", "\n")]
+
+
+def test_a_command_that_only_looks_like_the_hosts_has_its_output_from_the_first_line() -> None:
+    assert cut(LOG, Source(SourceKind.COMMAND, "python app.py")) == [("log", LOG)]
+
+
+def test_a_fence_in_a_commands_output_is_output() -> None:
+    content = f"{RUN}cat notes.log{OUT}{LOG}```\n{ORDERS}```\n{LOG}"
+    head, *output = cut(content, infer_source("user", content))
+    assert head == ("prose", f"{RUN}cat notes.log{OUT}")
+    assert "".join(text for _cls, text in output) == f"{LOG}```\n{ORDERS}```\n{LOG}"
+    assert {cls for cls, _text in output} == {"log"}
+
+
+def test_a_page_is_read_as_words_and_code_behind_its_address() -> None:
+    content = f"{PAGE}Some words about it.\n\n```python\nx = 1\n```\nMore words.\n"
+    assert cut(content, infer_source("user", content)) == [
+        ("prose", PAGE),
+        ("prose", "Some words about it.\n\n"),
+        ("code", "```python\nx = 1\n```\n"),
+        ("prose", "More words.\n"),
+    ]
+
+
+WORDS = "This is how it goes.\nIt takes a while.\n\nAnd it prints much.\nSo wait for it.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "is_output"),
+    [
+        ("```bash\nnode stress.js\n```\n", "\n", True),
+        ("```console\nnode stress.js\n```\n", "", True),
+        ("```bash\ncd app\nmake\nnode stress.js\n```\n", "\n", True),
+        ("```bash\ncd app\nmake\nmake more\nnode stress.js\n```\n", "\n", False),
+        ("```bash\nnode stress.js " + "a" * 1_500 + "\n```\n", "\n", False),
+        ("```bash\n\n```\n", "\n", False),
+        ("```python\nimport stress\n```\n", "\n", False),
+        ("run.sh\n```bash\nnode stress.js\n```\n", "\n", False),
+        ("```bash\nnode stress.js\n```\n", "and something else:\n", False),
+        ("", "", False),
+    ],
+)
+def test_an_unmarked_fence_right_behind_a_command_is_what_the_command_printed(
+    before: str, between: str, is_output: bool
+) -> None:
+    content = f"{WORDS}{before}{between}```\n{ORDERS}```\n{WORDS}"
+    found = {text: cls for cls, text in cut(content, TYPED)}
+    assert (found[f"```\n{ORDERS}```\n"] == "log") is is_output
+
+
+def test_only_the_next_fence_is_a_commands_output() -> None:
+    content = f"```bash\nnode stress.js\n```\n```\n{LOG}```\n```\n{ORDERS}```\n"
+    assert [cls for cls, _text in cut(content, REPLY)][2] != "log"
+
+
+def test_a_fence_is_what_its_mark_says_however_short_and_without_one_what_it_holds() -> None:
+    assert classes("```python\nx\n```\n", REPLY) == [("code", "python")]
+    assert classes(f"```\n{CSV}```\n", REPLY)[0][0] == "structured"
+    assert classes(f"```bash\n{LOG}```\n", REPLY)[0][0] == "log"
+    script = 'if [ -z "$1" ]; then\n  echo usage\n  exit 1\nfi\n'
+    assert classes(f"```bash\n{script}```\n", REPLY) == [("code", "bash")]
+    after = f"```bash\nnode stress.js\n```\n```json\n{ORDERS}```\n"
+    assert classes(after, REPLY)[1][0] == "structured", "the mark decides, not the command"
+
+
+@pytest.mark.parametrize(
+    ("fence", "kind"),
+    [
+        ("```diff\n-a\n+b\n```\n", "udiff"),
+        ("```\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n```\n", "udiff"),
+        ("```\n*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch\n```\n", "patch"),
+        ("*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch\n", "patch"),
+    ],
+)
+def test_each_form_of_an_edit_is_known(fence: str, kind: str) -> None:
+    assert [(cls, name) for cls, name in classes(f"So:\n\n{fence}\nDone.", REPLY) if cls == "edit"] == [
+        ("edit", kind)
+    ]
+
+
+@pytest.mark.parametrize("before", ["", "Words.\n\n", "A longer way to say what is done here.\n\n" * 12])
+def test_the_line_with_the_path_belongs_to_its_edit_wherever_it_stands(before: str) -> None:
+    assert cut(before + BLOCK, REPLY)[-1] == ("edit", BLOCK)
+
+
+def test_a_line_too_long_for_a_path_is_none() -> None:
+    line = "a/" * 130 + "b.py\n"
+    assert cut(line + BLOCK.partition("\n")[2], REPLY)[0] == ("prose", line)
+
+
+def test_what_stands_around_a_traceback_in_a_log_is_the_log() -> None:
+    source = Source(SourceKind.COMMAND, "python app.py")
+    content = f"{LOG}{LOG}{TRACEBACK}{CSV}"
+    assert cut(content, source) == [("log", LOG + LOG), ("error", TRACEBACK), ("log", CSV)]
+    assert cut(f"{TRACEBACK}{CSV}", source) == [("error", TRACEBACK), ("structured", CSV)]
+    twice = f"{LOG}{TRACEBACK}\n{TRACEBACK}{LOG}"
+    assert cut(twice, source) == [
+        ("log", LOG),
+        ("error", f"{TRACEBACK}\n"),
+        ("error", TRACEBACK),
+        ("log", LOG),
+    ]
+    blank = f"\n\n{TRACEBACK}{LOG}"
+    assert cut(blank, source) == [("log", "\n\n"), ("error", TRACEBACK), ("log", LOG)]
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 12])
+def test_three_lines_that_only_a_machine_writes_are_a_paste_and_fewer_are_not(lines: int) -> None:
+    paste = "".join(LOG.splitlines(keepends=True)[:lines])
+    content = f"look at this:\n{paste}what is it?\nI do not know.\n"
+    assert cut(content, TYPED) == (
+        [("prompt", "look at this:\n"), ("log", paste), ("prompt", "what is it?\nI do not know.\n")]
+        if lines >= 3
+        else [("prompt", content)]
+    )
+
+
+def test_far_behind_the_beginning_words_stay_words_and_a_paste_is_seen_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(segments, "SCAN_LIMIT_CHARS", 200)
+    fence = "```python\nx = 1\n```\n"
+    words = "And then I thought about it again, and found that it is so.\n" * 8
+    assert [cls for cls, _text in cut(f"{words}{fence}{words}", TYPED)] == ["prompt", "code", "prompt"]
+    assert [cls for cls, _text in cut(f"{words}{fence}{LOG}", TYPED)] == ["prompt", "code", "log"]
+
+
+def test_a_paste_ends_with_its_last_line_and_holds_what_is_indented_in_it() -> None:
+    lines = LOG.splitlines(keepends=True)
+    nested = "".join([*lines[:4], "    some words of the last job\n", *lines[4:], "max_jobs = 4\n"])
+    for before in ("", "look at this:\n"):
+        content = f"{before}{nested}\n\nwhat is it?\nI do not know.\n"
+        found = cut(content, TYPED)
+        assert found[-2:] == [("log", nested), ("prompt", "\n\nwhat is it?\nI do not know.\n")]
+        assert "".join(text for _cls, text in found[:-2]) == before
+
+
+def test_a_fence_with_nothing_but_words_in_it_is_one_with_the_words_around_it() -> None:
+    content = f"{WORDS}```\nWe keep it as it is, and look at it again later.\n```\n{WORDS}"
+    assert cut(content, REPLY) == [("prose", content)]
+
+
+def test_two_lines_of_a_trace_are_quoted_words_and_three_are_a_trace() -> None:
+    trace = 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n'
+    content = f"it says:\n{trace}what is it?\nI do not know.\n"
+    assert cut(content, TYPED) == [("prompt", content)]
+    trace += "\tat com.acme.Main.main(Main.java:5)\n"
+    assert ("error", trace) in cut(f"it says:\n{trace}what is it?\nI do not know.\n", TYPED)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made_entries import entry as made
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, talk, words
 
+from aider_gardener.archive.store.words import Word, query_words
 from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import ContentClass, Fidelity, Segment
+from aider_gardener.plan.view import UNDONE_LABEL
+from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
 from aider_gardener.recall.candidates import Request, recall_part
 from aider_gardener.recall.match import Match
 from aider_gardener.recall.ranking import Passage
+from aider_gardener.recall.recall import Recalled
 
 QUESTION = "On which day does the escrow account close after the reconciliation job?"
 ANSWER = "The escrow account closes on the 17th, after the reconciliation job of that day."
@@ -154,3 +160,167 @@ def test_what_no_search_found_can_be_told_too() -> None:
     replaced = recall.holding(gardener.state.chat.entries[2], newer)
     assert newer in replaced.text and len(replaced.text) < len(filler)
     assert recall.why(whole[0], [], None, {}, 0.0) == Match()
+
+
+def test_nothing_is_found_without_words_or_room() -> None:
+    gardener = chat()
+    for query, tokens in (("", 1_000), ("?!", 1_000), (QUESTION, 0), (QUESTION, -5)):
+        assert gardener.recall(query, token_limit=tokens) == []
+    assert make_gardener().recall(QUESTION) == [], "an empty chat in an empty archive"
+    assert gardener.recall_note("thanks, looks good, go ahead", "") == "", "small talk asks for nothing"
+
+
+def test_no_more_passages_come_than_are_wanted_nor_more_than_fit() -> None:
+    gardener = chat()
+    many = gardener.recall("the importer reads rows from a file")
+    assert len(many) > 3
+    assert [item.text for item in gardener.recall("the importer reads rows from a file", limit=2)] == [
+        item.text for item in many[:2]
+    ]
+    few = gardener.recall("the importer reads rows from a file", token_limit=90)
+    assert 0 < len(few) < len(many)
+    assert words(recall.recall_note(few, session="s", head="")) <= 90 + recall.ITEM_TOKENS
+
+
+def test_the_whole_message_comes_where_it_fits_and_the_passage_where_it_does_not() -> None:
+    gardener = make_gardener()
+    long = f"{ANSWER}\n\n" + "\n\n".join(NOISE.format(n=n) + " It goes on." * 20 for n in range(20))
+    gardener.sync(talk(("about the escrow account", long), ("go on", "yes")), [])
+    (first, *_rest) = gardener.recall(QUESTION)
+    assert ANSWER in first.text and len(first.text) < len(long)
+    whole, *others = gardener.recall(QUESTION, full=True, token_limit=5_000)
+    assert (whole.text, whole.start, whole.end) == (long, 0, len(long))
+    assert whole.entry_id not in [item.entry_id for item in others], "no part of it again"
+    assert gardener.recall(QUESTION, full=True, token_limit=100)[0].text == first.text
+
+
+def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
+    gardener = chat()
+    squeezed = ANSWER.replace(" ", "\n  ")
+    assert "closes on the 17th" in gardener.recall_note(QUESTION, "another file")
+    gardener.state.recollection.reset()
+    assert "closes on the 17th" not in gardener.recall_note(QUESTION, f"a file\n{squeezed}\nits end")
+    standing = make_gardener()
+    rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
+    standing.sync(talk(*rows), [])
+    apply(standing.state, {12: Fidelity.HIDDEN, 13: Fidelity.HIDDEN}, "made")
+    assert "closes on the 17th" not in standing.recall_note(QUESTION, "")
+    assert ANSWER in [item.text for item in standing.recall(QUESTION)], "who asks sees it all the same"
+
+
+def test_one_word_of_many_is_a_chance_hit_two_or_a_number_are_not() -> None:
+    asked = query_words("escrow window ledger invoice tariff rebate surcharge")
+    few = query_words("escrow window")
+
+    def tells(text: str, asked: list[Word], similarity: float = 0.0) -> bool:
+        entry = made(0, "assistant", text)
+        return recall.telling(Passage(entry, 0, len(text), text, similarity=similarity), asked)
+
+    assert [tells(text, asked) for text in ("escrow", "escrow window", "nothing")] == [False, True, False]
+    assert [tells(text, few) for text in ("escrow", "nothing")] == [True, False]
+    assert tells("port 8081", [*asked, *query_words("8081")])
+    assert [tells("nothing", asked, similarity) for similarity in (0.2, 0.9)] == [False, True]
+
+
+def test_an_order_takes_only_what_fits_it_as_well_as_a_question_would_ask_for() -> None:
+    gardener = chat()
+    state = gardener.state
+    rows = [
+        (points, points, Passage(entry, 0, len(entry.content), entry.content))
+        for points, entry in ((0.9, state.chat.entries[1]), (0.45, state.chat.entries[3]))
+    ]
+
+    def taken(order: bool) -> int:
+        request = Request(QUESTION, token_limit=1_000, unasked=True, order=order)
+        return len(recall.take(rows, request, state.archive, state.chat, state.count))
+
+    assert taken(order=False) == 2 > taken(order=True)
+
+
+def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_chat() -> None:
+    def item(entry_id: str, turn: int, text: str, start: int = 0, session: str = "s") -> Recalled:
+        return Recalled(entry_id, turn, "reply", ContentClass.PROSE, text, start, start + 1, 1.0, session)
+
+    found = [item("g2", 4, "last"), item("g1", 2, "behind", 90), item("g1", 2, "first\nof all", 10)]
+    note = recall.recall_note(found, session="s", head="HEAD")
+    assert note.splitlines() == [
+        "HEAD",
+        "[2] reply (g1):",
+        "> first",
+        "> of all",
+        "> …",
+        "> behind",
+        "[4] reply (g2):",
+        "> last",
+        NOTE_END,
+    ]
+    older = recall.recall_note([item("g3", 1, "older", session="o")], session="s")
+    assert ", in an earlier chat:" in older and older.startswith(recall.NOTE_HEAD)
+    assert "earlier chat:" not in recall.recall_note([item("g3", 1, "older", session="o")])
+    assert recall.recall_note([]) == ""
+
+
+def test_what_begins_in_code_is_code_and_what_begins_behind_it_is_not() -> None:
+    text = "Words.\ncode()\nMore words."
+    entry = replace(
+        made(0, "assistant", text),
+        segments=(
+            Segment(0, 7, ContentClass.PROSE),
+            Segment(7, 14, ContentClass.CODE),
+            Segment(14, len(text), ContentClass.PROSE),
+        ),
+    )
+    assert [recall.stands_in_code(entry, start) for start in (0, 6, 7, 13, 14)] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+
+
+def test_an_edit_that_was_undone_in_an_older_chat_says_so() -> None:
+    gardener = make_gardener()
+    gardener.sync(talk(("move the escrow account", EDIT)), [])
+    state = gardener.state
+    older = replace(state.chat.entries[1], session="older", id="gfeed00001")
+    assert recall.fate(state.archive, state.chat, older) == ""
+    state.archive.store.record_event("older", 1, recall.EDIT_UNDONE, {"entry_id": older.id}, 1.0)
+    assert recall.fate(state.archive, state.chat, older) == UNDONE_LABEL
+    assert recall.fate(state.archive, state.chat, replace(older, id="gfeed00002")) == ""
+    assert recall.fate(state.archive, state.chat, state.chat.entries[1]) == "", "the last reply stands"
+    assert recall.fate(state.archive, state.chat, state.chat.entries[0]) == ""
+
+
+def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_tokenizer_counts() -> None:
+    gardener = chat()
+    state = gardener.state
+
+    def heavy(text: str) -> int:
+        return words(text) * (4 if recall.NOTE_HEAD in text and ">" in text else 1)
+
+    request = Request(QUESTION, token_limit=120, unasked=True)
+    plain = state.recollection.note(state.chat, request, words)
+    assert plain and state.recollection.note(state.chat, request, heavy) == plain, (
+        "the same until it is reset"
+    )
+    state.recollection.reset()
+    smaller = state.recollection.note(state.chat, request, heavy)
+    assert len(smaller) < len(plain)
+    assert heavy(smaller) <= 120 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
+    again = state.recollection.note(state.chat, replace(request, query="which part skips blank rows?"), words)
+    assert again != plain
+
+
+def test_what_made_a_passage_come_is_told_by_words_by_meaning_and_by_its_neighbours() -> None:
+    entry = made(3, "assistant", ANSWER, turn=2)
+    passage = Passage(entry, 0, len(ANSWER), ANSWER, similarity=0.5)
+    item = recall.quote(entry, ANSWER, 0, len(ANSWER), 0.4)
+    asked = query_words("escrow zebra")
+    best = {("s", 2): 0.4}
+    assert recall.why(item, asked, passage, best, 0.1).words == ("escrow",)
+    assert (
+        recall.why(item, asked, passage, best, 0.1).meaning
+        > 0.0
+        == recall.why(item, asked, passage, best, 0.5).meaning
+    )
+    assert not recall.why(item, asked, passage, best, 0.1).beside
+    assert recall.why(item, asked, passage, {("s", 2): 0.9}, 0.1).beside
+    assert recall.why(item, asked, None, {}, 0.1) == Match(("escrow",))
+    assert (item.turn, item.label, item.score, item.said_at) == (2, "reply", 0.4, entry.created_at)

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from made_entries import make_gardener, talk
 
+from aider_gardener.adapters.aider.prompt import (
+    KEPT_HEAD,
+    current,
+    decisions,
+    estimate,
+    forget_old_format,
+    is_idle,
+    makes_sub_coder,
+    question_of,
+    reminder_of,
+    strip_edits,
+    text_of,
+    with_decisions,
+)
+from aider_gardener.messages import Fidelity, Message
 from aider_gardener.notes.chatmap import MAP_HEAD
+from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_wrappers import chatter
@@ -17,6 +38,207 @@ RULE = "Never touch the table ledger_lines."
 
 def texts(request: list[dict[str, Any]]) -> list[str]:
     return [str(message["content"]) for message in request]
+
+
+def said(*contents: str) -> list[dict[str, Any]]:
+    return [
+        {"role": "user" if at % 2 == 0 else "assistant", "content": text} for at, text in enumerate(contents)
+    ]
+
+
+# Its parts
+
+
+def test_a_summary_is_given_what_it_does_not_say_and_nothing_else() -> None:
+    summary = said("The port is\n48213.", "Fine.", "And more.")
+    assert with_decisions(summary, []) is summary
+    assert with_decisions(summary, ["The port is 48213."]) is summary, "however its lines are broken"
+    first, second, last = with_decisions(summary, ["The port is 48213.", RULE, "Use tabs."])
+    assert [first, second] == summary[:2]
+    assert last == {"role": "user", "content": f"And more.\n\n{KEPT_HEAD}\n- {RULE}\n- Use tabs."}
+    assert with_decisions([], [RULE]) == []
+
+
+def test_what_the_user_ruled_and_decided_is_kept_each_once_and_the_models_decisions_are_not() -> None:
+    gardener = make_gardener()
+    rows = ("We'll use one table for it.", "We'll use another index then."), (RULE, "ok"), (RULE, "ok")
+    gardener.sync(talk(*rows), [])
+    kept = decisions(gardener.state.chat.all_entries())
+    assert kept == ["We'll use one table for it.", RULE]
+
+
+def test_only_a_coder_with_a_chat_of_its_own_is_a_sub_coder() -> None:
+    for edit_format, given, is_sub in (
+        ("diff", {}, False),
+        ("diff", {"cur_messages": []}, True),
+        ("diff", {"done_messages": []}, True),
+        ("architect", {"map_tokens": 0, "cache_prompts": False}, True),
+        ("architect", {"map_tokens": 0, "cache_prompts": True}, False),
+        ("architect", {"map_tokens": 1_024, "cache_prompts": False}, False),
+        ("diff", {"map_tokens": 0, "cache_prompts": False}, False),
+    ):
+        coder: Any = SimpleNamespace(edit_format=edit_format)
+        assert makes_sub_coder(coder, given) is is_sub, (edit_format, given)
+
+
+def test_a_file_counts_a_token_for_four_bytes_and_one_that_is_gone_none(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(b"x" * 4_003)
+    assert (estimate(str(tmp_path / "a.py")), estimate(str(tmp_path / "b.py"))) == (1_000, 0)
+
+
+def test_the_text_of_a_message_is_that_of_its_textual_parts() -> None:
+    parts = [
+        {"type": "text", "text": "one"},
+        {"type": "image_url"},
+        "no part",
+        {"type": "text", "text": "two"},
+    ]
+    assert text_of({"content": parts}) == "one\n\ntwo"
+    assert text_of({"content": "plain"}) == "plain" and text_of({"content": None}) == ""
+
+
+def test_the_hosts_reminder_is_the_last_message_if_the_chat_does_not_hold_it() -> None:
+    cur = said("one", "two", "three")
+    reminded = [*cur[:-1], {"role": "user", "content": "three\n\n# *SEARCH/REPLACE block* Rules"}]
+    coder: Any = SimpleNamespace(cur_messages=cur)
+
+    def found(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        made: Any = SimpleNamespace(cur=chunks)
+        return reminder_of(coder, made)
+
+    assert found(reminded) == reminded[-1:]
+    assert found(list(cur)) == [] and found([]) == []
+
+
+def test_the_question_is_the_last_that_was_typed() -> None:
+    output = "I ran this command:\n\nls\n\nAnd got this output:\n\na.py\n"
+    for asked, question in (
+        (["first", "second"], "second"),
+        (["first", output], "first"),
+        ([output], output),
+        ([], ""),
+    ):
+        messages = [{"role": "user", "content": text} for text in asked]
+        coder: Any = SimpleNamespace(cur_messages=[*messages, {"role": "assistant", "content": "so"}])
+        assert question_of(coder) == question
+
+
+def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
+    gardener = make_gardener()
+    gardener.sync([], [Message("user", "word " * 100)])
+    tokens = []
+    for window in (0, 10_000, 100):
+        gardener.state.frame = Frame(window)
+        tokens.append(current(gardener.state))
+    assert tokens[0] == tokens[1] >= 100 and tokens[2] == 50
+
+
+def test_a_cache_is_cold_five_minutes_after_a_call_and_before_the_first_there_is_none() -> None:
+    def idle(seconds: float) -> bool:
+        state: Any = SimpleNamespace(usage=SimpleNamespace(idle_seconds=seconds))
+        return is_idle(state)
+
+    assert [idle(seconds) for seconds in (0.0, 299.0, 300.0, 9_999.0, float("inf"))] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+
+
+def edited(turns: int = 2) -> Any:
+    """The gardener of a chat with edits, of which the first is compressed already."""
+    gardener = make_gardener()
+    block = EDIT.format(
+        path="app.py", old="    return 'hello'", new="    return 'goodbye'\n" + "    # why\n" * 40
+    )
+    gardener.sync(
+        talk(*((f"change {n}", f"Change {n}.\n{block}") for n in range(turns)), ("thanks", "Fine.")), []
+    )
+    gardener.state.chat.fidelity = {1: Fidelity.LINE}
+    return gardener
+
+
+def test_edits_that_stand_whole_go_to_their_shorter_form_and_all_else_stays() -> None:
+    gardener = edited(3)
+    state = gardener.state
+    assert strip_edits(state) == 2
+    assert state.chat.fidelity.keys() == {1, 3, 5} and state.chat.fidelity[1] is Fidelity.LINE
+    assert all(
+        state.chat.fidelity[seq] in state.archive.renditions(state.chat.entries[seq]) for seq in (3, 5)
+    )
+    assert strip_edits(state) == 0
+
+
+# In a real chat
+
+
+def test_what_stands_around_the_history_is_measured_by_part(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    (repository / "notes.md").write_text("Read this first. " * 50, "utf-8")
+    driver = drive()
+    driver.coder.abs_read_only_fnames.add(str(repository / "notes.md"))
+    driver.ask("/ask what is greet?")
+    state = driver.coder.gardener.state
+    assert state.frame.read_only == ("notes.md",) and state.frame.files == {"app.py": estimate("app.py")}
+    assert state.frame.parts["files"] > 150 and state.frame.parts["system"] > 50
+    assert state.frame.parts["current"] < 50 and "notes" not in state.frame.parts
+    state.note = replace(state.note, tokens=77)
+    driver.ask("/ask and now?")
+    assert state.frame.parts["notes"] == 77
+
+
+def test_while_it_only_looks_on_or_is_off_prompts_are_the_hosts(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=300, mode="observe")
+    with_rule(drive, 3)
+    assert not any(text.startswith((MAP_HEAD, NOTE_HEAD)) for text in texts(model.requests[-1]))
+    assert RULE in model.last_prompt()
+
+
+def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    assert not any("begun anew" in line for line in driver.said)
+    driver.coder.gardener.state.archive.store.notice = "the archive was begun anew"
+    driver.ask("/ask hello again")
+    assert driver.said.count("aider-gardener: the archive was begun anew") == 1
+
+
+def test_another_edit_format_shows_no_whole_edit_of_the_old_one(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    driver.type("say goodbye instead")
+    gardener = driver.coder.gardener
+
+    def whole() -> bool:
+        return any("<<<<<<< SEARCH" in str(message["content"]) for message in driver.history)
+
+    for same in (None, "code", driver.coder.edit_format):
+        forget_old_format(driver.coder, gardener, None, same)
+        assert whole(), same
+    forget_old_format(driver.coder, gardener, driver.coder.main_model, None)
+    assert whole() is (driver.coder.main_model.edit_format == driver.coder.edit_format)
+    forget_old_format(driver.coder, gardener, None, "whole")
+    assert not whole()
+
+
+def test_the_note_stands_behind_what_is_compacted_and_before_what_is_not(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=600)
+    with_rule(drive, 8)
+    sent = texts(model.requests[-1])
+    compacted = next(at for at, text in enumerate(sent) if text.startswith(NOTE_HEAD))
+    note = next(at for at, text in enumerate(sent) if text.startswith(MAP_HEAD))
+    assert sent[compacted + 1] == FILLER and note == compacted + 2 and sent[note + 1] == FILLER
+    assert sum(text.startswith((NOTE_HEAD, MAP_HEAD)) for text in sent) == 2, "each stands once"
+    typed = [text for text in sent if text.startswith("question ")]
+    assert len(typed) == len(set(typed))
 
 
 def with_rule(drive: MakeDriver, turns: int = 12) -> Driver:
