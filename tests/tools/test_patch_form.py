@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -10,11 +11,11 @@ from typing import Any
 import pytest
 from made_tree import FIXES, SERIES, installed_tree
 from patch_form import COLUMNS, faults_of_code, faults_of_mail, main
-from patch_series.figures import totals
-from patch_tests import ROOT
+from readme_table import RESULTS, own_budget
 
 from aider_gardener.patches.mail import PatchMail, parse_mail
 from aider_gardener.patches.state import with_patches
+from bench.grid.means import PROBES, complete, ordinary, rows_of, total
 
 CODE = 'import os\n\n\ndef size(path):\n    return os.stat(path).st_size + len("a")\n'
 
@@ -95,23 +96,23 @@ def test_without_aider_nothing_can_be_looked_at(tmp_path: Path, capsys: pytest.C
 def test_the_price_of_summaries_is_as_measured() -> None:
     """When this fails the sessions were replayed anew: put what they show into the mail."""
     text = fix("summary-after-edit").text
-    sessions, rows = totals(ROOT)
-    stock, asked = rows["stock"], rows["stock"]["recall"]["asked"]
-    assert (
-        f"A replay of {sessions} recorded chats ({stock['turns']} turns) asked for\n{asked} details" in text
-    )
+    own = own_budget(complete(ordinary(rows_of(json.loads(RESULTS.read_text("utf-8"))))))
+    stock = own["stock"]
+    _, asked = PROBES.count(stock)
+    turns = sum(row["turns"] for row in stock)
+    assert f"A replay of {len(stock)} recorded chats ({turns} turns) asked for\n{asked} details" in text
     for variant, words in (
         ("stock", "today"),
         ("stock-fixed", "with summaries"),
         ("none", "without summaries"),
     ):
-        row = rows[variant]
-        tokens = f"{row['tokens_billed'] / 1e6:.1f}M"
-        line = rf"^    {words} +{tokens} +{row['recall']['supported']} of {asked}$"
+        tokens = f"{total(own[variant], 'tokens_billed') / 1e6:.1f}M"
+        line = rf"^    {words} +{tokens} +{PROBES.count(own[variant])[0]} of {asked}$"
         assert re.search(line, text, re.M), line
-    dropped = (stock["tokens_billed"] - rows["none"]["tokens_billed"]) / 1e6
-    assert f"{dropped:.1f}M tokens for {stock['llm_discarded']} summaries that were all dropped" in text
-    assert stock["llm_compactions"] == 0
+    used, lost = (sum(row["llm"][at] for row in stock) for at in (0, 1))
+    dropped = (total(stock, "tokens_billed") - total(own["none"], "tokens_billed")) / 1e6
+    assert f"{dropped:.1f}M tokens for {lost} summaries that were all dropped" in text
+    assert used == 0
 
 
 def test_the_turns_that_no_summary_had_are_as_many_as_is_said(tmp_path: Path) -> None:
