@@ -21,6 +21,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from patch_series.readme import prefix_digest
 from patch_tests import record, unpack, write_files
 from upstream_tests import RunFailed, fetch
 
@@ -106,7 +107,8 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
             f"{name:10} {row['prompts']:8} {row['compacted']:10} {row['different']:10} {row['as in']:>10}"
             f" {row['seams']:6}"
         )
-    record("replay", {"sessions": sorted(sessions), "sides": rows})
+    digest = prefix_digest(series.patches)
+    record("replay", {"series": digest, "sessions": sorted(sessions), "sides": rows})
     same = all(row["prompts"] and not row["different"] for row in rows.values())
     return 0 if same else 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes
-from patch_series.readme import notes_of, patch_table, seams_of
+from patch_series.readme import notes_of, patch_table, prefix_digest, replay_table, seams_of
 
 from aider_gardener.errors import PatchError
 
@@ -62,3 +62,11 @@ def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
         assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
     with pytest.raises(PatchError, match=r"notes\.yml does not say the evidence of 0001-"):
         patch_table(FIXES, {})
+
+
+def test_a_replay_of_another_series_is_not_shown() -> None:
+    row = {"what": "a side", "prompts": 7, "compacted": 3, "different": 0, "as in": "", "seams": 0}
+    replay = {"series": prefix_digest(SERIES.patches), "sides": {"stock": row}}
+    assert "| stock | a side | 7 | 3 | 0 | – | 0 |" in replay_table(SERIES.patches, {"replay": replay})
+    assert "stock" not in replay_table(SERIES.patches[1:], {"replay": replay})
+    assert "stock" not in replay_table(SERIES.patches, {})

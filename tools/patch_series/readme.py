@@ -25,7 +25,7 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
     tables = {"patches": patch_table(mails, notes_of(root)), "tests": test_table(mails, measured)}
-    tables["replay"] = replay_table(measured)
+    tables["replay"] = replay_table(mails, measured)
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
         before, _, rest = text.partition(begin)
@@ -81,9 +81,11 @@ def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
     return table(head, rows)
 
 
-def replay_table(measured: Mapping[str, Any]) -> str:
-    """The prompts of each side of `tools/patches_replay.py`, and of how many seams they were made."""
-    sides = measured.get("replay", {}).get("sides", {})
+def replay_table(mails: Sequence[PatchMail], measured: Mapping[str, Any]) -> str:
+    """The prompts of each side of `tools/patches_replay.py`, and with how many seams they were made; empty
+    where they were made with another series."""
+    replay = measured.get("replay", {})
+    sides = replay["sides"] if replay.get("series") == prefix_digest(mails) else {}
     head = ("side", "what", "prompts", "compacted", "different", "from those of", "seams")
     keys = ("what", "prompts", "compacted", "different", "as in", "seams")
     return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))

@@ -14,7 +14,7 @@ from made_tree import SERIES
 from patched_aider import ROOT, patched, run_with
 from patches_replay import with_entry_points
 
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import link, wrappers
 from aider_gardener.adapters.aider.context import GardenerContext, make, token_rows
 from aider_gardener.settings import Settings
 
@@ -113,6 +113,13 @@ def test_a_coder_with_another_provider_has_no_gardener(
     assert link.is_sub(coder) and link.gardener_of(coder) is None
     coder.context = GardenerContext(stock)
     assert not link.is_sub(coder)
+
+
+def test_installed_the_gardener_stands_for_aiders_own_provider_and_for_no_other(stock: Stock) -> None:
+    made = wrappers.make_provider(lambda name, options=(): stock)
+    assert isinstance(made("summary"), GardenerContext) and made("summary").stock is stock
+    assert made("another", ["a=b"]) is stock
+    assert wrappers.context(stock).stock is stock
 
 
 def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stock, tmp_path: Path) -> None:
