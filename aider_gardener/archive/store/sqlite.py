@@ -298,7 +298,9 @@ class SqliteStore(SqliteBase):
             self._wait(draft, error)
             return entry
         self._caught_up(written)
-        return replace(stored, segments=entry.segments)  # those of its own text, not of the one without secrets
+        return replace(
+            stored, segments=entry.segments
+        )  # those of its own text, secrets and all
 
     def get(self, entry_id: str) -> Entry | None:
         return self._waiting.get(entry_id) or self._sound(entry_id, lambda db: entries.get(db, entry_id))
