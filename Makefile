@@ -1,5 +1,5 @@
 # make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
-# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | lock | format | clean
+# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | mutants | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
 
@@ -17,7 +17,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
-	bench bench-gate bench-micro bench-peers bench-peers-lock lock format clean
+	bench bench-gate bench-micro bench-peers bench-peers-lock mutants lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -82,6 +82,11 @@ bench-micro: $(INSTALLED)
 	$(BIN)/python -m pytest bench/micro --quiet --benchmark-columns=min,median,max,rounds \
 		--benchmark-json build/bench/micro.json $(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
 	$(BIN)/python -m bench.micro_results build/bench/micro.json $(MICRO_FLAGS)
+
+# Small faults put into the hard modules one by one, to see whether a test fails; resumable. It needs fork.
+mutants: $(INSTALLED)
+	$(BIN)/python -m bench.mutants.run $(MUTANTS_FLAGS)
+	$(BIN)/python tools/mutants_table.py
 
 # headroom-ai on the same texts, in an environment of its own.
 bench-peers: $(INSTALLED) build/peers/.installed

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import benchmark_tables
+import mutants_table
 import proposal_tables
 import readme_table
 import reference_pages
@@ -37,6 +38,7 @@ def main() -> int:
     """Run every check over the repository this file is in."""
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
     faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
+    faults += mutants_table.faults()
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")
