@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
 from bench.mutants import run
 from bench.mutants.faults import mutants, mutated
 from bench.mutants.targets import FEWER, NAMED, TARGETS
