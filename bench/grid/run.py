@@ -28,7 +28,7 @@ from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import chained
 from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
-from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
+from bench.grid.cells import FILTER, MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
 from bench.provenance import of_other_code
 
@@ -84,6 +84,7 @@ def ended(name: str, work: Callable[[], int]) -> int:
 def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     """The cells of the full grid over all recorded sessions, and those that were asked for."""
     with_filter = PEER_PYTHON.exists()
+    measured = with_filter or any(one["row"]["variant"] == FILTER for one in committed().values())
     if with_filter:
         os.environ.setdefault(COMMAND_VARIABLE, f'"{PEER_PYTHON}" "{PEER_PROGRAM}"')
     known = [(path, load_session(path)) for path in find_paths([ROOT / "recorded_sessions"])]
@@ -94,7 +95,7 @@ def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     wanted = list(cells(sessions, with_filter=with_filter, only_variants=variants, only_budgets=budgets))
     if not budgets:
         wanted += small_window_cells(sessions, variants) + chained_cells(sessions, variants)
-    full = [*cells(known, with_filter=with_filter), *small_window_cells(known), *chained_cells(known)]
+    full = [*cells(known, with_filter=measured), *small_window_cells(known), *chained_cells(known)]
     return full, wanted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from dataclasses import replace
@@ -192,6 +193,22 @@ def test_finished_cells_are_kept_and_not_run_again(
     shutil.rmtree(sandbox / "build")
     assert run.main([*asked, "--list"]) == 0
     assert "2 of them done; nothing to do" in capsys.readouterr().out, "the committed cells tell as much"
+
+
+def test_cells_of_another_program_stay_where_that_is_not_installed(
+    sandbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "run_all", lambda todo, parallel: 0)
+    options = {"sessions": [], "variant": "", "budget": "", "parallel": 1, "list": False}
+
+    def has_filter() -> bool:
+        full, wanted = run.chosen(argparse.Namespace(**options))
+        assert "filter" not in {cell.variant for cell in wanted}
+        return "filter" in {cell.variant for cell in full}
+
+    assert not has_filter()
+    monkeypatch.setattr(run, "committed", lambda: {"mini/filter@default": {"row": {"variant": "filter"}}})
+    assert has_filter()
 
 
 def test_a_failed_cell_is_named_and_the_others_are_kept(
