@@ -109,9 +109,9 @@ def code_of(path: Path) -> str:
     """What a module does, whatever its layout, comments and docstrings."""
     tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
+        body = vars(node).get("body")
         if isinstance(body, list):
-            node.body = [part for part in body if not is_text(part)]  # type: ignore[attr-defined]
+            vars(node)["body"] = [part for part in body if not is_text(part)]
     return ast.dump(tree)
 
 
