@@ -353,7 +353,9 @@ def small_windows(rows: Sequence[Row]) -> Iterator[str]:
         f"Small windows, sessions of at least {LONG_TURNS} turns",
         "Usable turns of each session in the order above, then probes supported and the largest",
         "prompt of all. With",
-        "so small a window the files of these sessions alone may overflow it.",
+        "so small a window the files of these sessions alone may overflow it. Then the gardener leaves out",
+        "what it can, recalled passages too, where the others send what no window of that size takes:",
+        "probes count for them all the same, usable turns do not.",
     )
     sessions = sorted({str(row["session"]) for row in chosen})
     lines = []

@@ -167,9 +167,9 @@ def short(text: str) -> str:
     done = CliRunner().invoke(compress, ["-", "--json"], input=text)
     found: dict[str, Any] = json.loads(done.stdout)
     return (
-        f"# The proposal on a page\n\n`gardener compress docs/{PAGE.name}` made this of"
+        f"# The proposal, shortened\n\n`gardener compress docs/{PAGE.name}` made this of"
         f" [the proposal]({PAGE.name}), which it took for {found['class']}: {found['tokens_after']:,} of"
-        f" {found['tokens_before']:,} tokens, no model.\n\n{str(found['text']).strip()}\n"
+        f" {found['tokens_before']:,} tokens, no model.\n\n```text\n{str(found['text']).strip()}\n```\n"
     )
 
 

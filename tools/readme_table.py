@@ -107,7 +107,7 @@ def reading(own: Own) -> list[str]:
     """What the figures come to, in plain words."""
 
     def of(measure: Measure, name: str) -> str:
-        return f"{measure.share(own[name]).value:.0f} %"
+        return f"{measure.share(own[name]).value:.0f}%"
 
     made, lost = (sum(row["llm"][at] for row in own[name]) for name, at in ((FIXED, 0), (STOCK, 1)))
     return wrapped(
@@ -172,21 +172,20 @@ def price(provider: str) -> Cell:
 
 
 def overhead(rows: Rows) -> str:
-    """Of the session in which it was most."""
-    found = [row["measured"]["overhead_ms"] for row in rows]
-    worst = max(found, key=lambda pair: float(pair[1]))
-    return f"{worst[0]:.0f} / {worst[1]:.0f}" if worst[1] else NOTHING
+    """Of the session in which it was most; only the gardener's own cells are run with nothing beside them."""
+    worst = max((row["measured"]["overhead_ms"] for row in rows), key=lambda pair: float(pair[1]))
+    return f"{worst[0]:.0f} / {worst[1]:.0f}" if rows[0]["variant"] == GARDENER else NOTHING
 
 
 def sureness(own: Own) -> list[str]:
     """One line on the differences, with their intervals."""
     said = [
-        f"than {name} {points(FACTS.above(own[GARDENER], own[name]))} of the facts and"
-        f" {points(PROBES.above(own[GARDENER], own[name]))} of the probes at {times(own, name)} its price"
+        f"beside {name} {points(FACTS.above(own[GARDENER], own[name]))} of the facts,"
+        f" {points(PROBES.above(own[GARDENER], own[name]))} of the probes, {times(own, name)} times its price"
         for name in (FIXED, SEARCH)
     ]
     return wrapped(
-        "How sure that is (middle 95 % of a paired bootstrap by session): the gardener's prompts held"
+        "What the gardener's prompts hold more or less, with the middle 95% of a paired bootstrap by session:"
         f" {'; '.join(said)}."
     )
 
@@ -197,7 +196,7 @@ def points(of: Interval) -> str:
 
 def times(own: Own, name: str) -> str:
     found = ratio(*([row["usd"][PROVIDER][0] for row in own[variant]] for variant in (GARDENER, name)))
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f}) of"
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 def caption(at: Mapping[str, Any]) -> list[str]:
