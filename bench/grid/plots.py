@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.show.plot import STYLE, STYLES
+from bench.grid.cells import ABLATIONS
 from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, shown, total
 
 PROVIDER = "OpenAI"
@@ -121,7 +122,7 @@ def draw_curve(
 
 
 def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Place, measure: Measure) -> None:
-    """The variants without a budget, each with its name, none over another."""
+    """The variants without a budget, each with its name, none over another. Parts left out have a table."""
     curves = set(curves_of(found))
     scale = panel.figure.dpi / 72
     taken: list[Box] = []
@@ -130,7 +131,7 @@ def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Place, me
         at = (place(rows), measure.share(rows).value)
         across, up = (float(part) / scale for part in panel.transData.transform(at))
         taken.append((across - 4, up - 4, across + 4, up + 4))
-        if variant not in curves and CHANGED not in variant:
+        if variant not in curves and CHANGED not in variant and variant not in ABLATIONS:
             panel.plot(*at, marker="x", color=PLAIN, markersize=7, linestyle="none")
             points[shown(variant)] = (at, (across, up))
     for name, (at, spot) in points.items():
