@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,30 @@ def write_or_check(check: bool, faults: Callable[[], Iterable[str]], write: Call
     except BadResults as problem:
         return told([str(problem)])
     return 0
+
+
+def command(
+    doc: str | None, argv: Sequence[str] | None, faults: Callable[[], Iterator[str]], write: Callable[[], str]
+) -> int:
+    """A tool's command line: it writes its page, or with `--check` only compares; the exit code."""
+    parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
+    return write_or_check(parser.parse_args(argv).check, faults, write)
+
+
+def section_faults(page: Path, name: str, section: Callable[[], str], tool: str) -> Iterator[str]:
+    """What is wrong with a section of a page, which `tool` makes, a line each."""
+    try:
+        if parts(page.read_text("utf-8"), name, page.name)[1] != section():
+            yield f"{page.name}: section {name} is not what tools/{tool} makes; run it"
+    except BadResults as problem:
+        yield str(problem)
+
+
+def put_section(page: Path, name: str, section: Callable[[], str]) -> None:
+    """Put a section into its page. Raises BadResults without markers or with unusable results."""
+    before, _between, after = parts(page.read_text("utf-8"), name, page.name)
+    page.write_text(before + section() + after, "utf-8", newline="\n")
 
 
 def results(path: Path, kind: str, form: int) -> Mapping[str, Any]:

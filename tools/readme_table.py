@@ -6,7 +6,6 @@ one line on how sure the differences are. Without results the section says which
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grid_tables import AS_ORDER, FLOOR, GARDENER, own_budget
-from pages import NOTHING, BadResults, parts, results, table, write_or_check
+from pages import NOTHING, BadResults, command, parts, results, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.means import (
@@ -59,9 +58,7 @@ Cell = Callable[[Rows], str]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite the section, or only compare it; exit 1 when it differs or cannot be made."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
-    return write_or_check(parser.parse_args(argv).check, faults, write)
+    return command(__doc__, argv, faults, write)
 
 
 def faults() -> Iterator[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import NOTHING, BadResults, parts, results, table, write_or_check
+from pages import NOTHING, command, put_section, results, section_faults, table
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "replay-times.json"
@@ -23,24 +22,17 @@ HEAD = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Rewrite the table, or only compare it; exit 1 when it differs or cannot be made."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
-    return write_or_check(parser.parse_args(argv).check, faults, write)
+    return command(__doc__, argv, faults, write)
 
 
 def faults() -> Iterator[str]:
     """What is wrong with the page, a line each."""
-    try:
-        if parts(PAGE.read_text("utf-8"), NAME, PAGE.name)[1] != section():
-            yield f"{PAGE.name}: section {NAME} is not what tools/replay_times_table.py makes; run it"
-    except BadResults as problem:
-        yield str(problem)
+    return section_faults(PAGE, NAME, section, "replay_times_table.py")
 
 
 def write() -> str:
     """Put the table into the page. Raises BadResults without markers or with unusable results."""
-    before, _between, after = parts(PAGE.read_text("utf-8"), NAME, PAGE.name)
-    PAGE.write_text(before + section() + after, "utf-8", newline="\n")
+    put_section(PAGE, NAME, section)
     return f"{PAGE.name}: the table is that of {RESULTS.name}"
 
 

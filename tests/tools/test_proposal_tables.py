@@ -9,7 +9,8 @@ from typing import Any
 import proposal_tables
 import pytest
 from pages import BadResults
-from proposal_tables import PAGE, short, wanted, with_part
+from patch_series.diff import changes
+from proposal_tables import PAGE, ROOT, short, wanted, with_part
 
 BUDGETED = ("gardener", "gardener-as-order", "tail-search", "tail")
 PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-no-forms")
@@ -103,3 +104,9 @@ def test_what_is_stale_long_or_not_measured_is_told(
 
 def test_the_pages_are_up_to_date_and_short() -> None:
     assert list(proposal_tables.faults()) == []
+
+
+def test_the_size_of_the_interface_is_that_of_its_patch() -> None:
+    text = next((ROOT / "patches").glob("*-context-interface.patch")).read_text("utf-8")
+    added = sum(one.added for one in changes(text) if not one.path.startswith("tests/"))
+    assert f"{added} lines are added to aider" in " ".join(PAGE.read_text("utf-8").split())
