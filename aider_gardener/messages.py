@@ -44,6 +44,10 @@ class SourceKind(str, Enum):
     STUB = "stub"
     """Text that the gardener wrote: a rendition below full."""
     FILE = "file"
+    SUMMARY = "summary"
+    """A host's own summary of what it compacted: its words, not the user's, though they look like them."""
+    REMEMBERED = "remembered"
+    """What an agent chose to keep."""
     UNKNOWN = "unknown"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 from pages import BadResults, parts, write_or_check
 
-from aider_gardener.cli import main as gardener
+from aider_gardener.cli.root import main as gardener
 from aider_gardener.settings import Settings, variable
 
 ROOT = Path(__file__).resolve().parent.parent

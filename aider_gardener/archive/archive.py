@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import PastSessions
 from aider_gardener.archive.store.base import Store
-from aider_gardener.compress import compress_message, line_form
 from aider_gardener.errors import StoreError, spared
 from aider_gardener.messages import (
     Compressed,
@@ -39,10 +38,13 @@ from aider_gardener.tokens import approximate
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
+AIDER, HOST_KEY = "aider", "host"
+"""The host of a session that says none, and where it says so."""
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
 
+NOTHING: Mapping[Fidelity, Rendition] = {}
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
 
@@ -111,7 +113,8 @@ class Archive:
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
     embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
-    form of an entry keeps, counted by kind of fact. `within` is the project that searches keep to, None where
+    form of an entry keeps, counted by kind of fact. `host` is the agent whose chat it is; `hold` is told to
+    the store (see `Store.open_session`). `within` is the project that searches keep to, None where
     the archive is that project's own. `line_chars` cuts line forms shorter; 0: as they are.
     """
 
@@ -124,8 +127,12 @@ class Archive:
         count: TokenCounter,
         clock: Callable[[], float],
         backlog: Background | None = None,
+        host: str = AIDER,
+        hold: bool = True,
     ) -> None:
         self.store = store
+        self.host = host
+        self._hosts: dict[str, str] = {session: host}
         self.backlog = backlog
         self.session = session
         self.project = project
@@ -141,7 +148,9 @@ class Archive:
         self._failed = self._failed_told = False
         self._generation = store.generation
         if session:
-            store.open_session(session, project=project, started_at=clock())
+            store.open_session(session, project=project, started_at=clock(), hold=hold)
+            if host != AIDER:
+                store.set_state(session, HOST_KEY, host)
 
     @classmethod
     def reading(cls, store: Store) -> Archive:
@@ -153,10 +162,28 @@ class Archive:
     ) -> Entry:
         """Segment, classify, compress and store one message; returns its entry. Without a `source` its text
         tells where it came from."""
+        entry = self.entry(message, turn=turn, seq=seq, source=source, at=self.clock())
+        made = self.compress(entry, focus)
+        stored = self.put(entry, made)
+        self._renditions[stored.seq] = made
+        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
+        return stored
+
+    def log(self, message: Message, *, turn: int, seq: int, source: Source, at: float) -> Entry:
+        """Store one message whole, without short forms: of a chat that another host shows and shortens
+        itself, said at that time. Much faster than `add`."""
+        return self.put(self.entry(message, turn=turn, seq=seq, source=source, at=at))
+
+    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
+        """Store an entry with its short forms; returns it as it is stored."""
+        chunks = chunk(entry.id, entry.content, entry.segments)
+        return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
+
+    def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:
+        """A message as an entry of this session, read and not stored."""
         content = message.content
         source, segments = self._read(message, source)
-        now = self.clock()
-        entry = Entry(
+        return Entry(
             id=entry_id(message.role, content),
             session=self.session,
             turn=turn,
@@ -167,17 +194,16 @@ class Archive:
             cls=dominant_class(content, source, segments),
             segments=segments,
             tokens=self.count(content),
-            created_at=now,
-            accessed_at=now,
+            created_at=at,
+            accessed_at=at,
             provider=self.provider,
         )
-        made = self.compress(entry, focus)
-        stored = self.store.add(
-            entry, chunks=chunk(entry.id, content, segments), renditions=list(made.values())
-        )
-        self._renditions[stored.seq] = made
-        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
-        return stored
+
+    def host_of(self, session: str) -> str:
+        """The agent in which a session was held."""
+        if session not in self._hosts:
+            self._hosts[session] = self.store.get_state(session, HOST_KEY) or AIDER
+        return self._hosts[session]
 
     def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
         """Source and segments of a message; words of an unknown source where they can't be told."""
@@ -224,6 +250,8 @@ class Archive:
         They are made from the text without its secrets, as those that are stored must be: what the chat
         shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
         """
+        from aider_gardener.compress import compress_message, line_form  # as late: who only reads needs none
+
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)

@@ -85,7 +85,7 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
 
 
 class PastSessions:
-    """The sessions of a project that were there when this one began to ask for them."""
+    """The sessions of a project beside one; those that others begin meanwhile too."""
 
     def __init__(self, store: Store, project: str, session: str) -> None:
         self.store = store
@@ -95,7 +95,7 @@ class PastSessions:
 
     @property
     def infos(self) -> dict[str, SessionInfo]:
-        """The older sessions by id, oldest first."""
+        """The other sessions by id, oldest first."""
         if self._infos is None:
             found = self.store.sessions(self.project)
             self._infos = {info.id: info for info in found if info.id != self.session}
@@ -108,6 +108,8 @@ class PastSessions:
 
     def told(self, entries: Sequence[Entry], provider: str) -> list[Entry]:
         """Those of some entries that may come back unasked."""
+        if self._infos is not None and {entry.session for entry in entries} - {self.session, *self._infos}:
+            self._infos = None  # one was begun since
         floors = {
             session: clear_floor(self.store, session)
             for session in {entry.session for entry in entries}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.cli.root import main
+from aider_gardener.cli import main
 
 if __name__ == "__main__":
     main()

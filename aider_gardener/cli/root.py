@@ -36,6 +36,8 @@ LAZY = {
     "store": ("aider_gardener.cli.archive", "store"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),
+    "mcp": ("aider_gardener.cli.agents", "mcp"),
+    "hook": ("aider_gardener.cli.agents", "hook"),
 }
 """Commands whose modules are imported only when they are called for."""
 

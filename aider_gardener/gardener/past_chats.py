@@ -25,6 +25,8 @@ SPEAKERS = {
     SourceKind.NOTICE: "aider",
     SourceKind.STUB: "aider-gardener",
     SourceKind.FILE: "file",
+    SourceKind.SUMMARY: "summary",
+    SourceKind.REMEMBERED: "note",
 }
 SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 

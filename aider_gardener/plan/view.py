@@ -35,6 +35,9 @@ LABELS = {
     SourceKind.LINT: "lint",
     SourceKind.WEB: "page",
     SourceKind.NOTICE: "aider",
+    SourceKind.FILE: "file",
+    SourceKind.SUMMARY: "the host's summary",
+    SourceKind.REMEMBERED: "an agent's note",
 }
 
 TextOf = Callable[[Entry, Fidelity], str]

@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import may_go
 from aider_gardener.archive.store.base import VectorHit
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -56,15 +57,16 @@ UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 @dataclass(frozen=True)
 class Request:
     """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
-    `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least
-    relevance of the best passage. `unasked`: it is the gardener who asks, so only this
-    chat is searched (with `older` those sessions of the project too that may come back unasked), what
-    stands is left out, and small talk finds nothing.
+    `standing` is text that stands in the prompt anyway; `threshold` (0 to 1) is the least relevance of the
+    best passage. `unasked`: it is the gardener who asks, so only this chat is searched (with `older` those
+    sessions of the project too that may come back unasked), what stands is left out, and small talk finds
+    nothing.
 
     `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
-    (seconds since the epoch) those that came at that time or later; at most so many `passages`
-    come (0: as many as fit). `why`: who asks wants to be told what made each come. `order`: the prompt asks
-    for nothing of the past."""
+    (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
+    many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
+    model of this machine ("": they stay with the user). `why`: who asks wants to be told what made each come.
+    `order`: the prompt asks for nothing of the past."""
 
     query: str
     token_limit: int = 1_000
@@ -80,11 +82,14 @@ class Request:
     passages: int = 0
     why: bool = False
     order: bool = False
+    reader: str = ""
 
     def wants(self, entry: Entry) -> bool:
         """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
         class and time that are asked for."""
         if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
+            return False
+        if self.reader and not may_go(entry.provider, self.reader):
             return False
         return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
 

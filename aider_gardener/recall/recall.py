@@ -76,6 +76,8 @@ where all of it holds."""
 OLD_CODE = ", code as it was then; the files have what holds now"
 UNTIL = ", until turn {}"
 EARLIER_CHAT = ", in an earlier chat"
+IN_HOST = ", in {}"
+"""Said in a chat with another agent than the one that is told."""
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
 ITEM_TOKENS, GAP_TOKENS = 14, 4
@@ -91,7 +93,7 @@ class Recalled:
 
     `is_code`: it is code or an edit, which later edits may have replaced. `until`: the turn in which the user
     replaced a rule in it, 0 for none. `match` says what made it come, `said_at` when it was said, in seconds
-    since the epoch (0: unknown).
+    since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is told.
     """
 
     entry_id: str
@@ -107,6 +109,7 @@ class Recalled:
     until: int = 0
     match: Match = field(default_factory=Match)
     said_at: float = 0.0
+    host: str = ""
 
 
 def all_holds(_chat: Chat, _entry: Entry, _text: str) -> None:
@@ -281,7 +284,10 @@ class Basket:
         label = fate(self.archive, self.chat, entry)
         if self.request.order and label and stands_in_code(entry, start):
             return None
+        host = self.archive.host_of(entry.session)
         item = quote(entry, text, start, end, relevance, label=label)
+        if host != self.archive.host:
+            item = replace(item, host=host)
         return item if self.cost(item) <= self.left else None
 
     def cost(self, item: Recalled) -> int:
@@ -366,6 +372,7 @@ def recall_note(found: Sequence[Recalled], *, session: str = "", head: str = NOT
 def heading(item: Recalled, session: str = "") -> str:
     """The line above a quoted passage: when it was said, what it is, whose it is, and how far it holds."""
     age = EARLIER_CHAT if session and item.session != session else ""
+    age += IN_HOST.format(item.host) if item.host else ""
     age += OLD_CODE if item.is_code else ""
     age += UNTIL.format(item.until) if item.until else ""
     return f"[{item.turn}] {item.label} ({item.entry_id}){age}:"

@@ -8,7 +8,7 @@ import click
 import pytest
 import reference_pages
 
-from aider_gardener.cli import main as gardener
+from aider_gardener.cli.root import main as gardener
 
 
 @pytest.fixture

@@ -186,11 +186,19 @@ class Store(Protocol):
         ...
 
     def open_session(
-        self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
+        self,
+        session_id: str,
+        *,
+        project: str,
+        started_at: float,
+        provider: str = "",
+        model: str = "",
+        hold: bool = True,
     ) -> None:
         """Begin a session, or go on with it: a known session keeps its project and start.
 
-        It is live, for `live_sessions`, as long as this store is open.
+        It is live, for `live_sessions`, as long as this store is open; without `hold` only while things are
+        said in it: for a process that ends at once and whose end is not the session's.
         """
         ...
 

@@ -267,14 +267,22 @@ class SqliteStore(SqliteBase):
         return self._db.path.parent if self._db.path is not None else None
 
     def open_session(
-        self, session_id: str, *, project: str, started_at: float, provider: str = "", model: str = ""
+        self,
+        session_id: str,
+        *,
+        project: str,
+        started_at: float,
+        provider: str = "",
+        model: str = "",
+        hold: bool = True,
     ) -> None:
         def step(db: apsw.Connection) -> None:
             sessions.open_session(db, session_id, project, started_at, provider, model)
-            sessions.hold(db, session_id, self._clock())
+            if hold:
+                sessions.hold(db, session_id, self._clock())
 
         self._write_or_wait(Later(step))
-        self._holds = True
+        self._holds = self._holds or hold
 
     def redact(self, text: str) -> Redacted:
         return self._redactor(text)

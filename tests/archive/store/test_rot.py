@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from aider_gardener.archive.store import Chunk, Store, check, copies, open_store, repair, schema, sums
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.cli import main as cli
+from aider_gardener.cli.root import main as cli
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,

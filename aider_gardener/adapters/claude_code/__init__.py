@@ -1,0 +1,1 @@
+"""Hooks for Claude Code, on the archive that aider fills too."""

@@ -1,0 +1,1 @@
+"""An MCP server on the archive, for any agent that speaks the protocol."""

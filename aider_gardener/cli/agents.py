@@ -1,0 +1,99 @@
+"""`gardener mcp` and `gardener hook`: the archive for other agents. Argument parsing only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import click
+
+from aider_gardener.cli.root import repository_root
+from aider_gardener.errors import UsageError
+
+MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
+TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
+EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart")
+
+
+@click.command(short_help="Serve the archive to other agents (MCP).")
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The project  [default: the work tree around the current directory]",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65_535),
+    metavar="PORT",
+    help="Serve on this port of 127.0.0.1 instead of standard input and output. Who asks needs the token of"
+    f" {TOKEN_VARIABLE}, or the one that is printed.",
+)
+@click.option(
+    "--local", is_flag=True, help="The agent's model runs on this machine: it may see what was said to one."
+)
+def mcp(project: Path | None, port: int | None, local: bool) -> None:
+    """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
+    and output. While it runs it answers the hooks of Claude Code too, faster than a process for each can.
+
+    The tools: recall, timeline, get, context_pressure, remember, forget.
+    """
+    try:
+        import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
+    except ImportError:
+        raise UsageError(MISSING) from None
+    from aider_gardener.adapters.claude_code.server import HookServer
+    from aider_gardener.adapters.mcp.run import over_stdio
+    from aider_gardener.adapters.mcp.server import make_server
+    from aider_gardener.archive.store import open_store
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.gardener.memory import REMOTE, ProjectMemory
+    from aider_gardener.recall.backlog import Backlog
+    from aider_gardener.recall.embedders import loading
+    from aider_gardener.settings import Settings
+
+    settings = Settings.from_env()
+    start = (project or Path.cwd()).resolve()
+    root = repository_root(start)
+    named = settings.store_path
+    directory = chosen_directory(named) if named else store_directory(root, project=start)
+    store = open_store(directory, key_source=settings.store_key)
+    if store.notice:
+        click.echo(f"gardener: {store.notice}", err=True)
+    backlog = Backlog(store, load=loading(settings.embedder), eager=False)
+    backlog.resume()
+    reader = "agent@here" if local else REMOTE
+    memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
+    memory.archive.backlog = backlog
+    hooks = HookServer(store, str(root or start), backlog=backlog)
+    hooks.start()
+    try:
+        server = make_server(memory)
+        if port is None:
+            over_stdio(server)
+        else:
+            from aider_gardener.adapters.mcp.http import ADDRESS, PATH, serve
+
+            token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
+            shown = f"the token of {TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else f"token {token}"
+            click.echo(f"gardener: http://{ADDRESS}:{port}{PATH}, {shown}", err=True)
+            serve(server, port, token)
+    finally:
+        hooks.stop()
+        backlog.stop()
+        store.close()
+
+
+@click.command(short_help="Answer one hook of Claude Code.")
+@click.argument("event", type=click.Choice(EVENTS))
+def hook(event: str) -> None:
+    """Answer one hook of Claude Code: its JSON on standard input, one JSON object or nothing on standard
+    output. `gardener install claude-code` enters the hooks there.
+
+    It ends with 0 whatever happens; a fault is one line in gardener.db.hooks-log beside the archive.
+    """
+    from aider_gardener.adapters.claude_code.client import main
+
+    sys.exit(main(event))

@@ -1,0 +1,222 @@
+"""The archive of one project for agents that keep their chats themselves: what they may look up, add and
+delete. A chat of their own that the gardener tends is a `Gardener`."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from aider_gardener.archive.archive import AIDER, Archive
+from aider_gardener.archive.entries import full_id, quoting
+from aider_gardener.archive.sessions import may_go, said_in
+from aider_gardener.archive.store import SessionInfo, Store
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.replaced import rules_in
+from aider_gardener.gardener.report import pressure_report
+from aider_gardener.gardener.stored_chat import last_frame, stored_chat
+from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
+from aider_gardener.notes.state_block import state_block
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.goals import Frame, Level, Pressure, by_class, level, message_row
+from aider_gardener.plan.view import is_filler
+from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.recall import Recalled, Recollection
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
+
+REMOTE = "remote"
+"""A provider of which nothing is known but that it is not on this machine."""
+KINDS = ("rule", "decision", "fact", "task")
+"""What an agent may keep."""
+LONGEST_KEPT_CHARS = 20_000
+NOTES = "notes-"
+"""How the ids of sessions begin that hold what agents kept: they are no chats."""
+NO_CHAT = "the archive holds no chat of this project yet"
+LARGEST_SHOWN = 10
+ADVICE = {
+    Level.OK: "There is room.",
+    Level.WARNING: "The window fills up: compact before a new task begins.",
+    Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
+    Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
+}
+STAYS_HERE = (
+    "{entry_id} was said to a model of this machine and goes to no other; start the server with --local"
+)
+
+
+class ProjectMemory:
+    """What was said in a project, to whichever agent. `host` is the agent that asks, `reader` the provider of
+    its model: it gets nothing that was said to a model of this machine, unless it is one itself. What is kept
+    for it goes into a session of its own, begun with the first. Times are seconds since the epoch."""
+
+    def __init__(
+        self,
+        store: Store,
+        project: str,
+        *,
+        settings: Settings,
+        host: str = "an agent",
+        reader: str = REMOTE,
+        count: TokenCounter = approximate,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store, self.project, self.settings = store, project, settings
+        self.host, self.reader, self.count, self.clock = host, reader, count, clock
+        self.archive = Archive(store, session="", project=project, count=count, clock=clock, host=host)
+        self._recollection = Recollection(self.archive, rules_in(store))
+        self._own: Archive | None = None
+        self._kept = 0
+
+    def recall(
+        self,
+        query: str,
+        *,
+        classes: Iterable[ContentClass] = (),
+        limit: int = 0,
+        token_limit: int = 1_000,
+        full: bool = False,
+    ) -> list[Recalled]:
+        """Passages that fit the question best, of any chat of the project, best first; see
+        `Gardener.recall`."""
+        request = Request(
+            query,
+            token_limit=token_limit,
+            full=full,
+            classes=frozenset(classes),
+            passages=limit,
+            reader=self.reader,
+        )
+        return self._recollection.find(Chat(), request, self.count)
+
+    def get(self, entry_id: str) -> Entry:
+        """A whole original by its id or the beginning of it. Raises UsageError."""
+        entry = self.store.get(full_id(self.store, entry_id))
+        if entry is None:
+            raise UsageError(f"no entry has the id {entry_id}; recall shows the ids there are")
+        if not may_go(entry.provider, self.reader):
+            raise UsageError(STAYS_HERE.format(entry_id=entry.id))
+        return entry
+
+    def timeline(self, around: str = "", turns: int = 3) -> list[Entry]:
+        """What was said around an entry, in order: its turn and so many before and after; without an entry
+        the last turns of the last chat. Raises UsageError."""
+        if around:
+            entry = self.get(around)
+            session, low, high = entry.session, entry.turn - turns, entry.turn + turns
+        else:
+            last = self.last_chat()
+            session, low, high = last.id, last.turns - turns + 1, last.turns
+        return [
+            entry
+            for entry in self.store.session_entries(session)
+            if low <= entry.turn <= high and self.shows(entry)
+        ]
+
+    def chats(self) -> list[SessionInfo]:
+        """The chats of the project, the last used first."""
+        return [info for info in said_in(self.store, self.project) if not info.id.startswith(NOTES)]
+
+    def last_chat(self) -> SessionInfo:
+        """The chat that was used last. Raises UsageError where there is none."""
+        found = self.chats()
+        if not found:
+            raise UsageError(NO_CHAT)
+        return found[0]
+
+    def shows(self, entry: Entry) -> bool:
+        """Whether an entry says something, and may go to the agent."""
+        is_said = entry.source.kind not in (SourceKind.NOTICE, SourceKind.STUB) and not is_filler(entry)
+        return is_said and may_go(entry.provider, self.reader)
+
+    def forget(self, entry_id: str) -> list[str]:
+        """Delete an original for good, with the notes that quote it; returns their ids. Raises UsageError."""
+        ids = [self.get(entry_id).id]
+        ids += quoting(self.store, ids)
+        self.store.forget(ids)
+        return ids
+
+    def remember(self, text: str, kind: str) -> Entry:
+        """Keep what an agent found worth it, so that any agent of the project may recall it. Raises
+        UsageError for nothing, too much, or a kind that is none of KINDS."""
+        if kind not in KINDS:
+            raise UsageError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        if not text.strip() or len(text) > LONGEST_KEPT_CHARS:
+            raise UsageError(f"text must have 1 to {LONGEST_KEPT_CHARS:,} characters, not {len(text):,}")
+        if self._own is None:
+            self._own = Archive(
+                self.store,
+                session=NOTES + secrets.token_hex(8),
+                project=self.project,
+                count=self.count,
+                clock=self.clock,
+                host=self.host,
+                hold=False,
+            )
+            self._own.provider = self.reader
+        self._kept += 1
+        source = Source(SourceKind.REMEMBERED, kind)
+        return self._own.log(
+            Message("assistant", text), turn=self._kept, seq=self._kept, source=source, at=self.clock()
+        )
+
+    def pressure(self) -> dict[str, Any]:
+        """What the last chat of the project used of its window, as it was left: the keys of `Pressure`, with
+        the chat's session, host and model. Raises UsageError where there is no chat."""
+        last = self.last_chat()
+        host = self.archive.host_of(last.id)
+        if host == AIDER:
+            state = stored_chat(self.store, last, self.settings, self.count)
+            report, model = pressure_report(state), state.frame.model
+        else:
+            frame, _ = last_frame(self.store, last.id)
+            report, model = untended(frame, self.store.session_entries(last.id)), frame.model
+        return {"session": last.id, "host": host, "model": model, **report.as_json()}
+
+    def state(self, token_limit: int, *, everywhere: bool = True, besides: str = "") -> str:
+        """Where the last chat stands of which anything may be told: rules, decisions, open errors, files; ""
+        for none. `besides` a session; without `everywhere` only chats with this host."""
+        past = self.archive.past
+        for info in self.chats():
+            host = self.archive.host_of(info.id)
+            if info.id == besides or not (everywhere or host == self.host):
+                continue
+            self.archive.provider = self.reader
+            told = past.told(self.store.session_entries(info.id), self.reader)
+            day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
+            which = f"the last chat{'' if host == self.host else f' in {host}'} of this project, {day}"
+            block = state_block(told, which=which, token_limit=token_limit, count=self.count)
+            if block:
+                return block
+        return ""
+
+
+def untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
+    """The pressure of a chat that its host tends itself: what its last prompt took, and all that was said."""
+    used = sum(frame.parts.values())
+    now = level(used, frame.window)
+    original = sum(entry.tokens for entry in entries)
+    largest = sorted(enumerate(entries), key=lambda row: (-row[1].tokens, row[0]))[:LARGEST_SHOWN]
+    return Pressure(
+        used=used,
+        available=max(0, frame.window - used),
+        utilization=round(used / frame.window, 4) if frame.window else 0.0,
+        level=now.value,
+        history_budget=0,
+        history_used=used,
+        parts=frame.parts,
+        messages_count=len(entries),
+        largest_messages=[message_row(at, entry.role, entry.cls, entry.tokens) for at, entry in largest],
+        by_message=[message_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)],
+        by_class=by_class([(entry, entry.tokens) for entry in entries]),
+        entries_tracked=len(entries),
+        total_original_tokens=original,
+        total_summary_tokens=original,
+        compression_ratio=1.0,
+        eviction_candidates=0,
+        plan_would_save=0,
+        droppable_files=[],
+        recommendation=ADVICE[now],
+        largest_ids=[entry.id for _at, entry in largest],
+    )
