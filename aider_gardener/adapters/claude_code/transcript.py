@@ -19,8 +19,8 @@ from aider_gardener.messages import Message, Source, SourceKind
 from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
 
 SILENT = frozenset(
-    "agent-name ai-title attachment custom-title file-history-snapshot last-prompt mode permission-mode pr-link"
-    " progress queue-operation summary system tag".split()
+    "agent-name ai-title attachment custom-title file-history-snapshot last-prompt mode permission-mode"
+    " pr-link progress queue-operation summary system tag".split()
 )
 """Types of records that say nothing of the conversation itself."""
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
@@ -48,6 +48,11 @@ DETAILS = (
 )
 """What of a tool's input says what it was called for, the first that is there."""
 DETAIL_CHARS = 400
+
+
+NO_SOURCE = Source()
+Told = tuple[Message, Source, bool]
+"""A message, whose words it is, and whether it begins a turn."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Record:
     part: int
     at: float
     message: Message | None = None
-    source: Source = Source()
+    source: Source = NO_SOURCE
     boundary: bool = False
     unknown: str = ""
     asks: bool = False
@@ -158,9 +163,7 @@ class Reader:
             found.append(Record(place, len(told), at, used=used, model=str(message.get("model", ""))))
         return found
 
-    def told(
-        self, value: Mapping[str, Any], message: Mapping[str, Any]
-    ) -> list[tuple[Message, Source, bool]]:
+    def told(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> list[Told]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
         found = []
         is_typed = not (value.get("isMeta") or value.get("isSidechain"))
@@ -181,7 +184,7 @@ class Reader:
                 found.append((Message("user", said), source, source.kind is SourceKind.TYPED))
         return found
 
-    def answered(self, message: Mapping[str, Any]) -> list[tuple[Message, Source, bool]]:
+    def answered(self, message: Mapping[str, Any]) -> list[Told]:
         """What a record of the type `assistant` says; what tools it calls is remembered. What the model
         thinks to itself is not kept."""
         found = []

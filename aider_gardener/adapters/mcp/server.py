@@ -43,6 +43,10 @@ ITEMS: Schema = {
     "properties": {"head": {"type": "string"}, "items": {"type": "array", "items": {"type": "object"}}},
     "required": ["items"],
 }
+Effect = types.ToolAnnotations
+LOOKS = Effect(readOnlyHint=True, openWorldHint=False)
+ADDS = Effect(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
+DELETES = Effect(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
 ID: Schema = {"type": "string", "description": "g…"}
 
 
@@ -139,7 +143,7 @@ def remember(memory: ProjectMemory, given: Arguments) -> Answer:
 
 
 def tool(
-    name: str, description: str, given: Schema, needed: Sequence[str], gives: Schema, **hints: bool
+    name: str, description: str, given: Schema, needed: Sequence[str], gives: Schema, effect: Effect
 ) -> types.Tool:
     """A tool as it is listed."""
     taken: Schema = {"type": "object", "properties": given, "additionalProperties": False}
@@ -148,7 +152,7 @@ def tool(
         description=description,
         inputSchema={**taken, "required": list(needed)} if needed else taken,
         outputSchema=gives,
-        annotations=types.ToolAnnotations(**hints, openWorldHint=False),
+        annotations=effect,
     )
 
 
@@ -157,7 +161,6 @@ def number(low: int, high: int, default: int | None = None) -> Schema:
     return found if default is None else {**found, "default": default}
 
 
-LOOKS: dict[str, bool] = {"readOnlyHint": True}
 ACTS = (
     Act(
         tool(
@@ -172,7 +175,7 @@ ACTS = (
             },
             ["query"],
             ITEMS,
-            **LOOKS,
+            LOOKS,
         ),
         recall,
     ),
@@ -183,11 +186,11 @@ ACTS = (
             {"around": ID, "turns": number(0, MOST_TURNS, 3)},
             [],
             ITEMS,
-            **LOOKS,
+            LOOKS,
         ),
         timeline,
     ),
-    Act(tool("get", "A whole original.", {"id": ID}, ["id"], ITEMS, **LOOKS), get),
+    Act(tool("get", "A whole original.", {"id": ID}, ["id"], ITEMS, LOOKS), get),
     Act(
         tool(
             "context_pressure",
@@ -195,7 +198,7 @@ ACTS = (
             {},
             [],
             {"type": "object", "required": ["used", "limit", "recommendation", "droppable_files"]},
-            **LOOKS,
+            LOOKS,
         ),
         context_pressure,
     ),
@@ -206,8 +209,7 @@ ACTS = (
             {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
             ["text", "kind"],
             {"type": "object", "required": ["id"]},
-            readOnlyHint=False,
-            destructiveHint=False,
+            ADDS,
         ),
         remember,
     ),
@@ -218,8 +220,7 @@ ACTS = (
             {"id": ID},
             ["id"],
             {"type": "object", "required": ["forgotten"]},
-            readOnlyHint=False,
-            destructiveHint=True,
+            DELETES,
         ),
         forget,
     ),
@@ -248,7 +249,8 @@ def make_server(memory: ProjectMemory) -> Server[Any, Any]:
 
     @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
     async def list_resources() -> list[types.Resource]:
-        return await in_thread(partial(resources, memory))
+        found: list[types.Resource] = await in_thread(partial(resources, memory))
+        return found
 
     @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
     async def list_templates() -> list[types.ResourceTemplate]:
