@@ -10,9 +10,7 @@ from aider_gardener.adapters.claude_code.session import HOST, ClaudeSession
 from aider_gardener.adapters.claude_code.transcript import call_of
 from aider_gardener.archive.archive import Background
 from aider_gardener.archive.store import Store
-from aider_gardener.gardener.memory import ProjectMemory
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -111,6 +109,8 @@ class Hooks:
             return added("SessionStart", chat.state(COMPACTED_TOKENS, which, REACH))
         if source == "resume":
             return {}
+        from aider_gardener.gardener.memory import ProjectMemory  # as late: the other events need none of it
+
         memory = ProjectMemory(
             self.store, self.project, settings=self.settings, host=HOST, reader=chat.archive.provider
         )
@@ -169,6 +169,8 @@ def shortened(chat: ClaudeSession, text: str, source: Source, large: int, transc
     size = 0
     if transcript is not None and transcript.is_file():
         size = transcript.stat().st_size
+    from aider_gardener.reading.facts import extract, missing  # as late: most results are small
+
     is_output = source.kind in (SourceKind.COMMAND, SourceKind.TEST)
     errors = [fact for fact in extract(text) if fact.kind in BAD_FACTS] if is_output else []
 

@@ -15,14 +15,10 @@ from aider_gardener.adapters.claude_code.transcript import Call, Line, Reader, R
 from aider_gardener.archive.archive import Archive, Background
 from aider_gardener.archive.sessions import AWAY, HERE
 from aider_gardener.archive.store import Store
-from aider_gardener.gardener.replaced import rules_in
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, entry_id
-from aider_gardener.notes.state_block import state_block
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
-from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
-from aider_gardener.recall.recall import NOTE_HEAD, Recollection
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -39,7 +35,8 @@ PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
 byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
 MOST_CONTEXT_CHARS = 10_000
 """More of what a hook adds goes to a file of the host's."""
-RECALL_TOKENS = (MOST_CONTEXT_CHARS - len(NOTE_HEAD)) // 4 - 64
+RECALL_TOKENS = 2_350
+"""What is recalled within that: with its head and the marks of quotes it stays below."""
 WINDOW = 200_000
 """Tokens of the window of Claude Code's models, but for those that say otherwise in their names."""
 LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"
@@ -206,6 +203,10 @@ class ClaudeSession:
         progress, older = self.progress, self.settings.recall_sessions
         if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
             return ""
+        from aider_gardener.gardener.replaced import rules_in  # as late: most prompts come before that
+        from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
+        from aider_gardener.recall.recall import Recollection
+
         part = recall_part(prompt)
         limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
         if limit <= 0 or not prompt.strip():
@@ -237,6 +238,8 @@ class ClaudeSession:
 
     def state(self, token_limit: int, which: str, reach: str) -> str:
         """Where this chat stands: rules, decisions, open errors, files."""
+        from aider_gardener.notes.state_block import state_block  # as late: only where a chat begins again
+
         entries = self.store.session_entries(self.archive.session)
         return state_block(entries, which=which, token_limit=token_limit, count=approximate, reach=reach)
 
