@@ -36,6 +36,8 @@ LAZY = {
     "store": ("aider_gardener.cli.archive", "store"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),
+    "install": ("aider_gardener.cli.hosts", "install"),
+    "uninstall": ("aider_gardener.cli.hosts", "uninstall"),
 }
 """Commands whose modules are imported only when they are called for."""
 
