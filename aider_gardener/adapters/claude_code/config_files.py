@@ -26,8 +26,8 @@ LIMIT_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A file as it was found: `text` is None where there is none; `real` is where it lies, and `is_linked` says
-    whether that is another place than its path tells."""
+    """A file as it was found: `text` is None where there is none; `real` is where it lies, and `is_linked`
+    says whether that is another place than its path tells."""
 
     path: Path
     real: Path
@@ -155,9 +155,9 @@ def read_record(file: ConfigFile, records: Path) -> Record | None:
 def unified_diff(change: Change) -> Iterator[str]:
     """The lines of a change as `diff -u` writes them, without their ends."""
     before, after = change.file.text, change.text
-    names = [str(change.file.path) if text is not None else os.devnull for text in (before, after)]
+    source, target = (os.devnull if text is None else str(change.file.path) for text in (before, after))
     old, new = ((text or "").splitlines(keepends=True) for text in (before, after))
-    for line in difflib.unified_diff(old, new, *names):
+    for line in difflib.unified_diff(old, new, source, target):
         yield line.rstrip("\r\n")
         if line[:1] in " +-" and not line.endswith("\n") and line[:3] not in ("---", "+++"):
             yield "\\ No newline at end of file"

@@ -3,8 +3,8 @@
 Each function takes the text of a file, or the value it holds, and gives edits or a new text.
 
 Which file: a hook's command is a path of one machine, so it goes where nothing is shared, into
-`.claude/settings.local.json` of a project or `settings.json` of the user. `.mcp.json` is shared with everybody who
-has the repository, so it says plain `gardener`. What Claude Code keeps in `~/.claude.json` is its own:
+`.claude/settings.local.json` of a project or `settings.json` of the user. `.mcp.json` is shared with all who
+have the repository, so it says plain `gardener`. What Claude Code keeps in `~/.claude.json` is its own:
 `claude mcp add` writes there.
 """
 

@@ -1,4 +1,4 @@
-"""The levels at which Claude Code is set up, a project or a user: their files, what changes, how they stand."""
+"""The levels at which Claude Code is set up, project and user: their files, what changes, how they stand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TRACKED = (
 
 @dataclass(frozen=True)
 class Level:
-    """Where the files of a level lie: its settings, the servers it shares, what Claude Code keeps for itself."""
+    """Where the files of a level lie: settings, the servers it shares, what Claude Code keeps for itself."""
 
     name: str
     base: Path
