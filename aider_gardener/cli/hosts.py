@@ -71,9 +71,9 @@ def install_claude_code(
     """Put hooks and the MCP server into Claude Code's settings; what stands there stays as it is.
 
     For a project the hooks go to .claude/settings.local.json, which git is told to ignore because it names
-    a path of this machine, and the server to .mcp.json, which you may share. Claude Code reads them only
-    when it is started in that very folder. For a user the hooks go to ~/.claude/settings.json, and the line
-    to type for the server is printed. To install again after a move mends the path.
+    a path of this machine; Claude Code reads it only when it is started in that very folder. The server goes
+    to .mcp.json, which you may share. For a user the hooks go to ~/.claude/settings.json, and the line to
+    type for the server is printed. To install again after a move mends the path.
     """
     from aider_gardener.adapters.claude_code import levels
     from aider_gardener.adapters.claude_code.install import program
@@ -85,8 +85,11 @@ def install_claude_code(
     elif plugin:
         if level or recall_sessions or no_mcp:
             raise UsageError("--plugin goes with --dry-run and --json only: a plugin belongs to no level")
-        line = f"Try it with: claude --plugin-dir {plugin}"
-        carry_out(levels.planned_plugin(plugin, __version__), dry_run, as_json, [line])
+        after = [
+            f"Try it with: claude --plugin-dir {plugin}",
+            "Where the hooks stand in the settings as well, Claude Code runs both: uninstall those first.",
+        ]
+        carry_out(levels.planned_plugin(plugin, __version__), dry_run, as_json, after)
     else:
         place, command = chosen(level), program()
         changes = levels.planned_install(

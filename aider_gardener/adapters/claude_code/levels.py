@@ -185,18 +185,16 @@ def _with_ours(
     with _told(file.path):
         if file.text is not None and is_current(parsed(file.text)):
             return Change(file, file.text)
-        text = _without_ours(file, records, strip, is_to_stay=read_record(file, records) is None).text
+        text = _without_ours(file, records, strip).text
         base = EMPTY if text is None else text
         made = tuple(edits(base))
         after = applied(base, made)
         return Change(file, after, text, made if text is not None else (Edit(0, "", after),))
 
 
-def _without_ours(
-    file: ConfigFile, records: Path, strip: Callable[[str], str], *, is_to_stay: bool = False
-) -> Change:
+def _without_ours(file: ConfigFile, records: Path, strip: Callable[[str], str]) -> Change:
     """The change that takes our entries out of a file: byte for byte where nobody edited it since, else by
-    what stands in it. A file that held nothing else goes, unless it was there before or `is_to_stay`."""
+    what stands in it. A file that held nothing else goes, unless it is known to have been there before."""
     if file.text is None:
         return Change(file, None)
     is_untouched, text = origin(file, records)
@@ -205,7 +203,7 @@ def _without_ours(
     with _told(file.path):
         left = strip(file.text)
     goes = left != file.text and left.strip("{} \t\r\n\ufeff") == "" and was_made_here(file, records)
-    return Change(file, None if goes and not is_to_stay else left)
+    return Change(file, None if goes else left)
 
 
 def _has_our_server(value: Mapping[str, Any]) -> bool:

@@ -132,6 +132,37 @@ def test_what_was_edited_meanwhile_stays(user: Level, tmp_path: Path) -> None:
     assert user.settings.read_text("utf-8") == '{\n  "model": "b"\n}\n'
 
 
+def test_what_was_written_since_into_a_file_that_was_made_here_stays(project: Level, tmp_path: Path) -> None:
+    put_in(project, tmp_path / "records")
+    value = json.loads(project.settings.read_text("utf-8"))
+    project.settings.write_text(json.dumps({**value, "model": "b"}), "utf-8")
+    take_out(project, tmp_path / "records")
+    assert json.loads(project.settings.read_text("utf-8")) == {"model": "b"}
+
+
+def test_a_folder_that_was_made_goes_also_after_the_path_was_mended(project: Level, tmp_path: Path) -> None:
+    put_in(project, tmp_path / "records")
+    put_in(project, tmp_path / "records", ["/new/gardener"])
+    take_out(project, tmp_path / "records")
+    assert not project.settings.parent.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_file_without_the_right_to_write_is_refused_both_ways(user: Level, tmp_path: Path) -> None:
+    user.settings.parent.mkdir(parents=True)
+    user.settings.write_text("{}", "utf-8")
+    user.settings.chmod(0o444)
+    with pytest.raises(UsageError, match="is read-only"):
+        put_in(user, tmp_path / "records")
+    user.settings.chmod(0o644)
+    put_in(user, tmp_path / "records")
+    user.settings.chmod(0o444)
+    before = user.settings.read_bytes()
+    with pytest.raises(UsageError, match="is read-only"):
+        take_out(user, tmp_path / "records")
+    assert user.settings.read_bytes() == before
+
+
 def test_an_empty_object_of_the_users_is_not_taken_for_a_file_of_ours(user: Level, tmp_path: Path) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text("{}", "utf-8")
