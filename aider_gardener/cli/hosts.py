@@ -32,16 +32,14 @@ def uninstall() -> None:
 
 def level_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of both commands: where, whether really, and how to answer."""
-    command = click.option("--dry-run", is_flag=True, help="Print the changes as a diff; change nothing.")(
-        command
-    )
-    command = click.option("--user", "level", flag_value="user", help="For this user, in every project.")(
-        command
-    )
-    command = click.option("--project", "level", flag_value="project", help="For this project.  [default]")(
-        command
-    )
-    return json_option(command)
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Print the changes as a diff; change nothing."),
+        click.option("--user", "level", flag_value="user", help="For this user, in every project."),
+        click.option("--project", "level", flag_value="project", help="For this project.  [default]"),
+        json_option,
+    ):
+        command = option(command)
+    return command
 
 
 @install.command("claude-code", short_help="Hooks and the MCP server for Claude Code.")
