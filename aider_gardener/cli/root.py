@@ -38,6 +38,8 @@ LAZY = {
     "patches": ("aider_gardener.cli.patches", "patches"),
     "mcp": ("aider_gardener.cli.agents", "mcp"),
     "hook": ("aider_gardener.cli.agents", "hook"),
+    "install": ("aider_gardener.cli.hosts", "install"),
+    "uninstall": ("aider_gardener.cli.hosts", "uninstall"),
 }
 """Commands whose modules are imported only when they are called for."""
 
