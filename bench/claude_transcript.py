@@ -37,7 +37,12 @@ class Host:
         """Append one record, with the time of the next moment where it has none."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.now))
         self.records += 1
-        own = {"uuid": f"u{self.records}", "sessionId": self.session, "timestamp": stamp, "version": "2.1.150"}
+        own = {
+            "uuid": f"u{self.records}",
+            "sessionId": self.session,
+            "timestamp": stamp,
+            "version": "2.1.150",
+        }
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**own, **record}) + "\n")
 

@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
-from aider_gardener.compress import (
-    builds,
-    code,
-    diffs,
-    edits,
-    errors,
-    listings,
-    logs,
-    prose,
-    structured,
-    testruns,
-    tools,
-)
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
-from aider_gardener.compress.tools import dumps
 from aider_gardener.errors import spared
 from aider_gardener.messages import Compressed, ContentClass, Source, SourceKind
 from aider_gardener.reading.classify import classify
-from aider_gardener.reading.detectors import detect_build, detect_test_run
+from aider_gardener.reading.detectors import BUILD_SIGNS, TEST_SIGNS, detect_build, detect_test_run
 from aider_gardener.reading.lineshape import sample_lines
+from aider_gardener.reading.tools import KINDS as TOOL_KINDS
 
-BY_CLASS: dict[ContentClass, Compressor] = {
-    ContentClass.PROMPT: prose.compress_prompt,
-    ContentClass.PROSE: prose.compress,
-    ContentClass.CODE: code.compress,
-    ContentClass.STRUCTURED: structured.compress,
-    ContentClass.EDIT: edits.compress,
-    ContentClass.LOG: logs.compress,
-    ContentClass.ERROR: errors.compress,
-    ContentClass.LISTING: listings.compress,
-    ContentClass.DIFF: diffs.compress,
+BY_CLASS: dict[ContentClass, Callable[[], Compressor]] = {
+    ContentClass.PROMPT: lambda: import_module("aider_gardener.compress.prose").compress_prompt,
+    ContentClass.PROSE: lambda: import_module("aider_gardener.compress.prose").compress,
+    ContentClass.CODE: lambda: import_module("aider_gardener.compress.code").compress,
+    ContentClass.STRUCTURED: lambda: import_module("aider_gardener.compress.structured").compress,
+    ContentClass.EDIT: lambda: import_module("aider_gardener.compress.edits").compress,
+    ContentClass.LOG: lambda: import_module("aider_gardener.compress.logs").compress,
+    ContentClass.ERROR: lambda: import_module("aider_gardener.compress.errors").compress,
+    ContentClass.LISTING: lambda: import_module("aider_gardener.compress.listings").compress,
+    ContentClass.DIFF: lambda: import_module("aider_gardener.compress.diffs").compress,
 }
+"""Gives the compressor of a class. It is imported when its class first comes up: all together take a third of a
+second, which a process that shortens one text need not wait for."""
 
-TEST_KINDS = frozenset(testruns.KINDS)
-BUILD_KINDS = frozenset({*builds.KINDS, "aider-lint"})
+DUMP = "sql"
+"""A dump has a compressor of its own; all other kinds that `reading.tools` tells have a reader in `tools`."""
+TEST_KINDS = frozenset(kind for kind, _weight, _sign in TEST_SIGNS)
+BUILD_KINDS = frozenset({*(kind for kind, _weight, _sign in BUILD_SIGNS), "aider-lint"})
 """Kinds of logs with a compressor of their own: what the detectors return, and the host's lint report."""
 
-DUMPED = frozenset({"", "sql", "table"})
+DUMPED = frozenset({"", DUMP, "table"})
 """Kinds that SQL made to restore a database from may be taken for."""
 
 
 def compressor_for(cls: ContentClass, kind: str, text: str) -> Compressor:
     """The compressor of a kind or class; logs of unknown kind are told apart by the detectors."""
-    if kind in DUMPED and cls in (ContentClass.CODE, ContentClass.LISTING) and dumps.is_dump(text):
-        return dumps.compress
-    if kind in tools.READERS:
+    if kind in DUMPED and cls in (ContentClass.CODE, ContentClass.LISTING):
+        from aider_gardener.compress.tools import dumps
+
+        if dumps.is_dump(text):
+            return dumps.compress
+    if kind in TOOL_KINDS and kind != DUMP:
+        from aider_gardener.compress import tools
+
         return tools.compress
     if cls is not ContentClass.LOG:
-        return BY_CLASS[cls]
-    if kind in TEST_KINDS:
+        return BY_CLASS[cls]()
+    sample = "" if kind else "\n".join(sample_lines(text))
+    if kind in TEST_KINDS or (sample and detect_test_run(sample)):
+        from aider_gardener.compress import testruns
+
         return testruns.compress
-    if kind in BUILD_KINDS:
+    if kind in BUILD_KINDS or (sample and detect_build(sample)):
+        from aider_gardener.compress import builds
+
         return builds.compress
-    if not kind:
-        sample = "\n".join(sample_lines(text))
-        if detect_test_run(sample):
-            return testruns.compress
-        if detect_build(sample):
-            return builds.compress
-    return logs.compress
+    return BY_CLASS[cls]()
 
 
 def lines_within(text: str, ctx: Context) -> list[str]:

@@ -49,9 +49,9 @@ Call = Callable[[str], object]
 def calls() -> dict[str, Call]:
     """Compressors by class and kind, the line form and readers by source, each without a guard."""
     found: dict[str, Call] = {}
-    for cls, compressor in BY_CLASS.items():
+    for cls, compressor_of in BY_CLASS.items():
         for kind in KINDS.get(cls, ("",)):
-            served = testruns.compress if kind in testruns.KINDS else compressor
+            served = testruns.compress if kind in testruns.KINDS else compressor_of()
             served = builds.compress if kind in builds.KINDS else served
             language = kind if cls is ContentClass.CODE else ""
             found[f"{cls.value} {kind}".strip()] = partial(

@@ -109,7 +109,7 @@ def test_the_head_of_a_failure_is_its_line_without_the_rules(line: str, title: s
 )
 @pytest.mark.parametrize("kind", linear.KINDS[ContentClass.LISTING])
 def test_a_listing_of_nothing_stays_whole(kind: str, text: str) -> None:
-    made = registry.BY_CLASS[ContentClass.LISTING](text, Context(kind))
+    made = registry.BY_CLASS[ContentClass.LISTING]()(text, Context(kind))
     assert made.text == text and made.lossless
 
 
@@ -121,7 +121,7 @@ def test_garbage_raises_nothing() -> None:
 def test_a_compressor_that_raises_leaves_its_text_whole(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(registry.BY_CLASS, ContentClass.LISTING, error)
+    monkeypatch.setitem(registry.BY_CLASS, ContentClass.LISTING, lambda: error)
     with caplog.at_level(logging.WARNING):
         made = compress_text("a  b  c\n" * 500, ContentClass.LISTING, Context())
     assert (made.text, made.lossless, made.failed) == ("a  b  c\n" * 500, True, "RecursionError")

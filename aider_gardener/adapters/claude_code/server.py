@@ -68,6 +68,7 @@ class HookServer:
         """Serve from now on, or as soon as no other process does; without an archive on disk never."""
         if self.store.directory is None or self._thread is not None:
             return
+        threading.Thread(target=warm_up, args=[self.backlog], name="gardener-warm-up", daemon=True).start()
         self._try()
         self._thread = threading.Thread(target=self._keep_trying, name="gardener-hooks", daemon=True)
         self._thread.start()
@@ -174,6 +175,19 @@ class HookServer:
         """One event of a session at a time."""
         with self._guard:
             return self._locks.setdefault(session, threading.Lock())
+
+
+def warm_up(backlog: Background | None) -> None:
+    """Import what hooks need, and have the model loaded, before the first of them asks."""
+    import aider_gardener.compress.message
+    import aider_gardener.gardener.memory
+    import aider_gardener.recall.recall  # noqa: F401  # reason: imported for their time
+    from aider_gardener.compress.registry import BY_CLASS
+
+    for compressor in BY_CLASS.values():
+        compressor()
+    if backlog is not None:
+        backlog.want()
 
 
 @contextlib.contextmanager

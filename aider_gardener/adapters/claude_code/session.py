@@ -15,7 +15,7 @@ from aider_gardener.adapters.claude_code.transcript import Call, Line, Reader, R
 from aider_gardener.archive.archive import Archive, Background
 from aider_gardener.archive.sessions import AWAY, HERE
 from aider_gardener.archive.store import Store
-from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, entry_id
+from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import Piece
@@ -182,12 +182,17 @@ class ClaudeSession:
         """The compressed form of a tool's result under a line that names the whole, which is archived then;
         "" where it has none that `fits`. The transcript, of `place` bytes now, does not hold the result
         yet."""
+        from aider_gardener.compress import compress_message  # as late: most results are small
+
         seq, turn = PLACES * place + SHORTENED_AT, max(1, self.progress.turn)
         entry = self.archive.entry(
             Message("user", text), turn=turn, seq=seq, source=source, at=self.archive.clock()
         )
-        made = self.archive.compress(entry, Focus()).get(Fidelity.COMPRESSED)
-        if made is None or not fits(made.text):
+        clean = self.archive.without_secrets(entry)
+        made = compress_message(
+            clean.content, source, segments=clean.segments, entry_id=entry.id, count=approximate
+        )
+        if made.lossless or not fits(made.text):
             return ""
         stored = self.archive.put(entry)
         self.progress.shortened += 1

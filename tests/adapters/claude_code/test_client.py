@@ -1,0 +1,190 @@
+"""A hook as a process: fast where a server answers, by itself where none does, and never a fault of its host."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.claude_code.client import LOG_NAME, SERVER_NAME, archive_directory, project_of
+from aider_gardener.archive.store import open_store
+from bench.claude_transcript import Host
+
+FACT = "Never use the port 8080, our queue listens on 9317."
+HEAVY = (
+    "click",
+    "apsw",
+    "numpy",
+    "aider_gardener.archive",
+    "aider_gardener.reading",
+    "aider_gardener.settings",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def host(project: Path) -> Host:
+    return Host(project / "transcript.jsonl")
+
+
+def run(event: str, given: str | bytes, project: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook", *event.split()]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AIDER_GARDENER")}
+    data = given if isinstance(given, bytes) else given.encode()
+    return subprocess.run(
+        command, input=data, capture_output=True, cwd=project, env={**kept, **environ}, timeout=60
+    )
+
+
+def told(project: Path, session: str = "simulated") -> list[str]:
+    store = open_store(project / ".aider.gardener")
+    try:
+        return [entry.content for entry in store.session_entries(session)]
+    finally:
+        store.close()
+
+
+def test_a_hook_without_a_server_does_its_work_itself(project: Path, host: Host) -> None:
+    host.ask(FACT)
+    host.ask("Something else.")
+    host.compact()
+    done = run(
+        "UserPromptSubmit",
+        json.dumps(host.payload("UserPromptSubmit", prompt="Which port has the queue?")),
+        project,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert FACT in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert (project / ".aider.gardener").stat().st_mode & 0o777 == 0o700 or os.name == "nt"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        b"",
+        b"no json",
+        b"[]",
+        b"\xff\xfe",
+        b'{"session_id": 3}',
+        b'{"session_id": "s", "transcript_path": 7}',
+        b"{" * 99_999,
+    ],
+)
+def test_a_malformed_input_ends_with_0_and_nothing(project: Path, given: bytes) -> None:
+    done = run("UserPromptSubmit", given, project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "event", ["Nonsense", "", "UserPromptSubmit too many", "--help-me", "PreCompact --now"]
+)
+def test_a_wrong_call_never_blocks_the_host(project: Path, event: str) -> None:
+    done = run(event, "{}", project)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_fault_is_one_line_in_the_log_without_a_word_of_the_chat(project: Path, host: Host) -> None:
+    host.ask(FACT)
+    run("PreCompact", json.dumps(host.payload("PreCompact")), project)
+    done = run(
+        "UserPromptSubmit",
+        json.dumps(host.payload("UserPromptSubmit", prompt="secret words")),
+        project,
+        AIDER_GARDENER_RECALL_TOKENS="lots",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    log = project / ".aider.gardener" / LOG_NAME
+    (line,) = log.read_text(encoding="utf-8").splitlines()
+    assert line.endswith("Z UserPromptSubmit UsageError") and "secret" not in line
+    assert log.stat().st_mode & 0o077 == 0 or os.name == "nt"
+
+
+def test_twenty_hooks_at_once_lose_and_double_nothing(project: Path, host: Host) -> None:
+    for turn in range(10):
+        host.ask(f"Step {turn} of the plan.")
+        host.run(f"make step-{turn}", f"step {turn} done")
+    given = json.dumps(host.payload("PreCompact", trigger="auto"))
+    with ThreadPoolExecutor(20) as pool:
+        done = list(pool.map(lambda _n: run("PreCompact", given, project), range(20)))
+    assert [(each.returncode, each.stdout, each.stderr) for each in done] == [(0, b"", b"")] * 20
+    wanted = [text for turn in range(10) for text in (f"Step {turn} of the plan.", f"step {turn} done")]
+    assert told(project) == wanted
+
+
+def test_a_hook_that_is_killed_leaves_an_archive_that_the_next_one_completes(
+    project: Path, host: Host
+) -> None:
+    for turn in range(300):
+        host.ask(f"Step {turn} of the plan.")
+    given = json.dumps(host.payload("PreCompact", trigger="auto")).encode()
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook", "PreCompact"]
+    for wait in (0.25, 0.4, 0.6):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, cwd=project)
+        assert process.stdin is not None
+        process.stdin.write(given)
+        process.stdin.close()
+        try:
+            process.wait(wait)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    run("PreCompact", given, project)
+    assert told(project) == [f"Step {turn} of the plan." for turn in range(300)]
+
+
+def test_a_huge_prompt_and_a_huge_line_are_taken(project: Path, host: Host) -> None:
+    host.ask("x" * 3_000_000)
+    done = run(
+        "UserPromptSubmit", json.dumps(host.payload("UserPromptSubmit", prompt="y " * 1_000_000)), project
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert len(told(project)[0]) == 3_000_000
+
+
+def test_the_process_imports_nothing_heavy_before_it_knows_that_no_server_answers() -> None:
+    code = (
+        "import sys; import aider_gardener.cli, aider_gardener.adapters.claude_code.client;"
+        f" print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_server_named_by_somebody_else_is_not_asked(project: Path, host: Host) -> None:
+    if os.name == "nt":
+        pytest.skip("reason: who owns a file is told otherwise there")
+    host.ask(FACT)
+    run("PreCompact", json.dumps(host.payload("PreCompact")), project)
+    named = project / ".aider.gardener" / SERVER_NAME
+    named.write_text('{"token": "t", "port": 9}', encoding="utf-8")
+    named.chmod(0o644)
+    from aider_gardener.adapters.claude_code.client import server_of
+
+    assert server_of(project / ".aider.gardener") is None
+
+
+def test_the_project_is_the_work_tree_around_the_hosts_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = project / "src" / "deep"
+    inner.mkdir(parents=True)
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+    monkeypatch.delenv("AIDER_GARDENER_STORE", raising=False)
+    assert project_of({"cwd": str(inner)}) == project.resolve()
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    assert project_of({"cwd": "/elsewhere"}) == project.resolve()
+    assert archive_directory(project) == project / ".aider.gardener"
+    monkeypatch.setenv("AIDER_GARDENER_STORE", str(project / "kept"))
+    assert archive_directory(project) == project / "kept"

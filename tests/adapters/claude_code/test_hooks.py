@@ -1,0 +1,188 @@
+"""What each hook answers, given JSON as the host hands it over."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, Hooks
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.reading.facts import extract, missing
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
+from bench.claude_transcript import Host
+
+FACT = "Never use the port 8080, our queue listens on 9317."
+QUESTION = "Which port does the queue listen on?"
+LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = open_store(None)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(tmp_path / "transcript.jsonl")
+
+
+def hooks(store: Store, host: Host, **options: object) -> Hooks:
+    made = Settings(**options)  # type: ignore[arg-type]
+    return Hooks(store, "/project", settings=made, environ={}, clock=lambda: host.now)
+
+
+def added(answer: dict[str, Any]) -> str:
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def bash(stdout: str, **more: object) -> dict[str, Any]:
+    result = {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False, **more}
+    return {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": result}
+
+
+def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: Store, host: Host) -> None:
+    served = hooks(store, host)
+    events = 1
+    assert served.answer("SessionStart", host.payload("SessionStart", source="startup")) == {}
+    host.ask(FACT)
+    host.answer("Understood.")
+    while events < 60:
+        host.ask(f"Plan crossing {events} of the ferry.")
+        assert added(
+            served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=host.last))
+        ) == "" or (events > 20)
+        host.run("cat app.log", f"crossing {events}\nall aboard")
+        served.answer("PostToolUse", host.payload("PostToolUse", **bash(f"crossing {events}")))
+        host.answer(f"Crossing {events} leaves at noon.")
+        events += 2
+        if events in (21, 41):
+            assert served.answer("PreCompact", host.payload("PreCompact", trigger="auto")) == {}
+            summary = host.compact()
+            served.answer("PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary))
+            block = added(served.answer("SessionStart", host.payload("SessionStart", source="compact")))
+            assert FACT in block and approximate(block) <= COMPACTED_TOKENS
+            events += 3
+    assert "9317" not in "\n".join(host.context), "without the hooks it is lost"
+    answer = served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
+    assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert "> " + FACT in added(answer)
+
+
+def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
+    served = hooks(store, host)
+    host.ask(FACT)
+    served.answer("PreCompact", host.payload("PreCompact"))
+    new = {**host.payload("SessionStart", source="startup"), "session_id": "next", "transcript_path": "/none"}
+    block = added(served.answer("SessionStart", new))
+    assert FACT in block and approximate(block) <= START_TOKENS
+    assert served.answer("SessionStart", {**new, "session_id": "third", "source": "clear"}) == {}
+    assert served.answer("SessionStart", host.payload("SessionStart", source="resume")) == {}, "all stands"
+
+
+def test_a_large_output_comes_back_short_in_the_tools_own_shape(store: Store, host: Host) -> None:
+    given_ = host.payload("PostToolUse", **bash(LOG + "\n2026-01-01 11:00:00 ERROR db down code 53300"))
+    before = copy.deepcopy(given_)
+    answer = hooks(store, host).answer("PostToolUse", given_)
+    made = answer["hookSpecificOutput"]["updatedToolOutput"]
+    assert {**made, "stdout": ""} == {**given_["tool_response"], "stdout": ""}
+    assert len(made["stdout"]) < len(LOG) / 2 and "ERROR db down code 53300" in made["stdout"]
+    assert given_ == before, "what the host handed over is not changed"
+    (entry,) = store.session_entries(host.session)
+    assert entry.content.startswith(LOG) and entry.id in made["stdout"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("Read", {"type": "text", "file": {"filePath": "a.log", "content": LOG * 2, "numLines": 900}}),
+        ("Grep", {"mode": "content", "numFiles": 1, "filenames": [], "content": LOG}),
+        ("WebFetch", {"bytes": 1, "code": 200, "result": LOG, "url": "https://example.org"}),
+    ],
+)
+def test_other_tools_keep_their_shapes(store: Store, host: Host, name: str, shape: dict[str, Any]) -> None:
+    tool = {"tool_name": name, "tool_input": {"file_path": "a.log"}, "tool_response": shape}
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    made = answer["hookSpecificOutput"]["updatedToolOutput"]
+    assert made.keys() == shape.keys()
+    assert "shortened by aider-gardener" in str(made) and len(str(made)) < len(str(shape)) / 2
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        bash("a small output"),
+        bash(LOG, isImage=True),
+        {**bash(LOG), "tool_name": "mcp__other__tool"},
+        {**bash(LOG), "tool_response": LOG},
+        {**bash(LOG), "tool_response": {"stdout": 3}},
+        bash(
+            "\n".join(
+                f"src/a{n}.py:{n}: error: Name 'x{n}' is not defined  [name-defined]" for n in range(900)
+            )
+        ),
+    ],
+)
+def test_what_is_small_strange_or_does_not_shrink_is_left_alone(
+    store: Store, host: Host, tool: dict[str, Any]
+) -> None:
+    assert hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool)) == {}
+
+
+def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
+    failing = [f"FAILED tests/test_{n}.py::test_case - assert {n} == {n + 1}" for n in range(400)]
+    text = "\n".join([*failing, LOG])
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **bash(text)))
+    made = answer.get("hookSpecificOutput", {}).get("updatedToolOutput", {}).get("stdout", text)
+    assert missing([fact for fact in extract(text) if fact.kind in ("failure", "error")], made) == []
+
+
+def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
+    served = hooks(store, host, mode="observe")
+    host.ask(FACT)
+    host.compact()
+    assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION)) == {}
+    assert served.answer("SessionStart", host.payload("SessionStart", source="compact")) == {}
+    assert served.answer("PostToolUse", host.payload("PostToolUse", **bash(LOG))) == {}
+    assert FACT in [entry.content for entry in store.session_entries(host.session)]
+
+
+def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    assert hooks(store, host, enabled=False).answer("PreCompact", host.payload("PreCompact")) == {}
+    assert store.sessions("/project") == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = (
+    "session_id",
+    "transcript_path",
+    "prompt",
+    "tool_name",
+    "tool_input",
+    "tool_response",
+    "source",
+    "trigger",
+)
+EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart", "Stop")
+
+
+@given(event=st.sampled_from(EVENTS), payload=st.dictionaries(st.sampled_from(KEYS), JSON))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_json_gets_an_answer_that_is_an_object(
+    store: Store, host: Host, event: str, payload: dict[str, Any]
+) -> None:
+    answer = hooks(store, host).answer(event, payload)
+    assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}

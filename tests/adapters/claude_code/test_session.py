@@ -1,0 +1,245 @@
+"""A chat of Claude Code in the archive: taken in once, however often it is told, and recalled when it is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.adapters.claude_code.session import (
+    HOST,
+    MOST_CONTEXT_CHARS,
+    STATE_KEY,
+    ClaudeSession,
+    Progress,
+    provider,
+    unknown_records,
+)
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.messages import Source, SourceKind
+from aider_gardener.settings import Settings
+from bench.claude_transcript import Host
+
+PROJECT = "/project"
+FACT = "Never use the port 8080, our queue listens on 9317."
+QUESTION = "Which port does the queue listen on?"
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = open_store(None)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(tmp_path / "transcript.jsonl")
+
+
+def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
+    settings = Settings(**options)  # type: ignore[arg-type]
+    return ClaudeSession(store, host.session, PROJECT, settings=settings, environ={}, clock=lambda: host.now)
+
+
+def told(store: Store, host: Host) -> list[str]:
+    return [entry.content for entry in store.session_entries(host.session)]
+
+
+def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.answer("I will remember.")
+    assert chat(store, host).take_in(host.path) == 2
+    host.ask("Go on.")
+    assert chat(store, host).take_in(host.path) == 1
+    assert chat(store, host).take_in(host.path) == 0
+    assert told(store, host) == [FACT, "I will remember.", "Go on."]
+    entries = store.session_entries(host.session)
+    assert [entry.turn for entry in entries] == [1, 1, 2]
+    assert entries[0].provider == "anthropic" and entries[0].created_at < entries[2].created_at
+    assert store.get_state(host.session, "host") == HOST
+
+
+def test_two_processes_that_read_the_same_lines_store_them_once(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.run("ls", "a\nb")
+    one, other = chat(store, host), chat(store, host)
+    one.take_in(host.path)
+    other.take_in(host.path)
+    assert told(store, host) == [FACT, "a\nb"]
+
+
+def test_a_second_compaction_that_writes_the_history_again_adds_nothing(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.ask("Yes.")
+    host.compact()
+    host.ask("Add a worker.")
+    host.compact()
+    assert host.path.read_text(encoding="utf-8").count("9317") == 2, "the host did write it again"
+    chat(store, host).take_in(host.path)
+    assert sum(FACT in text for text in told(store, host)) == 1
+    typed = [e for e in store.session_entries(host.session) if e.source.kind is SourceKind.TYPED]
+    assert [entry.turn for entry in typed] == [1, 2, 3]
+
+
+def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> None:
+    for _time in range(3):
+        host.ask("Yes.")
+    chat(store, host).take_in(host.path)
+    assert told(store, host) == ["Yes."] * 3
+
+
+def test_before_a_compaction_nothing_is_missing(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    session = chat(store, host)
+    session.take_in(host.path)
+    assert session.recall_note(QUESTION) == ""
+
+
+def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    for turn in range(20):
+        host.ask(f"Write step {turn} of the plan for the ferry.")
+        host.answer(f"Step {turn} sails at noon.")
+        if turn in (6, 13):
+            host.compact()
+    session = chat(store, host)
+    session.take_in(host.path)
+    assert session.progress.compactions == 2
+    note = session.recall_note(QUESTION)
+    assert "> " + FACT in note and len(note) <= MOST_CONTEXT_CHARS
+    assert note.startswith("(Quoted from earlier in this chat by aider-gardener")
+
+
+def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) -> None:
+    host.ask("Something else.")
+    host.compact()
+    host.ask(FACT)
+    session = chat(store, host)
+    session.take_in(host.path)
+    assert session.recall_note(QUESTION) == ""
+
+
+def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.messages import Focus, Message
+    from aider_gardener.tokens import approximate
+
+    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
+    aider.provider = "openai"
+    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    host.ask("Hello.")
+    session = chat(store, host)
+    session.take_in(host.path)
+    assert session.recall_note(QUESTION) == ""
+    note = chat(store, host, recall_sessions=True).recall_note(QUESTION)
+    assert ", in an earlier chat, in aider:\n> " + FACT in note
+
+
+def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> None:
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.messages import Focus, Message
+    from aider_gardener.tokens import approximate
+
+    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
+    aider.provider = "ollama"
+    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    host.ask("Hello.")
+    session = chat(store, host, recall_sessions=True)
+    session.take_in(host.path)
+    assert session.recall_note(QUESTION) == ""
+
+
+def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
+    host.ask("Look at the log.")
+    session = chat(store, host)
+    session.take_in(host.path)
+    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO item {n} done" for n in range(500))
+    size = host.path.stat().st_size
+    short = session.shorten(log, Source(SourceKind.COMMAND, "cat log"), size, lambda text: True)
+    assert short.startswith("[shortened by aider-gardener: the whole is g") and len(short) < len(log) / 2
+    host.run("cat log", short)
+    again = chat(store, host)
+    again.take_in(host.path)
+    assert told(store, host) == ["Look at the log.", log]
+    assert "item 321 done" in again.recall_note("Was item 321 done in the log?")
+
+
+def test_a_form_that_does_not_fit_leaves_nothing_behind(store: Store, host: Host) -> None:
+    session = chat(store, host)
+    assert session.shorten("word " * 900, Source(SourceKind.COMMAND, "x"), 0, lambda text: False) == ""
+    assert told(store, host) == [] and session.progress.shortened == 0
+
+
+def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
+    host.write({"type": "hologram", "beam": 7})
+    session = chat(store, host)
+    session.take_in(host.path)
+    (entry,) = store.session_entries(host.session)
+    assert '"beam": 7' in entry.content and entry.source.kind is SourceKind.NOTICE
+    assert unknown_records(store, PROJECT) == {"hologram": 1}
+
+
+def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    summary = host.compact()
+    session = chat(store, host)
+    session.take_in(host.path)
+    session.add_summary(summary)
+    session.add_summary("Another summary.")
+    kinds = [e.content for e in store.session_entries(host.session) if e.source.kind is SourceKind.SUMMARY]
+    assert kinds == [summary, "Another summary."]
+
+
+def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) -> None:
+    for turn in range(5):
+        host.ask(f"Step {turn}.")
+    session = chat(store, host)
+    assert session.take_in(host.path, seconds=0.0) == 1
+    assert chat(store, host).take_in(host.path) == 4
+
+
+def test_a_transcript_that_is_not_there_is_none(store: Store, host: Host, tmp_path: Path) -> None:
+    assert chat(store, host).take_in(tmp_path / "none.jsonl") == 0
+    assert chat(store, host).take_in(tmp_path) == 0, "a directory"
+
+
+def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
+    assert Progress.read("{") == Progress.read("[]") == Progress.read('{"mystery": 1}') == Progress()
+    assert Progress.read('{"offset": 3}') == Progress(offset=3)
+    assert set(asdict(Progress())) >= {"offset", "turn", "boundary"}
+
+
+def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host: Host) -> None:
+    host.ask("Hello.")
+    host.answer("Hello.")
+    chat(store, host).take_in(host.path)
+    from aider_gardener.gardener.stored_chat import last_frame
+
+    frame, _budget = last_frame(store, host.session)
+    assert frame.window == 200_000 and frame.parts["prompt"] > 0 and frame.model == "claude-sonnet-5"
+    assert store.get_state(host.session, STATE_KEY)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("", "anthropic"),
+        ("http://localhost:8080/v1", "anthropic@here"),
+        ("https://proxy.example", "anthropic@away"),
+    ],
+)
+def test_the_provider_is_here_only_where_its_address_is(address: str, name: str) -> None:
+    assert provider({"ANTHROPIC_BASE_URL": address}) == name
+
+
+def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.run("pytest -q", "FAILED tests/test_w.py::test_go - assert 1 == 2\n1 failed in 0.1s")
+    session = chat(store, host)
+    session.take_in(host.path)
+    block = session.state(900, "this chat", "Ask recall.")
+    assert block.startswith("[Context Gardener State]\n") and block.endswith("Ask recall.")
+    assert FACT in block and "tests/test_w.py::test_go" in block

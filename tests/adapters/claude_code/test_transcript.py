@@ -1,0 +1,208 @@
+"""What a transcript says, line by line; the records are made after the documented format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.claude_code.transcript import Call, Reader, Record, seconds, typed
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.messages import Entry, Source, SourceKind
+from aider_gardener.notes.last_chat import edited_files
+
+STAMP = "2026-09-21T14:13:20.000Z"
+
+
+def line(**record: object) -> str:
+    return json.dumps({"timestamp": STAMP, **record}) + "\n"
+
+
+def user(content: object, **more: object) -> str:
+    return line(type="user", message={"role": "user", "content": content}, **more)
+
+
+def assistant(*blocks: object, **usage: int) -> str:
+    message = {"role": "assistant", "model": "claude-sonnet-5", "content": list(blocks), "usage": usage}
+    return line(type="assistant", message=message)
+
+
+def call(name: str, **given: object) -> dict[str, Any]:
+    return {"type": "tool_use", "id": "t1", "name": name, "input": given}
+
+
+def result(text: object, **more: object) -> str:
+    return user([{"type": "tool_result", "tool_use_id": "t1", "content": text, **more}])
+
+
+def read(tmp_path: Path, *lines: str) -> list[Record]:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    return [record for each in Reader(path).lines() for record in each.records]
+
+
+def said(records: list[Record]) -> list[tuple[str, str, SourceKind, str]]:
+    return [
+        (each.message.role, each.message.content, each.source.kind, each.source.detail)
+        for each in records
+        if each.message is not None
+    ]
+
+
+def entries_of(records: list[Record]) -> list[Entry]:
+    archive = Archive(open_store(None), session="s", project="p", count=len, clock=lambda: 1.0)
+    return [
+        archive.entry(each.message, turn=1, seq=seq, source=each.source, at=each.at)
+        for seq, each in enumerate(records)
+        if each.message is not None
+    ]
+
+
+def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
+    records = read(
+        tmp_path,
+        user("Add a worker."),
+        assistant({"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I will."}),
+        assistant(call("Bash", command="pytest -q")),
+        result("1 passed"),
+        assistant(call("Read", file_path="src/w.py")),
+        result([{"type": "text", "text": "x = 1"}, {"type": "image", "source": {}}]),
+        assistant(call("WebFetch", url="https://example.org")),
+        result("a page"),
+        assistant(call("Grep", pattern="lease")),
+        result("src/w.py:1"),
+    )
+    assert said(records) == [
+        ("user", "Add a worker.", SourceKind.TYPED, ""),
+        ("assistant", "I will.", SourceKind.REPLY, ""),
+        ("user", "1 passed", SourceKind.TEST, "pytest -q"),
+        ("user", "x = 1", SourceKind.FILE, "src/w.py"),
+        ("user", "a page", SourceKind.WEB, "https://example.org"),
+        ("user", "src/w.py:1", SourceKind.COMMAND, "Grep lease"),
+    ]
+    assert [each.asks for each in records if each.message] == [True, False, False, False, False, False]
+    assert {each.at for each in records} == {seconds(STAMP)} and seconds(STAMP) > 1.7e9
+
+
+def test_the_hosts_summary_looks_like_the_user_and_is_told_apart(tmp_path: Path) -> None:
+    records = read(
+        tmp_path,
+        line(type="system", subtype="compact_boundary", content="Conversation compacted"),
+        user("This session is being continued.", isCompactSummary=True),
+        user("an injected file", isMeta=True),
+        user("a subagent's task", isSidechain=True),
+    )
+    assert records[0].boundary and records[0].message is None
+    kinds = [kind for _role, _text, kind, _detail in said(records)]
+    assert kinds == [SourceKind.SUMMARY, SourceKind.NOTICE, SourceKind.NOTICE]
+    assert not any(each.asks for each in records)
+
+
+def test_an_edit_is_told_as_a_block_that_every_reader_of_edits_knows(tmp_path: Path) -> None:
+    edit = call("Edit", file_path="src/w.py", old_string="x = 1", new_string="x = 2\n")
+    records = read(tmp_path, assistant(edit), result("updated"))
+    assert said(records)[0][1] == ("src/w.py\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n")
+    assert said(records)[1][2] is SourceKind.NOTICE
+    assert edited_files(entries_of(records)) == ["src/w.py"]
+
+
+def test_an_edit_that_failed_edited_nothing(tmp_path: Path) -> None:
+    edit = call("Edit", file_path="src/w.py", old_string="x = 1", new_string="x = 2")
+    records = read(tmp_path, assistant(edit), result("String to replace not found", is_error=True))
+    assert edited_files(entries_of(records)) == []
+
+
+def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
+    both = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
+    records = read(
+        tmp_path,
+        assistant(call("Write", file_path="new.py", content="print(1)\n")),
+        assistant(call("MultiEdit", file_path="old.py", edits=both)),
+    )
+    assert edited_files(entries_of(records)) == ["old.py", "new.py"]
+    assert said(records)[1][1].count("<<<<<<< SEARCH") == 2
+
+
+def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
+    records = read(tmp_path, line(type="hologram", beam=1), "no json\n", '["a list"]\n', line(type="mode"))
+    assert [each.unknown for each in records] == ["hologram", "no JSON object", "no JSON object"]
+    first = records[0].message
+    assert first is not None and json.loads(first.content)["beam"] == 1 and first.role == "system"
+
+
+def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(user("one") + user("two").rstrip("\n"), encoding="utf-8")
+    reader = Reader(path)
+    assert len(list(reader.lines())) == 1
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n")
+    again = Reader(path, reader.offset)
+    assert [each.records[0].place for each in again.lines()] == [len(user("one"))]
+
+
+def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(user("a new file"), encoding="utf-8")
+    assert len(list(Reader(path, 5).lines())) == 1, "an offset within a line"
+    assert len(list(Reader(path, 10_000).lines())) == 1, "an offset behind the end"
+
+
+def test_the_name_of_a_tool_is_known_over_two_readings(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(assistant(call("Bash", command="ls")), encoding="utf-8")
+    reader = Reader(path)
+    list(reader.lines())
+    assert reader.calls == {"t1": Call("Bash", "ls")}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(result("a b"))
+    (told,) = Reader(path, reader.offset, reader.calls).lines()
+    assert told.records[0].source == Source(SourceKind.COMMAND, "ls")
+
+
+def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:
+    text = {"type": "text", "text": "Yes."}
+    records = read(tmp_path, assistant(text, input_tokens=10, cache_read_input_tokens=200, output_tokens=5))
+    assert (records[-1].used, records[-1].model) == (215, "claude-sonnet-5")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "kind"),
+    [
+        ("<system-reminder>x</system-reminder>\nGo on.", "Go on.", SourceKind.TYPED),
+        ("<bash-input>ls</bash-input>", "ls", SourceKind.TYPED),
+        ("<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>", "a\nb", SourceKind.COMMAND),
+        (
+            "<command-name>/fix</command-name><command-args>the port</command-args>",
+            "the port",
+            SourceKind.TYPED,
+        ),
+        ("<command-name>/clear</command-name><command-args></command-args>", "", SourceKind.NOTICE),
+        ("[Request interrupted by user]", "", SourceKind.NOTICE),
+        ("Use <b>tags</b>.", "Use <b>tags</b>.", SourceKind.TYPED),
+    ],
+)
+def test_words_in_tags_are_whose_they_are(text: str, words: str, kind: SourceKind) -> None:
+    found, source = typed(text)
+    assert source.kind is kind
+    assert found == words or kind is SourceKind.NOTICE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{}, {"content": None}, {"content": [1, None, {"type": "text", "text": 3}]}, {"content": {"a": 1}}, []],
+)
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_a_malformed_message_says_nothing_and_hurts_nobody(
+    tmp_path: Path, message: object, kind: str
+) -> None:
+    assert all(
+        each.message is None or each.unknown for each in read(tmp_path, line(type=kind, message=message))
+    )
+
+
+def test_a_time_that_is_none_is_0() -> None:
+    assert seconds(None) == seconds("yesterday") == seconds(10**30) == 0.0

@@ -1,0 +1,108 @@
+"""The archive of a project for agents that keep their chats themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.memory import KINDS, LONGEST_KEPT_CHARS, ProjectMemory
+from aider_gardener.messages import Focus, Message, SourceKind
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
+
+PROJECT = "/project"
+FACT = "Never use the port 8080, our queue listens on 9317."
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    store = open_store(None)
+    yield store
+    store.close()
+
+
+def memory(store: Store, **more: str) -> ProjectMemory:
+    return ProjectMemory(store, PROJECT, settings=Settings(), **more)  # type: ignore[arg-type]
+
+
+def say(store: Store, session: str, text: str, *, at: float = 1e9, host: str = "aider", turn: int = 1) -> str:
+    archive = Archive(
+        store, session=session, project=PROJECT, count=approximate, clock=lambda: at, host=host, hold=False
+    )
+    archive.provider = "openai"
+    return archive.add(Message("user", text), turn=turn, seq=turn, focus=Focus()).id
+
+
+def test_recall_names_the_host_where_it_is_another_one(store: Store) -> None:
+    say(store, "one", FACT)
+    say(store, "two", "The queue has 4 workers.", host="Claude Code")
+    found = memory(store, host="Claude Code").recall("queue")
+    assert {item.text: item.host for item in found} == {FACT: "aider", "The queue has 4 workers.": ""}
+
+
+def test_a_timeline_is_of_one_chat_and_within_its_turns(store: Store) -> None:
+    ids = [say(store, "one", f"step {turn}", turn=turn) for turn in range(1, 9)]
+    say(store, "two", "another chat", at=5e8)
+    one = memory(store)
+    assert [entry.content for entry in one.timeline(ids[3], 1)] == ["step 3", "step 4", "step 5"]
+    assert [entry.content for entry in one.timeline(turns=2)] == ["step 7", "step 8"]
+
+
+def test_an_id_may_be_given_by_its_beginning(store: Store) -> None:
+    stored = say(store, "one", FACT)
+    assert memory(store).get(stored[:6]).content == FACT
+    with pytest.raises(UsageError, match="no entry has the id"):
+        memory(store).get("g0")
+
+
+def test_forgetting_takes_the_notes_that_quote_it_along(store: Store) -> None:
+    stored = say(store, "one", FACT)
+    quoting = say(
+        store, "two", f"(Quoted by aider-gardener.)\n[1] user ({stored}):\n> {FACT}\n(End of quotes.)"
+    )
+    assert memory(store).forget(stored) == [stored, quoting]
+    assert store.stats().entries == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) -> None:
+    one = memory(store, host="codex")
+    entry = one.remember("The staging host is k7.", kind)
+    assert (entry.source.kind, entry.source.detail) == (SourceKind.REMEMBERED, kind)
+    assert one.chats() == []
+    (found,) = memory(store).recall("staging host")
+    assert (found.label, found.host) == ("an agent's note", "codex")
+
+
+def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
+    one = memory(store)
+    for text, kind in (("", "fact"), ("x" * (LONGEST_KEPT_CHARS + 1), "fact"), ("x", "poem")):
+        with pytest.raises(UsageError) as refused:
+            one.remember(text, kind)
+        assert "\n" not in str(refused.value)
+    assert store.stats().entries == 0
+
+
+def test_secrets_are_taken_out_of_what_is_kept(store: Store) -> None:
+    entry = memory(store).remember("The key is AKIAIOSFODNN7EXAMPLQ for staging.", "fact")
+    assert "AKIA" not in (store.original(entry.id) or "")
+
+
+def test_the_state_is_that_of_the_last_chat_of_which_anything_may_be_told(store: Store) -> None:
+    say(store, "one", FACT, at=1e9)
+    say(store, "two", "Hello.", at=2e9)
+    assert FACT in memory(store).state(400)
+    assert memory(store, host="Claude Code").state(400, everywhere=False) == ""
+    assert memory(store).state(400, besides="one") == ""
+
+
+def test_the_pressure_of_a_chat_that_its_host_tends_is_that_of_its_last_prompt(store: Store) -> None:
+    say(store, "one", FACT, host="Claude Code")
+    store.set_state("one", "frame", '{"window": 1000, "parts": {"prompt": 800}, "model": "claude"}')
+    found = memory(store).pressure()
+    assert (found["used"], found["available"], found["level"]) == (800, 200, "WARNING")
+    assert found["host"] == "Claude Code" and found["recommendation"].startswith("The window fills up")
