@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from aider_gardener.cli.start import main
 
-
-def main() -> None:
-    """The command line. A hook goes past all else: its host waits for it, and takes any exit code of a usage
-    error for a wish to block."""
-    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
-        from aider_gardener.adapters.claude_code.client import main as hook
-
-        sys.exit(hook(sys.argv[2] if len(sys.argv) > 2 else ""))
-    from aider_gardener.cli.root import main as command
-
-    command()
+__all__ = ["main"]

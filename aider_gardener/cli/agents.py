@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from aider_gardener import __version__
 from aider_gardener.cli.root import repository_root
 from aider_gardener.errors import UsageError
 
@@ -69,7 +70,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     hooks = HookServer(store, str(root or start), backlog=backlog)
     hooks.start()
     try:
-        server = make_server(memory)
+        server = make_server(memory, __version__)
         if port is None:
             over_stdio(server)
         else:

@@ -40,10 +40,10 @@ def state_block(
 
 def sections(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
     """The parts in the order of their worth, each with its lines, the newest last."""
-    yield RULES, [quoted(rule.turn, rule.text, rule.entry_id) for rule in standing(entries)]
-    yield DECIDED, [quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
+    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in standing(entries)]
+    yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
     failing = open_errors(entries)[-MOST_FAULTS:]
-    yield FAILING, [quoted(entry.turn, fault_words(entry), entry.id) for entry in failing]
+    yield FAILING, [_quoted(entry.turn, fault_words(entry), entry.id) for entry in failing]
     files = edited_files(entries)[:MOST_FILES]
     yield FILES, [f"> {', '.join(files)}"] if files else []
 
@@ -56,7 +56,7 @@ def fault_words(entry: Entry) -> str:
     return f"{entry.source.detail}: {first}{more}" if entry.source.detail else first + more
 
 
-def quoted(turn: int, text: str, entry_id: str) -> str:
+def _quoted(turn: int, text: str, entry_id: str) -> str:
     """One line that nothing in it can leave."""
     return f"> [{turn}] {' '.join(text.split())} ({entry_id})"
 

@@ -16,7 +16,6 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl
 
-from aider_gardener import __version__
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
@@ -227,9 +226,9 @@ ACTS = (
 )
 
 
-def make_server(memory: ProjectMemory) -> Server[Any, Any]:
-    """A server of that memory, to be run on any transport."""
-    server: Server[Any, Any] = Server(NAME, version=__version__, instructions=ABOUT)
+def make_server(memory: ProjectMemory, version: str = "") -> Server[Any, Any]:
+    """A server of that memory, to be run on any transport, which tells its version."""
+    server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
     by_name = {act.tool.name: act for act in ACTS}
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: the SDK's decorators are untyped
