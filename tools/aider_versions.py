@@ -50,6 +50,8 @@ TESTS = (
 """Those of tests/adapters/aider that are run: they hold conversations, and name no version of aider."""
 TEST_TOOLS = ("hypothesis", "pytest", "pytest-timeout", "pytest-xdist")
 LIMIT_SECONDS = 900
+CONCLUSION = re.compile(r",? we can conclude that .*?(?:\.(?= And because )|$)")
+"""What uv's explanation concludes from facts, at the end of each of its sentences."""
 
 SEAMS = """
 import json
@@ -124,10 +126,13 @@ def differences(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def shortened(message: str, version: str) -> str:
-    """Why uv finds no environment: the clause that begins its explanation."""
-    _, _, cause = message.partition("Because ")
-    clause = re.split(r",? we can conclude| and because ", cause or message)[0]
-    return clause.replace(f"aider-chat=={version}", "it").rstrip(",")
+    """Why uv finds no environment: the facts that its explanation rests on, without what it concludes."""
+    named = message.partition("Because ")[2].replace(f"aider-chat=={version}", "it").rstrip(".")
+    facts = CONCLUSION.sub("", named).replace(" And because ", " and ").split(" and ")
+    told = (
+        fact.replace("you require", "the gardener requires") for fact in facts if fact != "you require it"
+    )
+    return " and ".join(told) or message
 
 
 def tried(version: str, uv: str) -> Row:

@@ -22,7 +22,16 @@ SOUND = {
     "passed": 9,
     "failed": [],
 }
-CONFLICT = "error: No solution found cause: Because aider-chat==0.82.0 depends on x==1 and you require x>=2, we can conclude that"
+CONFLICT = (
+    "error: No solution found cause: Because aider-chat==0.82.0 depends on x==0.8.1 and you require aider-chat==0.82.0,"
+    " we can conclude that you require x==0.8.1. And because you require x>=0.9,<1, we can conclude that your"
+    " requirements are unsatisfiable."
+)
+YANKED = (
+    "error: No solution found cause: Because x==1.7 was yanked (reason: wrong) and aider-chat==0.82.0 depends on x==1.7,"
+    " we can conclude that aider-chat==0.82.0 cannot be used. And because you require aider-chat==0.82.0, we can"
+    " conclude that your requirements are unsatisfiable."
+)
 
 
 @pytest.fixture
@@ -84,7 +93,13 @@ def test_what_is_true_of_several_releases_is_said_once_without_the_resolvers_own
     put(*older)
     assert tool.main([]) == 0
     assert cells(page)[0] == ["0.82.1", "46 of 46", "no", "yes", "–"]
-    assert "\n- 0.82.1, 0.82.0: it depends on x==1 and you require x>=2\n" in page.read_text("utf-8")
+    told = "\n- 0.82.1, 0.82.0: it depends on x==0.8.1 and the gardener requires x>=0.9,<1\n"
+    assert told in page.read_text("utf-8")
+
+
+def test_what_was_withdrawn_is_said_and_an_explanation_of_another_form_stays_whole() -> None:
+    assert tool.shortened(YANKED, "0.82.0") == "x==1.7 was yanked (reason: wrong) and it depends on x==1.7"
+    assert tool.shortened("error: no network", "0.82.0") == "error: no network"
 
 
 def test_a_row_takes_the_place_of_that_of_the_same_release(page: Path) -> None:
