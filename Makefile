@@ -1,5 +1,5 @@
 # make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
-# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | mutants | lock | format | clean
+# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | aider-versions | mutants | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
 
@@ -17,7 +17,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
-	bench bench-gate bench-micro bench-peers bench-peers-lock mutants lock format clean
+	bench bench-gate bench-micro bench-peers bench-peers-lock aider-versions mutants lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -55,6 +55,11 @@ test-patches: $(INSTALLED)
 # seam, with those that the series leaves, and with none. All prompts must be the same.
 patches-replay: $(INSTALLED)
 	$(BIN)/python tools/patches_replay.py
+
+# The adapter's tests on releases of aider, each in an environment of its own: AIDERS="0.86.1 0.87.0", or all known.
+aider-versions: $(INSTALLED)
+	@test -n "$(UV)" || { echo "make aider-versions needs uv (see docs/contributing.md)" >&2; exit 1; }
+	$(BIN)/python tools/aider_versions.py --uv $(UV) --take $(AIDERS)
 
 format: $(INSTALLED)
 	$(BIN)/python -m ruff check --fix --exit-zero .

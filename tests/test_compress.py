@@ -12,7 +12,7 @@ import aider_gardener.compress as room
 
 @pytest.mark.parametrize("name", room.__all__)
 def test_each_name_that_is_offered_is_there(name: str) -> None:
-    assert getattr(room, name).__name__ == name
+    assert callable(getattr(room, name))
 
 
 def test_another_name_is_none() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
+from packaging.requirements import Requirement
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -218,6 +219,18 @@ def provided(distribution: str) -> set[str]:
 def test_what_is_imported_is_declared(root: Path, project: dict[str, Any]) -> None:
     """What an extra brings is imported where it is asked for."""
     assert imported(root) - set().union(*map(provided, declared(project, "mcp", "minilm", "plot"))) == set()
+
+
+def test_every_aider_that_was_tried_is_allowed_and_none_older_and_no_newer_one_is_shut_out(
+    project: dict[str, Any],
+) -> None:
+    from aider_gardener.adapters.aider.seams import TRIED
+
+    asked = map(Requirement, project["dependencies"])
+    allowed = next(one.specifier for one in asked if one.name == "aider-chat")
+    assert list(allowed.filter(TRIED)) == list(TRIED)
+    assert list(allowed.filter(["0.82.3", "0.83.0", "0.83.1"])) == []
+    assert all(allowed.contains(newer, prereleases=True) for newer in ("0.86.3.dev27+g1a2b3c", "0.87.0"))
 
 
 def test_what_is_declared_is_imported(root: Path, project: dict[str, Any]) -> None:

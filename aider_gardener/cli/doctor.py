@@ -73,14 +73,17 @@ def python() -> tuple[bool, str]:
 
 
 def seams() -> tuple[bool, str]:
-    """Whether the installed aider has every seam, found by installing and taking out again."""
+    """Whether the installed aider has every seam, found by installing and taking out again, and whether this
+    version was tried."""
     from aider_gardener import install, uninstall
-    from aider_gardener.adapters.aider.install import installed_version
-    from aider_gardener.adapters.aider.seams import SEAMS
+    from aider_gardener.adapters.aider.install import installed_version, needed_seams
+    from aider_gardener.adapters.aider.seams import TRIED
 
+    version, count = installed_version(), len(needed_seams())
     install()
     uninstall()
-    return True, f"{installed_version()}, all {len(SEAMS)} seams as expected"
+    tried = "was tried" if version in TRIED else f"was not tried ({TRIED[0]} to {TRIED[-1]} were)"
+    return True, f"{version} {tried}, all {count} seams as expected"
 
 
 def sqlite() -> tuple[bool, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from aider_gardener.adapters.aider import install
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -30,6 +31,29 @@ def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_th
     found = CliRunner().invoke(main, ["doctor"])
     assert found.exit_code == 1
     assert "needs Python 3.10 to 3.12" in found.stdout and "seams as expected" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("0.86.2", "0.86.2 was tried, all"),
+        ("0.86.3.dev4", "0.86.3.dev4 was not tried (0.83.2 to 0.86.2 were), all"),
+    ],
+)
+def test_it_says_which_aider_there_is_and_whether_that_was_tried(
+    monkeypatch: pytest.MonkeyPatch, version: str, said: str
+) -> None:
+    monkeypatch.setattr(install, "installed_version", lambda: version)
+    check = doctor.checked("aider", doctor.seams)
+    assert check.ok and check.found.startswith(said) and check.found.endswith("seams as expected")
+
+
+def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
+    from aider.commands import Commands
+
+    monkeypatch.delattr(Commands, "cmd_run")
+    check = doctor.checked("aider", doctor.seams)
+    assert not check.ok and "cmd_run is missing" in check.found and "tried were 0.83.2 to" in check.found
 
 
 def test_an_import_that_fails_is_a_line_too() -> None:

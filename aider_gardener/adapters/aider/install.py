@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.seams import CODER, COMMANDS, PROVIDERS, SEAMS, SUPPORTED, Call, Seam
+from aider_gardener.adapters.aider.seams import CODER, COMMANDS, PROVIDERS, SEAMS, TRIED, Call, Seam
 from aider_gardener.errors import SeamError
 
 if TYPE_CHECKING:
     from aider_gardener.settings import Settings
 
 MISSING = object()
+MOST_NAMED = 3
+"""So many seams that do not match are named; the others are counted."""
 
 _lock = threading.RLock()
 _originals: list[tuple[Any, str, Any]] = []
@@ -21,25 +24,18 @@ _originals: list[tuple[Any, str, Any]] = []
 
 def install(settings: Settings | None = None) -> None:
     """Check every seam that this aider needs, then replace all of them, or none. Installed already: take the
-    new settings."""
+    new settings. Raises SeamError where a seam is not as expected, whatever the version; no version is
+    refused where all are."""
     from aider_gardener.adapters.aider import link, wrappers
 
     with _lock:
         if _originals:
             link.state.settings = settings
             return
+        if problems := mismatches():
+            raise SeamError(refusal(problems))
         own = [seam for seam in PROVIDERS if stands(seam)]
         placed = [(seam, *holder_of(seam)) for seam in (*needed_seams(), *own)]
-        problems = [
-            problem
-            for seam, holder, attribute in placed
-            if seam not in own and (problem := mismatch(seam, holder, attribute))
-        ]
-        if problems:
-            raise SeamError(
-                f"this aider ({installed_version()}) is not supported: {'; '.join(problems[:3])};"
-                f" aider-gardener works with aider-chat=={SUPPORTED}"
-            )
         link.state.settings = settings
         made = [
             (holder, attribute, getattr(wrappers, seam.make)(holder.__dict__.get(attribute, MISSING)))
@@ -78,12 +74,37 @@ def needed_seams() -> list[Seam]:
     return [seam for seam in SEAMS if not (seam.calls and all(map(is_made, seam.calls)))]
 
 
+def mismatches() -> list[str]:
+    """What is wrong at each seam that this aider needs, in a few words each; empty where it is supported."""
+    found = (seam_mismatch(seam) for seam in needed_seams())
+    return [problem for problem in found if problem]
+
+
+def seam_mismatch(seam: Seam) -> str:
+    """What is wrong at a seam, its holder included; "" when it is as expected."""
+    try:
+        holder, attribute = holder_of(seam)
+    except SeamError as error:
+        return str(error)
+    return mismatch(seam, holder, attribute)
+
+
+def refusal(problems: Sequence[str]) -> str:
+    """One line: which aider is refused, what does not match, and which versions were tried."""
+    more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+    return (
+        f"this aider ({installed_version()}) is not supported: {'; '.join(problems[:MOST_NAMED])}{more};"
+        f" tried were {TRIED[0]} to {TRIED[-1]}, and pip install aider-chat=={TRIED[-1]} brings the last"
+    )
+
+
 def is_made(call: Call) -> bool:
     """Whether this aider has a call of the context provider, as the names used in the function tell."""
     owner, _, name = call.inside.partition(".")
-    module = importlib.import_module(COMMANDS if owner == "Commands" else CODER)
-    function = getattr(getattr(module, owner), name, None)
-    if function is None:  # the check of its seam will say so
+    try:
+        module = importlib.import_module(COMMANDS if owner == "Commands" else CODER)
+        function = getattr(getattr(module, owner), name)
+    except (ImportError, AttributeError):  # the check of its seam will say so
         return False
     function = inspect.unwrap(function)
     return {"context", call.method} <= set(getattr(function, "__func__", function).__code__.co_names)
@@ -113,10 +134,7 @@ def holder_of(seam: Seam) -> tuple[Any, str]:
         for name in outer:
             holder = getattr(holder, name)
     except (ImportError, AttributeError) as error:
-        raise SeamError(
-            f"{seam.name} is missing in this aider ({installed_version()}): {error};"
-            f" aider-gardener works with aider-chat=={SUPPORTED}"
-        ) from error
+        raise SeamError(f"{seam.name} is missing ({error})") from error
     return holder, attribute
 
 

@@ -51,7 +51,8 @@ __all__ = ["clear_history", "send", "send_message", "show_cost", "then_tell_clea
 
 UPGRADE_HINT = (
     "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
-    " uv tool upgrade aider-gardener, or pipx upgrade aider-gardener, or pip install -U aider-gardener"
+    " uv tool upgrade aider-gardener, or pipx reinstall aider-gardener,"
+    " or pip install -U aider-gardener aider-chat"
 )
 
 

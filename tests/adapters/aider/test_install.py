@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener import install, uninstall
+from aider_gardener.adapters.aider import install as module
 from aider_gardener.adapters.aider import seams
 from aider_gardener.adapters.aider.install import MISSING, holder_of, is_installed
 from aider_gardener.errors import SeamError
@@ -48,7 +49,9 @@ def test_a_changed_signature_is_refused_and_nothing_is_touched(monkeypatch: pyte
 
     monkeypatch.setattr(Coder, "format_chat_chunks", lambda self, extra: None)
     before = standing()
-    with pytest.raises(SeamError, match=r"format_chat_chunks.*aider-chat==0\.86\.2"):
+    with pytest.raises(
+        SeamError, match=r"format_chat_chunks has the signature \(self, extra\); tried were 0\.83"
+    ):
         install()
     after = standing()
     assert all(after[name] is before[name] for name in before)
@@ -61,4 +64,43 @@ def test_a_missing_seam_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Commands, "_clear_chat_history")
     with pytest.raises(SeamError, match="_clear_chat_history is missing"):
         install()
+    assert not is_installed()
+
+
+def test_the_version_does_not_matter_where_the_seams_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "installed_version", lambda: "0.99.0.dev7")
+    install()
+    assert is_installed()
+
+
+def test_a_refusal_is_one_line_with_what_differs_and_which_versions_were_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from aider.commands import Commands
+
+    monkeypatch.setattr(module, "installed_version", lambda: "0.99.0")
+    for name in ("cmd_run", "cmd_lint", "cmd_clear", "cmd_reset"):
+        monkeypatch.delattr(Commands, name)
+    with pytest.raises(SeamError) as caught:
+        install()
+    said = str(caught.value)
+    assert said.startswith(
+        "this aider (0.99.0) is not supported: aider.commands:Commands.cmd_run is missing; "
+    )
+    assert "and 1 more; tried were 0.83.2 to 0.86.2" in said and "\n" not in said
+
+
+@pytest.mark.parametrize("name", ["Coder", "Commands"])
+def test_an_aider_without_the_class_of_a_seam_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from aider import commands
+    from aider.coders import base_coder
+
+    monkeypatch.delattr(base_coder if name == "Coder" else commands, name)
+    with pytest.raises(
+        SeamError, match=f"{name}[.].* is missing .*has no attribute '{name}'.* more; tried"
+    ) as caught:
+        install()
+    assert "\n" not in str(caught.value)
     assert not is_installed()

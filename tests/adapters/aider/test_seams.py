@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -68,8 +67,3 @@ def test_aider_as_released_needs_all() -> None:
     from aider_gardener.adapters.aider.install import needed_seams
 
     assert needed_seams() == list(seams.SEAMS)
-
-
-def test_the_supported_aider_is_the_one_that_is_required() -> None:
-    asked = [text for text in requires("aider-gardener") or [] if text.startswith("aider-chat")]
-    assert [text for text in asked if "extra ==" not in text] == [f"aider-chat=={seams.SUPPORTED}"]
