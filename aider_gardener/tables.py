@@ -169,7 +169,9 @@ def recalled_screen(found: Sequence[Hit], *, session: str = "", why: bool = Fals
     for number, hit in enumerate(found, 1):
         item = hit.best
         parts = [f"turn {item.turn}", when(item.said_at), item.label, item.entry_id]
-        if session and item.session != session:
+        if item.host:
+            parts.insert(0, f"in {item.host}")
+        elif session and item.session != session:
             parts.insert(0, "older chat")
         if item.until:
             parts.append(f"until turn {item.until}")

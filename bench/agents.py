@@ -1,14 +1,14 @@
-"""What other agents get from the archive: what comes back in Claude Code after compactions, how long its hooks
-and the tools of the MCP server take, and what the list of the tools costs.
+"""What other agents get from the archive: what comes back in Claude Code after compactions, how long its
+hooks and the tools of the MCP server take, and what the list of the tools costs.
 
     python -m bench.agents [recall] [times] [--entries N ...] [--rounds N] [--folder FOLDER] [--json FILE]
 
 `recall`: each recorded session is told as a transcript of Claude Code, which puts a short summary in place of
 everything whenever CONTEXT_TOKENS stand in its window; each probe is asked as a prompt at its turn. Scored is
-what stands in the window by itself, and with what the hook adds: by words alone, as a hook process does it, and
-with the model of a server that runs beside.
-`times`: each hook as a process of its own, with and without that server, and each tool over standard input and
-output, in archives of several sizes (the archives are those of bench/micro).
+what stands in the window by itself, and with what the hook adds: by words alone, as a hook process does it,
+and with the model of a server that runs beside. `times`: each hook as a process of its own, with and without
+that server, and each tool over standard input and output, in archives of several sizes (the archives are
+those of bench/micro).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """A transcript of Claude Code written from a recorded session: what was asked, answered and run, with
-compactions after which only a summary stands. For measurements and tests; the format is the documented one."""
+compactions after which only a summary stands. For measurements and tests; the format is the documented
+one."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ SUMMARY = "This session is being continued from one that ran out of context. Las
 
 @dataclass
 class Host:
-    """Claude Code as far as the hooks see it: it appends records to `path`, and `context` holds the texts that
-    stand in its window."""
+    """Claude Code as far as the hooks see it: it appends records to `path`, and `context` holds the texts
+    that stand in its window."""
 
     path: Path
     session: str = "simulated"
@@ -79,8 +80,8 @@ class Host:
         self.write({"type": "assistant", "message": message})
 
     def compact(self) -> str:
-        """Put a summary in place of all that stands; returns it. From the second time on the records before the
-        last boundary are written once more, as Claude Code does (its issue 92089)."""
+        """Put a summary in place of all that stands; returns it. From the second time on the records before
+        the last boundary are written once more, as Claude Code does (its issue 92089)."""
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         lines = text.splitlines()
         bounds = [at for at, line in enumerate(lines) if '"compact_boundary"' in line]

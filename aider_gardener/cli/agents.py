@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import sys
@@ -54,6 +55,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     from aider_gardener.recall.embedders import loading
     from aider_gardener.settings import Settings
 
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote the request
     settings = Settings.from_env()
     start = (project or Path.cwd()).resolve()
     root = repository_root(start)

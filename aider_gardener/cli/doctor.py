@@ -14,7 +14,7 @@ from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
 
 OLDEST, NEWEST = (3, 10), (3, 12)
-MOST_PROBLEMS = 5
+MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
 
 
@@ -53,6 +53,7 @@ def checkup(directory: Path, root: Path | None) -> list[Check]:
         ("aider", seams),
         ("SQLite", sqlite),
         ("archive", lambda: archive(root)),
+        ("Claude Code", lambda: claude_code(root)),
         ("directory", lambda: writable(root or directory)),
     ]
     return [checked(name, step) for name, step in steps]
@@ -96,11 +97,9 @@ def sqlite() -> tuple[bool, str]:
 
 def archive(root: Path | None) -> tuple[bool, str]:
     from aider_gardener.archive.store import open_to_read
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
-    named = Settings.from_env().store_path
-    directory = chosen_directory(named) if named else store_directory(root)
+    directory = directory_of(root)
     if not (directory / "gardener.db").is_file():
         return True, f"none yet (will be made in {directory})"
     store = open_to_read(directory, key_source=Settings.from_env().store_key)
@@ -115,6 +114,39 @@ def archive(root: Path | None) -> tuple[bool, str]:
         False,
         f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can",
     )
+
+
+def directory_of(root: Path | None) -> Path:
+    """Where the archive lies, or would be made."""
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.settings import Settings
+
+    named = Settings.from_env().store_path
+    return chosen_directory(named) if named else store_directory(root)
+
+
+def claude_code(root: Path | None) -> tuple[bool, str]:
+    """What hooks met: records of transcripts that nobody here knows, which are kept as they are, and
+    faults."""
+    from aider_gardener.adapters.claude_code.client import LOG_NAME
+    from aider_gardener.adapters.claude_code.session import unknown_records
+    from aider_gardener.archive.store import files, open_to_read
+    from aider_gardener.settings import Settings
+
+    directory = directory_of(root)
+    if not (directory / "gardener.db").is_file():
+        return True, "nothing was taken in yet"
+    store = open_to_read(directory, key_source=Settings.from_env().store_key)
+    try:
+        unknown = unknown_records(store)
+    finally:
+        store.close()
+    log = directory / LOG_NAME
+    faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
+    told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
+    records = f"records of unknown types, kept as they are: {', '.join(told)}" if told else ""
+    failed = f"{len(faults)} hooks failed, last {faults[-1]}; see {log}" if faults else ""
+    return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 
 
 def writable(directory: Path) -> tuple[bool, str]:

@@ -220,6 +220,7 @@ def recall(
         {
             "id": item.entry_id,
             "session": item.session,
+            "host": item.host or archive.host,
             "turn": item.turn,
             "at": item.said_at,
             "source": item.label,

@@ -25,8 +25,8 @@ BY_CLASS: dict[ContentClass, Callable[[], Compressor]] = {
     ContentClass.LISTING: lambda: import_module("aider_gardener.compress.listings").compress,
     ContentClass.DIFF: lambda: import_module("aider_gardener.compress.diffs").compress,
 }
-"""Gives the compressor of a class. It is imported when its class first comes up: all together take a third of a
-second, which a process that shortens one text need not wait for."""
+"""Gives the compressor of a class. It is imported when its class first comes up: all together take a third of
+a second, which a process that shortens one text need not wait for."""
 
 DUMP = "sql"
 """A dump has a compressor of its own; all other kinds that `reading.tools` tells have a reader in `tools`."""

@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from aider_gardener.adapters.aider import install
+from aider_gardener.adapters.claude_code.client import LOG_NAME
+from aider_gardener.adapters.claude_code.session import UNKNOWN_RECORD
+from aider_gardener.archive.store import open_store
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -17,9 +20,21 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    assert [check["name"] for check in checks] == ["Python", "aider", "SQLite", "archive", "directory"]
+    names = ["Python", "aider", "SQLite", "archive", "Claude Code", "directory"]
+    assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
-    assert "none yet" in checks[3]["found"] and checks[4]["found"] == str(repository)
+    assert "none yet" in checks[3]["found"] and checks[5]["found"] == str(repository)
+
+
+def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Path) -> None:
+    store = open_store(repository / ".aider.gardener")
+    store.record_event("s", 1, UNKNOWN_RECORD, {"type": "hologram"}, 1.0)
+    store.close()
+    check = doctor.checked("Claude Code", lambda: doctor.claude_code(repository))
+    assert check.ok and check.found.endswith("kept as they are: 1 of the type hologram")
+    (repository / ".aider.gardener" / LOG_NAME).write_text("2026-11-23T10:00:00Z PreCompact OSError\n")
+    check = doctor.checked("Claude Code", lambda: doctor.claude_code(repository))
+    assert not check.ok and "1 hooks failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
 
 
 def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_the_same(

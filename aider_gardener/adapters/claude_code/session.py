@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -259,11 +260,6 @@ class ClaudeSession:
             )
 
 
-def unknown_records(store: Store, project: str) -> dict[str, int]:
-    """How many records of each unknown type the transcripts of a project held."""
-    found: dict[str, int] = {}
-    for info in store.sessions(project):
-        for event in store.events(info.id, UNKNOWN_RECORD):
-            kind = str(event.data.get("type"))
-            found[kind] = found.get(kind, 0) + 1
-    return found
+def unknown_records(store: Store) -> Counter[str]:
+    """How many records of each unknown type the transcripts held that an archive took in."""
+    return Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aider_gardener.adapters.claude_code.session import ClaudeSession
 from aider_gardener.messages import SourceKind
+from aider_gardener.settings import Settings
+from bench.claude_transcript import Host
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import id_of, say
@@ -161,3 +165,25 @@ def test_a_forgotten_entry_leaves_the_account_too(drive: MakeDriver, gardened: A
     assert "48213" in second.history[0]["content"]
     second.type(f"/forget {stored_id}")
     assert second.history == []
+
+
+def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, tmp_path: Path
+) -> None:
+    gardened(recall_sessions=True)
+    driver = drive()
+    driver.ask("/ask the heron nests on pier 4, remember it")
+    archive = driver.coder.gardener.state.archive
+    host = Host(tmp_path / "transcript.jsonl")
+    host.ask(f"{FACT} please remember")
+    settings = Settings(recall_sessions=True)
+    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings, environ={})
+    other.take_in(host.path)
+    driver.ask(QUESTION)
+    assert ", in an earlier chat, in Claude Code:\n> " in model.last_prompt()
+    assert "48213" in model.last_prompt()
+    assert "in Claude Code" in say(driver, "/recall staging box port")
+    host.compact()
+    other.take_in(host.path)
+    note = other.recall_note("On which pier does the heron nest?")
+    assert ", in an earlier chat, in aider:\n> the heron nests on pier 4, remember it" in note

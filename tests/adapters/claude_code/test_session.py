@@ -179,7 +179,7 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
     session.take_in(host.path)
     (entry,) = store.session_entries(host.session)
     assert '"beam": 7' in entry.content and entry.source.kind is SourceKind.NOTICE
-    assert unknown_records(store, PROJECT) == {"hologram": 1}
+    assert unknown_records(store) == {"hologram": 1}
 
 
 def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:

@@ -44,10 +44,10 @@ def url() -> Iterator[str]:
 def test_with_the_token_the_tools_are_listed(url: str) -> None:
     async def use() -> None:
         http = httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"})
-        async with http, streamable_http_client(url, http_client=http) as (reading, writing, _session):
-            async with ClientSession(reading, writing) as client:
-                await client.initialize()
-                assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
+        connected = streamable_http_client(url, http_client=http)
+        async with http, connected as (reading, writing, _id), ClientSession(reading, writing) as client:
+            await client.initialize()
+            assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
 
     anyio.run(use)
 
