@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -14,8 +13,6 @@ __all__ = ["__version__", "install", "uninstall"]
 
 if TYPE_CHECKING:
     from aider_gardener.settings import Settings
-
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # faults are told in one line, not traced
 
 
 def install(settings: Settings | None = None) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 log = logging.getLogger("aider_gardener")
+log.addHandler(logging.NullHandler())  # faults are told in one line, not traced
 _spared: Counter[str] = Counter()
 
 

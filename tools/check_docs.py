@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import agents_tables
 import aider_versions
 import benchmark_tables
 import mutants_table
@@ -39,7 +40,7 @@ def main() -> int:
     """Run every check over the repository this file is in."""
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
     faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
-    faults += [*mutants_table.faults(), *aider_versions.faults()]
+    faults += [*mutants_table.faults(), *aider_versions.faults(), *agents_tables.faults()]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")
