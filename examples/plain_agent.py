@@ -1,7 +1,7 @@
-"""An agent in thirty lines whose prompts stay within the window: `python examples/plain_agent.py MODEL [WINDOW]`.
+"""An agent in thirty lines that does not outgrow the window: `python examples/plain_agent.py MODEL [WINDOW]`.
 
-It talks to the OpenAI-compatible endpoint of OPENAI_BASE_URL and OPENAI_API_KEY, reads one task a line, and may
-run shell commands in the working directory: use it where that does no harm.
+It talks to the OpenAI-compatible endpoint of OPENAI_BASE_URL and OPENAI_API_KEY, reads one task a line, and
+may run shell commands in the working directory: use it where that does no harm.
 """
 
 import json
@@ -12,8 +12,10 @@ from openai import OpenAI
 
 from aider_gardener import Gardener
 
-RUN = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
-TOOLS = [{"type": "function", "function": {"name": "run", "description": "Run in a shell", "parameters": RUN}}]
+COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+RUN = {"name": "run", "description": "Run a command in a shell.", "parameters": COMMAND}
+TOOLS = [{"type": "function", "function": RUN}]
+SYSTEM = {"role": "system", "content": "You are a coding agent. Use the tool to look before you answer."}
 
 
 def run(call):
@@ -25,7 +27,7 @@ def run(call):
 
 def main(model, window=0):
     client = OpenAI()
-    messages = [{"role": "system", "content": "You are a coding agent. Use the tool to look before you answer."}]
+    messages = [SYSTEM]
     with Gardener.open(".", model=model, window=window) as gardener:
         for task in sys.stdin:
             messages.append({"role": "user", "content": task.strip()})

@@ -10,22 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
-from aider_gardener.compress.base import omitted
+from aider_gardener.adapters.plain.view import Drawing, mark
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import (
-    FILLER,
-    NOTE_HEAD,
-    UNDONE_LABEL,
-    Levels,
-    Piece,
-    TextOf,
-    is_filler,
-    note,
-    with_hint,
-)
+from aider_gardener.plan.view import Levels, Piece, TextOf, with_hint
 
 AdmitItem = Callable[[Item], Admit]
 """Gives what makes and stores the entry of an item."""
@@ -121,13 +112,12 @@ class AgentChat(Chat):
 
     def held(self) -> frozenset[int]:
         """The entries that stand in their places whatever happens: instructions, what the user said last, and
-        the calls whose results are to be answered."""
+        the last message, or the call whose results it is among."""
         held = {seq for seq in self.order if self.kind(seq) is Kind.FIXED}
         asked = self.question()
         held |= {asked.seq} if asked else set()
         if self.order:
-            last = list(self.units())[-1][0].seq
-            held |= {last} if self.kind(last) is Kind.CALLS else set()
+            held |= {list(self.units())[-1][0].seq}
         return frozenset(held - self.forgotten)
 
     def units(self) -> Iterator[Unit]:
@@ -142,7 +132,7 @@ class AgentChat(Chat):
             yield unit
 
     def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
-        """The fidelities with what was decided about single entries, and with what must stand at its place."""
+        """The fidelities with what was decided about single entries; what must stand is whole."""
         held = self.held()
         levels = super().levels({seq: level for seq, level in fidelity.items() if seq in self.entries})
         kept = {seq: Fidelity.COMPRESSED for seq in held & self.throttled if seq in levels}
@@ -151,61 +141,29 @@ class AgentChat(Chat):
     def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """The list as it would stand with the given fidelities; the first of both lists is always empty."""
         levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
-        row = Row()
-        pending: list[Entry] = []
-
-        def flush() -> None:
-            shown = [entry for entry in pending if levels.of(entry) is not Fidelity.HIDDEN]
-            shown = [entry for entry in shown if not is_filler(entry)]
-            if shown:
-                labels = dict.fromkeys(levels.undone, UNDONE_LABEL)
-                text = note([(entry, text_of(entry, levels.of(entry))) for entry in shown], labels)
-                row.put(Piece("user", text, tuple(entry.seq for entry in shown), is_note=True))
-            row.gap = row.gap or bool(pending)
-            pending.clear()
-
-        for unit in self.units():
-            if stands(unit, levels):
-                flush()
-                row.put(*(self.piece(entry, levels, text_of) for entry in unit))
+        drawing = Drawing(levels, text_of)
+        held, units = self.held(), list(self.units())
+        for unit, after in zip_longest(units, units[1:]):
+            first = unit[0]
+            followed = after is None or levels.in_place(after[0])
+            must = first.seq in held or not self.is_words(first)
+            if levels.in_place(first) and (must or drawing.reads_well(first, followed=followed)):
+                drawing.stand(self.piece(entry, levels, text_of) for entry in unit)
             else:
-                pending += unit
-        flush()
-        return with_hint([], row.pieces, self.hint)
+                drawing.leave(unit)
+        drawing.flush()
+        return with_hint([], drawing.pieces, self.hint)
+
+    def is_words(self, entry: Entry) -> bool:
+        """Whether an entry is text alone, which a note may show as well as a message of its own."""
+        return self.kind(entry.seq) is Kind.SAID and not entry.pinned and not self.items[entry.seq].images
 
     def piece(self, entry: Entry, levels: Levels, text_of: TextOf) -> Piece:
         """An entry in its own place; a result that is hidden leaves a mark, for its call must be answered."""
         level = levels.of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
-        if level is Fidelity.HIDDEN:
-            return Piece(role, omitted("left out", entry.id), (entry.seq,))
-        return Piece(role, text_of(entry, level), (entry.seq,))
-
-
-@dataclass
-class Row:
-    """Messages one behind the other. `gap`: something that stood before the next one does not stand; then user
-    and assistant take turns there, as they did in the whole list."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    gap: bool = False
-
-    def put(self, *pieces: Piece) -> None:
-        """Add pieces that follow each other without a gap."""
-        first = pieces[0]
-        before = self.pieces[-1].role if self.pieces else ""
-        if first.is_note or self.gap:
-            if first.role == "user" and before in ("user", "tool"):
-                self.pieces.append(Piece("assistant", FILLER))
-            elif first.role == "assistant" and before in ("", "assistant"):
-                self.pieces.append(Piece("user", NOTE_HEAD, is_note=True))
-        self.pieces += pieces
-        self.gap = first.is_note
-
-
-def stands(unit: Unit, levels: Levels) -> bool:
-    """Whether a unit stands as messages of its own: with calls, if their message is whole."""
-    return levels.in_place(unit[0])
+        text = mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
+        return Piece(role, text, (entry.seq,))
 
 
 def aligned(known: Sequence[str], keys: Sequence[str]) -> list[int | None]:

@@ -48,8 +48,8 @@ log = logging.getLogger("aider_gardener")
 class Gardener(ChatGardener):
     """A `Gardener` for any agent: `prompt` takes the agent's whole list and gives the messages to send.
 
-    All else is the gardener of one chat: `recall`, `restore`, `forget`, `pin`, `why`, `pressure`, `plan`, `compact`,
-    `undo`. Make one with `open`; it is for one chat and one thread.
+    All else is the gardener of one chat: `recall`, `restore`, `forget`, `pin`, `why`, `pressure`, `plan`,
+    `compact`, `undo`. Make one with `open`; it is for one chat and one thread.
     """
 
     def __init__(self, settings: Settings, archive: Archive, *, window: int = 0, model: str = "") -> None:
@@ -61,6 +61,7 @@ class Gardener(ChatGardener):
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
         self._asked: object = None
         self._recalled = ""
+        self._sent: tuple[object, list[Any]] = (None, [])
 
     @classmethod
     def open(
@@ -77,11 +78,12 @@ class Gardener(ChatGardener):
     ) -> Gardener:
         """A gardener for a new chat about the project in that folder; close it, or use it in a `with`.
 
-        `window` is the most tokens of a prompt; without it that of the `model` by litellm's table. The archive
-        is in `.aider.gardener` in the project, where `settings` name no other place, or with `memory` nowhere.
-        Without `settings` those of the AIDER_GARDENER variables hold. `count` counts the tokens of a text;
-        without it they are counted for the `model`, or estimated where none is named. `clock` gives seconds
-        since the epoch. Without `background` no thread is started, and only `idle` embeds what was said.
+        `window` is the most tokens of a prompt; without it that of the `model` by litellm's table. The
+        archive is in `.aider.gardener` in the project, where `settings` name no other place; with `memory`
+        it ends with the process. Without `settings` those of the AIDER_GARDENER variables hold. `count`
+        counts the tokens of a text; without it they are counted where a `model` is named, else estimated.
+        `clock` gives seconds since the epoch. Without `background` no thread is started, and only `idle`
+        embeds what was said.
 
         Raises UsageError where the window is unknown and the settings give no `history_tokens` either.
         """
@@ -124,39 +126,51 @@ class Gardener(ChatGardener):
     def prompt(self, messages: Sequence[Any], *, tools: Iterable[Any] = ()) -> list[Any]:
         """The messages to send in place of the agent's own list, which stays as it is.
 
-        As long as they fit the budget that is the list itself. What no longer stands is in the archive; notes
-        say what it came to, and what the last question needs of it comes back for this one prompt. The
-        list is handed over whole each time: it grows, or what the agent took out is gone. `tools` are the
-        schemas sent along, to be counted. A fault of ours costs one line in the log, and the list is returned.
+        As long as they fit the budget that is the list itself. What no longer stands is in the archive;
+        notes say what it came to, and what the last question needs of it comes back for this one prompt.
+        The list is handed over whole each time: it grows, or what the agent took out is gone. `tools` are
+        the schemas sent along, to be counted. A fault of ours costs one line in the log; the list is
+        returned then.
 
         Raises UsageError for what is no list of messages with roles and JSON content.
         """
         given = as_mappings(messages)
         read = items(given)
         try:
-            return self._prompt(list(messages), given, read, tools) if self.state.on else list(messages)
+            return self._prompt(list(messages), given, read, list(tools)) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
             log.warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
             log.debug("the fault", exc_info=error)
             return list(messages)
 
     def _prompt(
-        self, own: list[Any], given: Sequence[Mapping[str, Any]], read: Sequence[Item], tools: Iterable[Any]
+        self, own: list[Any], given: Sequence[Mapping[str, Any]], read: Sequence[Item], tools: Sequence[Any]
     ) -> list[Any]:
         state = self.state
+        asked = ([item.key for item in read], repr(tools))
+        if self._sent[0] == (asked, self._view()):
+            return list(self._sent[1])
         head = next((at for at, item in enumerate(read) if item.kind is not Kind.FIXED), len(read))
         self._frame(read, head, tools)
         throttle_outputs(state, self._take_in(read[head:]))
         self._measure_open()
+        self._measure_images()
         self.tend()
         self._fit_open()
+        self._measure_images()
         shown = self._shown(own[head:], given[head:])
         if state.acts:
             shown = self._with_notes(shown, "\n".join(map(text_of, given[:head])))
         self._rest()
-        return [*own[:head], *shown]
+        self._sent = (asked, self._view()), [*own[:head], *shown]
+        return list(self._sent[1])
 
-    def _frame(self, read: Sequence[Item], head: int, tools: Iterable[Any]) -> None:
+    def _view(self) -> object:
+        """What changes the prompt of one and the same list: what the user decided since."""
+        state, chat = self.state, self.state.chat
+        return (dict(chat.fidelity), chat.floor, len(chat.forgotten), tuple(state.amendments), state.acts)
+
+    def _frame(self, read: Sequence[Item], head: int, tools: Sequence[Any]) -> None:
         """Take the measure of what stands beside the history."""
         state = self.state
         parts = {
@@ -164,16 +178,16 @@ class Gardener(ChatGardener):
                 state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head]
             ),
             "tools": sum(state.count(json.dumps(tool, default=str)) for tool in tools),
-            "images": IMAGE_TOKENS * sum(self._images(read)),
             "notes": state.note.tokens,
         }
         state.frame = replace(state.frame, parts={name: tokens for name, tokens in parts.items() if tokens})
 
-    def _images(self, read: Sequence[Item]) -> Iterable[int]:
-        """The images of each message that was not left out of the last prompt."""
-        chat = self._chat
-        left_out = {chat.items[seq].key for seq in chat.order if seq in chat.fidelity}
-        return (item.images for item in read if item.key not in left_out)
+    def _measure_images(self) -> None:
+        """Count the images of the messages that stand whole."""
+        state, chat = self.state, self._chat
+        images = sum(chat.items[seq].images for seq in chat.order if seq not in chat.fidelity)
+        parts = {**state.frame.parts, "images": IMAGE_TOKENS * images}
+        state.frame = replace(state.frame, parts=parts)
 
     @property
     def _chat(self) -> AgentChat:

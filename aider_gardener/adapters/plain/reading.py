@@ -45,8 +45,9 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One message of the agent as read: `key` is the hash of its JSON, `message` its text in the core's words,
-    `source` where it came from, None where its text tells. `images` counts its parts that are no text."""
+    """One message of the agent as read: `key` is the hash of its JSON, `message` its text in the core's
+    words, `source` where it came from, None where its text tells. `images` counts its parts that are no
+    text."""
 
     key: str
     kind: Kind

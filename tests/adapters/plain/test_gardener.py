@@ -20,12 +20,25 @@ import aider_gardener
 from aider_gardener.adapters.plain.gardener import Gardener
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
-from aider_gardener.plan.view import FILLER, NOTE_HEAD
+from aider_gardener.plan.view import FILLER
 from aider_gardener.recall.recall import MARGIN_TOKENS
 from aider_gardener.recall.recall import NOTE_HEAD as RECALL_HEAD
 from aider_gardener.settings import Settings
 
-from .agents import ModelServer, Sent, call, calls, illegal, opened, result, said, test_run, tokens, turn, user
+from .agents import (
+    ModelServer,
+    Sent,
+    call,
+    calls,
+    illegal,
+    opened,
+    result,
+    said,
+    test_run,
+    tokens,
+    turn,
+    user,
+)
 
 SYSTEM = {"role": "system", "content": "You are a coding agent."}
 FACT = "Remember: the staging box kestrel listens on port 48213."
@@ -62,7 +75,7 @@ def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
 
 
 def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
-    with opened(window=4_000) as gardener:
+    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
         messages, _prompt = grown(gardener, 60)
         prompt = gardener.prompt([*messages, user("Please do the last step.")])
         assert not any("48213" in str(m["content"]) for m in prompt)
@@ -101,8 +114,7 @@ def test_one_result_larger_than_the_window_is_cut_and_archived_whole() -> None:
         assert illegal(prompt) == "" and tokens(prompt) < 4_000 < tokens(messages)
         assert prompt[-1]["role"] == "tool" and "the last line" in prompt[-1]["content"]
         entry = next(e for e in gardener.state.chat.entries.values() if e.content == huge)
-        assert gardener.restore(entry.id).in_place
-        assert gardener.prompt(messages)[-1]["content"] == huge
+        assert gardener.state.archive.store.original(entry.id) == huge
 
 
 def test_a_task_of_many_calls_keeps_its_question_whole() -> None:
@@ -201,7 +213,9 @@ def test_off_and_observing_change_nothing() -> None:
 
 def test_secrets_are_taken_out_of_the_archive_and_not_out_of_the_prompt(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    with Gardener.open(tmp_path, window=8_000, background=False, settings=Settings(embedder="none")) as gardener:
+    with Gardener.open(
+        tmp_path, window=8_000, background=False, settings=Settings(embedder="none")
+    ) as gardener:
         messages = [user(f"The token is {secret}.")]
         assert gardener.prompt(messages) == messages
         entry = next(iter(gardener.state.chat.entries.values()))
@@ -225,6 +239,7 @@ def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
         messages, _prompt = grown(gardener, 20)
         monkeypatch.setattr(gardener, "tend", lambda **_: 1 / 0)
         caplog.clear()
+        messages.append(user("Go on."))
         assert gardener.prompt(messages) == messages
         assert [record.getMessage() for record in caplog.records] == [
             "aider-gardener: this prompt is sent as it is (ZeroDivisionError)"
@@ -349,7 +364,7 @@ def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_come
                     messages.append(result(made.id, test_run(number, 120)))
             if number == 55:
                 assert messages[-1]["content"] == "Port 48213."
-        assert max(map(tokens, server.requests)) < window < tokens(messages) / 15
+        assert max(map(tokens, server.requests)) < window < tokens(messages) / 10
         assert len(server.requests) == 119
 
 
@@ -372,10 +387,3 @@ def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["It said: the answer is 42"] * 2
     assert len(server.requests) == 4 and (tmp_path / ".aider.gardener").is_dir()
-
-
-def test_notes_name_no_message_of_the_assistant_in_its_own_voice() -> None:
-    with opened(window=4_000) as gardener:
-        _messages, prompt = grown(gardener, 40)
-        notes = [m for m in prompt if str(m["content"]).startswith(NOTE_HEAD)]
-        assert notes and {m["role"] for m in notes} == {"user"}
