@@ -61,7 +61,7 @@ class Gardener(ChatGardener):
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
         self._asked: object = None
         self._recalled = ""
-        self._sent: tuple[object, list[Any]] = (None, [])
+        self._sent: tuple[object, list[Any]] = (None, [])  # for which list, and its places or our messages
 
     @classmethod
     def open(
@@ -149,7 +149,7 @@ class Gardener(ChatGardener):
         state = self.state
         asked = ([item.key for item in read], repr(tools))
         if self._sent[0] == (asked, self._view()):
-            return list(self._sent[1])
+            return [own[part] if isinstance(part, int) else part for part in self._sent[1]]
         head = next((at for at, item in enumerate(read) if item.kind is not Kind.FIXED), len(read))
         self._frame(read, head, tools)
         throttle_outputs(state, self._take_in(read[head:]))
@@ -162,8 +162,10 @@ class Gardener(ChatGardener):
         if state.acts:
             shown = self._with_notes(shown, "\n".join(map(text_of, given[:head])))
         self._rest()
-        self._sent = (asked, self._view()), [*own[:head], *shown]
-        return list(self._sent[1])
+        sent = [*own[:head], *shown]
+        places = {id(message): at for at, message in enumerate(own)}
+        self._sent = (asked, self._view()), [places.get(id(message), message) for message in sent]
+        return sent
 
     def _view(self) -> object:
         """What changes the prompt of one and the same list: what the user decided since."""

@@ -72,6 +72,7 @@ def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
         assert tokens(messages) > 20_000 > 8_000 > tokens(prompt)
         assert illegal(prompt) == "" and prompt[0] is SYSTEM and prompt[-1] is messages[-1]
         assert gardener.prompt(messages) == prompt and messages == before
+        assert gardener.prompt(before) == prompt and gardener.prompt(before)[-1] is before[-1]
 
 
 def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
