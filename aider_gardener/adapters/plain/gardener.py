@@ -170,7 +170,8 @@ class Gardener(ChatGardener):
     def _view(self) -> object:
         """What changes the prompt of one and the same list: what the user decided since."""
         state, chat = self.state, self.state.chat
-        return (dict(chat.fidelity), chat.floor, len(chat.forgotten), tuple(state.amendments), state.acts)
+        decided = (dict(chat.fidelity), len(chat.forgotten), tuple(state.amendments), state.acts)
+        return (*decided, chat.floor, chat.next_seq)
 
     def _frame(self, read: Sequence[Item], head: int, tools: Sequence[Any]) -> None:
         """Take the measure of what stands beside the history."""

@@ -87,6 +87,20 @@ def test_the_same_words_at_the_end_are_said_anew() -> None:
     assert again.seq == 6 and chat.order[-1] == 6
 
 
+def test_words_that_were_taken_out_and_are_said_again_at_the_end_are_new() -> None:
+    chat = chat_of(user("one"), user("yes"), user("two"))
+    chat.take(items([user("one"), user("two")]), admit_as)
+    (again,) = chat.take(items([user("one"), user("two"), user("yes")]), admit_as)
+    assert again.seq == 3 and chat.gone == {1}
+
+
+def test_what_was_cleared_does_not_stand_again_with_its_old_place() -> None:
+    chat = chat_of(*TALK)
+    chat.take(items([user("a"), user("b")]), admit_as)
+    (again,) = chat.take(items([user("a"), user("one"), user("b")]), admit_as)
+    assert again.seq >= chat.floor and 0 in chat.gone
+
+
 def test_another_list_clears_the_chat() -> None:
     chat = chat_of(*TALK)
     chat.take(items([user("new")]), admit_as)

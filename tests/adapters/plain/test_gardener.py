@@ -6,6 +6,7 @@ import copy
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_what_is_recalled_stays_the_same_while_its_question_is_worked_on() -> No
         messages, _prompt = grown(gardener, 60)
         messages.append(user(QUESTION))
         first = gardener.prompt(messages)
-        messages += [calls(call("q1", "cat notes.txt")), result("q1", "nothing there")]
+        messages += [calls(call("q1", "cat notes.txt")), result("q1", FACT)]
         second = gardener.prompt(messages)
         assert second == [*first, *messages[-2:]]
 
@@ -118,6 +119,42 @@ def test_one_result_larger_than_the_window_is_cut_and_archived_whole() -> None:
         assert gardener.state.archive.store.original(entry.id) == huge
 
 
+def test_an_output_above_the_first_threshold_enters_in_its_short_form() -> None:
+    with opened(window=10_000) as gardener:
+        large = test_run(1, 620)
+        messages = [SYSTEM, user("Run it."), calls(call("c1", "pytest")), result("c1", large)]
+        assert 7_000 < tokens(messages) < 9_000
+        assert "620 passed" in gardener.prompt(messages)[-1]["content"]
+        assert tokens(gardener.prompt(messages)) < 1_000
+
+
+def test_words_that_do_not_fit_the_window_are_cut_in_their_middle() -> None:
+    with opened(window=2_000) as gardener:
+        text = "\n".join(f"This is sentence {n} of the long task." for n in range(900))
+        prompt = gardener.prompt([SYSTEM, user(text)])
+        assert tokens(prompt) < 2_000 and prompt[-1]["role"] == "user"
+        assert "sentence 0 " in prompt[-1]["content"] and "sentence 899 " in prompt[-1]["content"]
+
+
+def test_an_original_that_is_restored_stands_whole_in_its_place() -> None:
+    with opened() as gardener:
+        messages, prompt = grown(gardener, 14)
+        at = next(n for n, m in enumerate(messages) if m["role"] == "tool" and m not in prompt)
+        entry = next(e for e in gardener.state.chat.entries.values() if e.content == messages[at]["content"])
+        assert gardener.restore(entry.id).in_place
+        assert messages[at]["content"] in [m["content"] for m in gardener.prompt(messages)]
+
+
+def test_a_trial_leaves_no_trace() -> None:
+    with opened() as gardener:
+        messages = [SYSTEM, *turn(0), user("And now?")]
+        with gardener.trial():
+            gardener.prompt(messages)
+        assert not gardener.state.chat.entries
+        gardener.prompt(messages)
+        assert len(gardener.state.chat.entries) == 5
+
+
 def test_a_task_of_many_calls_keeps_its_question_whole() -> None:
     with opened(window=4_000) as gardener:
         messages = [SYSTEM, user("Make every test of the project pass, one by one.")]
@@ -136,6 +173,21 @@ def test_images_stay_with_their_message_and_count() -> None:
         assert gardener.state.frame.parts["images"] >= 1_000
         entry = next(iter(gardener.state.chat.entries.values()))
         assert "What is wrong here?" in entry.content and "[image_url " in entry.content
+
+
+def test_images_that_do_not_fit_leave_with_their_messages() -> None:
+    def picture(number: int) -> dict[str, Any]:
+        return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{number}"}}
+
+    with opened() as gardener:
+        messages: Sent = [SYSTEM]
+        for number in range(20):
+            text = {"type": "text", "text": f"What is in picture {number}?"}
+            messages.append(user([text, picture(number)]))
+            prompt = gardener.prompt(messages)
+            messages.append(said(f"Picture {number} shows a cat."))
+            standing = [m for m in prompt if isinstance(m["content"], list)]
+            assert prompt[-1] in standing and 1_100 * len(standing) < 8_000
 
 
 def test_messages_without_content_objects_and_older_function_calls_are_taken() -> None:
@@ -367,6 +419,18 @@ def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_come
                 assert messages[-1]["content"] == "Port 48213."
         assert max(map(tokens, server.requests)) < window < tokens(messages) / 10
         assert len(server.requests) == 119
+
+
+def test_the_lines_of_the_documentation_run(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs" / "hosts.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page.partition("## OpenHands")[0], re.DOTALL)[:1]
+    code = code.replace('open(".",', "open(folder, background=False,")
+    with ModelServer(lambda messages: {"content": f"You said: {messages[-1]['content']}"}) as server:
+        client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
+        messages: list[Any] = []
+        exec(code, {"messages": messages, "question": "Hello?", "client": client, "folder": tmp_path})
+    assert [m["content"] for m in messages] == ["Hello?", "You said: Hello?"]
+    assert (tmp_path / ".aider.gardener").is_dir()
 
 
 def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:

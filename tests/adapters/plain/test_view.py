@@ -34,6 +34,12 @@ def test_a_note_stands_in_the_users_role_and_gets_an_acknowledgement() -> None:
     ]
 
 
+def test_an_acknowledgement_is_not_worth_a_line() -> None:
+    drawn = drawing({1: Fidelity.LINE})
+    drawn.leave([entry(1), entry(2, "assistant", FILLER)])
+    assert [item.seq for item in drawn.noted()] == [1]
+
+
 def test_between_a_result_and_the_users_words_an_acknowledgement_takes_the_place_of_what_is_gone() -> None:
     drawn = drawing({2: Fidelity.HIDDEN})
     drawn.stand([Piece("assistant", "calls", (0,)), Piece("tool", "result", (1,))])
