@@ -69,8 +69,6 @@ class AgentChat(Chat):
         self.order, self.keys = order, keys
         now = set(order)
         self.gone = (self.gone | (before - now)) - now
-        for seq in before ^ now:
-            self.fidelity.pop(seq, None)
         if before and not before & now:
             self.clear(keeping=now)
         self.apply(self.levels(self.fidelity), *self.rendered(self.fidelity, self.shown_by))

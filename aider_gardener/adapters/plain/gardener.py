@@ -262,13 +262,13 @@ class Gardener(ChatGardener):
 
     def _recall_once(self, asked: Entry, standing: str) -> str:
         """What is recalled for a question: the same in every prompt of its turn until the view is changed, so
-        that the provider's cache holds it; nothing once the prompt has no room for it."""
+        that the provider's cache holds it."""
         state, chat = self.state, self.state.chat
         key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.gone), state.compactions.planned)
         if key != self._asked:
             self._recalled = self.recall_note(asked.content, standing)
             self._asked = key
-        return self._recalled if state.count(self._recalled) <= state.room else ""
+        return self._recalled
 
     def _rest(self) -> None:
         """After a prompt: what no longer stands takes less memory, and is embedded if it may be asked for."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from openai import OpenAI
 
 import aider_gardener
-from aider_gardener.adapters.plain.gardener import Gardener
+from aider_gardener.adapters.plain.gardener import Gardener, noted
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.plan.view import FILLER
@@ -88,13 +88,21 @@ def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
 
 
 def test_what_is_recalled_stays_the_same_while_its_question_is_worked_on() -> None:
-    with opened(window=4_000) as gardener:
+    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
         messages, _prompt = grown(gardener, 60)
         messages.append(user(QUESTION))
         first = gardener.prompt(messages)
         messages += [calls(call("q1", "cat notes.txt")), result("q1", FACT)]
+        assert str(first[-3]["content"]).startswith(RECALL_HEAD)
         second = gardener.prompt(messages)
         assert second == [*first, *messages[-2:]]
+
+
+def test_a_note_takes_its_turn_between_what_stands_around_it() -> None:
+    note, filler = user("note"), said(FILLER)
+    assert noted("note", [], [user("x")]) == noted("note", [said("x")], []) == [note, filler]
+    assert noted("note", [result("c", "x")], [said("y")]) == [filler, note]
+    assert noted("", [], []) == []
 
 
 def test_results_are_shortened_in_their_own_places() -> None:
