@@ -100,10 +100,14 @@ class AgentChat(Chat):
 
     def question(self) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        said = (self.entries[seq] for seq in reversed(self.order) if self.kind(seq) is Kind.SAID)
-        asked = [entry for entry in said if entry.role == "user"]
-        typed = (entry for entry in asked if entry.source.kind is SourceKind.TYPED)
-        return next(typed, asked[0] if asked else None)
+        last: Entry | None = None
+        for seq in reversed(self.order):
+            entry = self.entries[seq]
+            if self.kind(seq) is Kind.SAID and entry.role == "user":
+                last = last or entry
+                if entry.source.kind is SourceKind.TYPED:
+                    return entry
+        return last
 
     def kind(self, seq: int) -> Kind:
         return self.items[seq].kind
@@ -114,8 +118,10 @@ class AgentChat(Chat):
         held = {seq for seq in self.order if self.kind(seq) is Kind.FIXED}
         asked = self.question()
         held |= {asked.seq} if asked else set()
-        if self.order:
-            held |= {list(self.units())[-1][0].seq}
+        at = len(self.order) - 1
+        while at > 0 and self.kind(self.order[at]) is Kind.RESULT:
+            at -= 1
+        held |= set(self.order[at : at + 1])
         return frozenset(held - self.forgotten)
 
     def units(self) -> Iterator[Unit]:
