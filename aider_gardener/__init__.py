@@ -1,7 +1,8 @@
 """aider-gardener: context memory under garbage collection for the aider coding agent.
 
 `install()` patches the running process's aider, `uninstall()` takes it back. After `install()` every
-`Coder` that aider builds has a `gardener`. Importing this package does no I/O and does not import aider.
+`Coder` that aider builds has a `gardener`. `Gardener` serves any other agent that keeps a list of messages.
+Importing this package does no I/O and does not import aider.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "install", "uninstall"]
+__all__ = ["Gardener", "__version__", "install", "uninstall"]
 
 if TYPE_CHECKING:
+    from aider_gardener.adapters.plain.gardener import Gardener
     from aider_gardener.settings import Settings
 
 
@@ -31,3 +33,12 @@ def uninstall() -> None:
     from aider_gardener.adapters.aider.install import uninstall as uninstall_seams
 
     uninstall_seams()
+
+
+def __getattr__(name: str) -> object:
+    """`Gardener` is imported when it is asked for: importing the package alone stays light."""
+    if name != "Gardener":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from aider_gardener.adapters.plain.gardener import Gardener
+
+    return Gardener

@@ -1,0 +1,462 @@
+"""The gardener of any agent: a list in, a legal list out, whatever agents put into theirs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openai import OpenAI
+
+import aider_gardener
+from aider_gardener.adapters.plain.gardener import Gardener, noted
+from aider_gardener.errors import UsageError
+from aider_gardener.gardener.gardener import Gardener as ChatGardener
+from aider_gardener.plan.view import FILLER
+from aider_gardener.recall.recall import MARGIN_TOKENS
+from aider_gardener.recall.recall import NOTE_HEAD as RECALL_HEAD
+from aider_gardener.settings import Settings
+
+from .agents import (
+    ModelServer,
+    Sent,
+    call,
+    calls,
+    illegal,
+    opened,
+    result,
+    said,
+    test_run,
+    tokens,
+    turn,
+    user,
+)
+
+SYSTEM = {"role": "system", "content": "You are a coding agent."}
+FACT = "Remember: the staging box kestrel listens on port 48213."
+QUESTION = "Which port did I say kestrel listens on?"
+
+
+def grown(gardener: Gardener, turns: int, **options: Any) -> tuple[Sent, Sent]:
+    """A chat of so many turns, each prompt made: the agent's list and the last prompt."""
+    messages, prompt = [SYSTEM], []
+    for number in range(turns):
+        made = turn(number, FACT if number == 3 else "", **options)
+        for at in (1, 3, 4):
+            prompt = gardener.prompt([*messages, *made[:at]])
+        messages += made
+    return messages, prompt
+
+
+# The list
+
+
+def test_below_the_budget_the_prompt_is_the_list_itself() -> None:
+    with opened(window=100_000) as gardener:
+        messages, prompt = grown(gardener, 8)
+        assert prompt == messages and all(a is b for a, b in zip(prompt, messages, strict=True))
+
+
+def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
+    with opened() as gardener:
+        messages, prompt = grown(gardener, 30)
+        before = copy.deepcopy(messages)
+        assert tokens(messages) > 20_000 > 8_000 > tokens(prompt)
+        assert illegal(prompt) == "" and prompt[0] is SYSTEM and prompt[-1] is messages[-1]
+        assert gardener.prompt(messages) == prompt and messages == before
+        assert gardener.prompt(before) == prompt and gardener.prompt(before)[-1] is before[-1]
+
+
+def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
+    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
+        messages, _prompt = grown(gardener, 60)
+        prompt = gardener.prompt([*messages, user("Please do the last step.")])
+        assert not any("48213" in str(m["content"]) for m in prompt)
+        prompt = gardener.prompt([*messages, user(QUESTION)])
+        note, filler, question = prompt[-3:]
+        assert "48213" in note["content"] and note["content"].startswith(RECALL_HEAD)
+        assert filler == said(FILLER) and question == user(QUESTION)
+
+
+def test_what_is_recalled_stays_the_same_while_its_question_is_worked_on() -> None:
+    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
+        messages, _prompt = grown(gardener, 60)
+        messages.append(user(QUESTION))
+        first = gardener.prompt(messages)
+        messages += [calls(call("q1", "cat notes.txt")), result("q1", FACT)]
+        assert str(first[-3]["content"]).startswith(RECALL_HEAD)
+        second = gardener.prompt(messages)
+        assert second == [*first, *messages[-2:]]
+
+
+def test_a_note_takes_its_turn_between_what_stands_around_it() -> None:
+    note, filler = user("note"), said(FILLER)
+    assert noted("note", [], [user("x")]) == noted("note", [said("x")], []) == [note, filler]
+    assert noted("note", [result("c", "x")], [said("y")]) == [filler, note]
+    assert noted("", [], []) == []
+
+
+def test_results_are_shortened_in_their_own_places() -> None:
+    with opened() as gardener:
+        messages = [SYSTEM, *turn(0, lines=300), user("And now?")]
+        messages[3] |= {"name": "bash", "my_key": 7}
+        prompt = gardener.prompt([*messages, *turn(1, lines=300)])
+        kept = [m for m in prompt if m.get("tool_call_id") == "c0"]
+        assert len(kept) == 1 and kept[0]["my_key"] == 7 and kept[0]["name"] == "bash"
+        assert len(kept[0]["content"]) < len(messages[3]["content"]) / 5
+        assert "300 passed" in kept[0]["content"]
+
+
+def test_one_result_larger_than_the_window_is_cut_and_archived_whole() -> None:
+    with opened(window=4_000) as gardener:
+        huge = test_run(1, 2_000) + "\nValueError: the last line"
+        messages = [SYSTEM, user("Run it."), calls(call("c1", "make")), result("c1", huge)]
+        prompt = gardener.prompt(messages)
+        assert illegal(prompt) == "" and tokens(prompt) < 4_000 < tokens(messages)
+        assert prompt[-1]["role"] == "tool" and "the last line" in prompt[-1]["content"]
+        entry = next(e for e in gardener.state.chat.entries.values() if e.content == huge)
+        assert gardener.state.archive.store.original(entry.id) == huge
+
+
+def test_an_output_above_the_first_threshold_enters_in_its_short_form() -> None:
+    with opened(window=10_000) as gardener:
+        large = test_run(1, 620)
+        messages = [SYSTEM, user("Run it."), calls(call("c1", "pytest")), result("c1", large)]
+        assert 7_000 < tokens(messages) < 9_000
+        assert "620 passed" in gardener.prompt(messages)[-1]["content"]
+        assert tokens(gardener.prompt(messages)) < 1_000
+
+
+def test_words_that_do_not_fit_the_window_are_cut_in_their_middle() -> None:
+    with opened(window=2_000) as gardener:
+        text = "\n".join(f"This is sentence {n} of the long task." for n in range(900))
+        prompt = gardener.prompt([SYSTEM, user(text)])
+        assert tokens(prompt) < 2_000 and prompt[-1]["role"] == "user"
+        assert "sentence 0 " in prompt[-1]["content"] and "sentence 899 " in prompt[-1]["content"]
+
+
+def test_an_original_that_is_restored_stands_whole_in_its_place() -> None:
+    with opened() as gardener:
+        messages, prompt = grown(gardener, 14)
+        at = next(n for n, m in enumerate(messages) if m["role"] == "tool" and m not in prompt)
+        entry = next(e for e in gardener.state.chat.entries.values() if e.content == messages[at]["content"])
+        assert gardener.restore(entry.id).in_place
+        assert messages[at]["content"] in [m["content"] for m in gardener.prompt(messages)]
+
+
+def test_a_trial_leaves_no_trace() -> None:
+    with opened() as gardener:
+        messages = [SYSTEM, *turn(0), user("And now?")]
+        with gardener.trial():
+            gardener.prompt(messages)
+        assert not gardener.state.chat.entries
+        gardener.prompt(messages)
+        assert len(gardener.state.chat.entries) == 5
+
+
+def test_a_task_of_many_calls_keeps_its_question_whole() -> None:
+    with opened(window=4_000) as gardener:
+        messages = [SYSTEM, user("Make every test of the project pass, one by one.")]
+        for number in range(60):
+            messages += [calls(call(f"c{number}", "pytest")), result(f"c{number}", test_run(number))]
+            prompt = gardener.prompt(messages)
+            assert illegal(prompt) == "" and tokens(prompt) < 4_000
+            assert messages[1] in prompt and prompt[-1] is messages[-1]
+
+
+def test_images_stay_with_their_message_and_count() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    with opened() as gardener:
+        shown = user([{"type": "text", "text": "What is wrong here?"}, picture])
+        assert gardener.prompt([SYSTEM, shown])[1] is shown
+        assert gardener.state.frame.parts["images"] >= 1_000
+        entry = next(iter(gardener.state.chat.entries.values()))
+        assert "What is wrong here?" in entry.content and "[image_url " in entry.content
+
+
+def test_images_that_do_not_fit_leave_with_their_messages() -> None:
+    def picture(number: int) -> dict[str, Any]:
+        return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{number}"}}
+
+    with opened() as gardener:
+        messages: Sent = [SYSTEM]
+        for number in range(20):
+            text = {"type": "text", "text": f"What is in picture {number}?"}
+            messages.append(user([text, picture(number)]))
+            prompt = gardener.prompt(messages)
+            messages.append(said(f"Picture {number} shows a cat."))
+            standing = [m for m in prompt if isinstance(m["content"], list)]
+            assert prompt[-1] in standing and 1_100 * len(standing) < 8_000
+
+
+def test_messages_without_content_objects_and_older_function_calls_are_taken() -> None:
+    class Reply:
+        role = "assistant"
+
+        def model_dump(self, *, exclude_none: bool) -> dict[str, Any]:
+            return {"role": "assistant", "content": "Done."}
+
+    older = {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{not json"}}
+    answer = {"role": "function", "name": "run", "content": "ok"}
+    reply = Reply()
+    with opened() as gardener:
+        messages: list[Any] = [user("Go"), older, answer, {"role": "assistant", "content": None}, reply]
+        assert gardener.prompt(messages) == messages
+
+
+def test_instructions_in_the_middle_stay_where_they_are() -> None:
+    order = {"role": "developer", "content": "From now on answer in German."}
+    with opened(window=4_000) as gardener:
+        messages, _prompt = grown(gardener, 20)
+        messages.append(order)
+        for number in range(20, 60):
+            messages += turn(number)
+            prompt = gardener.prompt(messages)
+        assert prompt.count(order) == 1 and illegal(prompt) == ""
+
+
+def test_a_message_that_the_agent_takes_out_is_gone() -> None:
+    with opened(window=4_000) as gardener:
+        messages, _prompt = grown(gardener, 60)
+        kept = [m for m in messages if m["content"] != FACT]
+        prompt = gardener.prompt([*kept, user(QUESTION)])
+        assert "48213" not in json.dumps(prompt)
+        prompt = gardener.prompt([*messages, user(QUESTION)])
+        assert "48213" in json.dumps(prompt)
+
+
+def test_a_new_list_is_a_cleared_chat() -> None:
+    with opened(window=4_000) as gardener:
+        grown(gardener, 60)
+        assert "48213" not in json.dumps(gardener.prompt([SYSTEM, user(QUESTION)]))
+        assert "48213" in gardener.recall("port of kestrel")[0].text
+
+
+def test_a_prompt_that_is_handed_back_as_the_list_is_legal_too() -> None:
+    with opened(window=4_000) as gardener:
+        messages: Sent = [SYSTEM]
+        for number in range(40):
+            messages = gardener.prompt([*messages, *turn(number)])
+            assert illegal(messages) == "" and tokens(messages) < 4_000
+
+
+# The rest of the gardener
+
+
+def test_compactions_can_be_undone_and_entries_forgotten() -> None:
+    with opened(window=4_000) as gardener:
+        messages, prompt = grown(gardener, 20)
+        entry = next(e for e in gardener.state.chat.entries.values() if e.content == test_run(18))
+        gardener.undo(every=True)
+        assert gardener.prompt(messages) == messages
+        assert gardener.forget(entry.id) == 1
+        prompt = gardener.prompt(messages)
+        assert illegal(prompt) == "" and "test_part_18.py::test_case_5_" not in json.dumps(prompt)
+        assert gardener.pressure().used > 0
+
+
+def test_off_and_observing_change_nothing() -> None:
+    for options in ({"enabled": False}, {"mode": "observe"}):
+        with opened(window=4_000, **options) as gardener:
+            messages, prompt = grown(gardener, 20)
+            assert prompt == messages
+            assert bool(gardener.recall("kestrel")) is ("mode" in options)
+
+
+def test_secrets_are_taken_out_of_the_archive_and_not_out_of_the_prompt(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    with Gardener.open(
+        tmp_path, window=8_000, background=False, settings=Settings(embedder="none")
+    ) as gardener:
+        messages = [user(f"The token is {secret}.")]
+        assert gardener.prompt(messages) == messages
+        entry = next(iter(gardener.state.chat.entries.values()))
+        assert secret not in (gardener.state.archive.store.original(entry.id) or "")
+    assert (tmp_path / ".aider.gardener").is_dir()
+
+
+def test_what_was_said_is_there_for_the_next_process(tmp_path: Path) -> None:
+    for _process in range(2):
+        options = {"window": 8_000, "background": False, "settings": Settings(embedder="none")}
+        with Gardener.open(tmp_path, **options) as gardener:
+            found = gardener.recall("port of kestrel")
+            gardener.prompt([user(FACT)])
+    assert found and "48213" in found[0].text
+
+
+def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(window=4_000) as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
+        messages, _prompt = grown(gardener, 20)
+        monkeypatch.setattr(gardener, "tend", lambda **_: 1 / 0)
+        caplog.clear()
+        messages.append(user("Go on."))
+        assert gardener.prompt(messages) == messages
+        assert [record.getMessage() for record in caplog.records] == [
+            "aider-gardener: this prompt is sent as it is (ZeroDivisionError)"
+        ]
+        monkeypatch.undo()
+        assert tokens(gardener.prompt(messages)) < 4_000
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ("hello", "takes the list of messages"),
+        ({"role": "user"}, "takes the list of messages"),
+        ([{"content": "x"}], "message 1 has no role"),
+        ([user("x"), "y"], "message 2 is str"),
+        ([user(7)], "content of message 1 is int"),
+        ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
+    ],
+)
+def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told: str) -> None:
+    with opened() as gardener, pytest.raises(UsageError, match=told) as refused:
+        gardener.prompt(messages)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_window_that_nobody_knows_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="give window="):
+        Gardener.open(".", memory=True)
+    with opened(window=0, history_tokens=1_000) as gardener:
+        messages, prompt = grown(gardener, 20)
+        assert tokens(prompt) < tokens(messages) / 3
+
+
+def test_the_list_goes_to_prompt_and_not_to_sync() -> None:
+    with opened() as gardener, pytest.raises(UsageError, match="prompt"):
+        gardener.sync([], [])
+
+
+def test_the_top_level_name_is_this_gardener_and_a_gardener_of_a_chat() -> None:
+    assert aider_gardener.Gardener is Gardener and issubclass(Gardener, ChatGardener)
+    with pytest.raises(AttributeError, match="Gardner"):
+        _ = aider_gardener.Gardner
+
+
+# Laws
+
+words = st.sampled_from(["alpha", "the port is 8123", "never use tabs", "x = 1", "", "Ok.", "deadbeef " * 40])
+outputs = st.one_of(words, st.builds(test_run, st.integers(0, 50), st.integers(1, 80)))
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> list[Sent]:
+    """Steps of a chat that grows, each of which ends where the model is asked."""
+    steps: list[Sent] = [[SYSTEM]] if draw(st.booleans()) else [[]]
+    for number in range(draw(st.integers(2, 14))):
+        image = {"type": "image_url", "image_url": {"url": f"data:{number}"}}
+        text = draw(outputs)
+        steps.append([user([{"type": "text", "text": text}, image] if draw(st.booleans()) else text)])
+        for n in range(draw(st.integers(0, 3))):
+            ids = [f"c{number}.{n}.{k}" for k in range(draw(st.integers(1, 3)))]
+            made = calls(*(call(i, draw(words)) for i in ids), text=draw(st.one_of(st.none(), words)))
+            steps.append([made, *(result(i, draw(outputs)) for i in draw(st.permutations(ids)))])
+        if draw(st.integers(0, 5)):
+            steps[-1] = [*steps[-1], said(draw(st.one_of(st.none(), outputs)))]
+        if not draw(st.integers(0, 6)):
+            steps.append([{"role": "developer", "content": draw(words)}])
+    return steps
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(chats(), st.sampled_from([600, 1_500, 4_000]), st.data())
+def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
+    steps: list[Sent], window: int, data: st.DataObject
+) -> None:
+    with opened(window=window) as gardener:
+        state = gardener.state
+        messages: Sent = []
+        for step in steps:
+            messages = [*messages, *step]
+            if step and step[0]["role"] == "user" and not data.draw(st.integers(0, 9)):
+                del messages[-1 - data.draw(st.integers(0, len(step))) :]
+            whole = copy.deepcopy(messages)
+            if illegal(messages):
+                continue
+            prompt = gardener.prompt(messages)
+            assert messages == whole
+            assert illegal(prompt) == ""
+            notes = state.note.tokens + state.recall_budget + MARGIN_TOKENS + 60
+            assert tokens(prompt) <= tokens(messages) + notes
+            assert gardener.prompt(messages) == prompt
+            fixed = [m for m in messages if m["role"] in ("system", "developer")]
+            assert [m for m in prompt if m["role"] in ("system", "developer")] == fixed
+            ours = [m for m in prompt if not any(m is own for own in messages)]
+            assert all(m["role"] != "assistant" or m == said(FILLER) for m in ours)
+            if not state.chat.fidelity:
+                assert prompt == messages
+
+
+# End to end
+
+
+def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_comes_back() -> None:
+    window = 6_000
+
+    def answer(messages: Sent) -> dict[str, Any]:
+        if messages[-1]["role"] == "user" and QUESTION not in messages[-1]["content"]:
+            return {"content": None, "tool_calls": [call(f"c{len(server.requests)}", "pytest -q")]}
+        known = "48213" in json.dumps(messages)
+        return {"content": "Port 48213." if known else "I do not know, but it is done."}
+
+    with ModelServer(answer) as server, opened(window=window) as gardener:
+        client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
+        messages: list[Any] = [SYSTEM]
+        for number in range(1, 61):
+            asked = {3: FACT, 55: QUESTION}.get(number, f"Please do step {number} of the plan.")
+            messages.append(user(asked))
+            while messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
+                prompt = gardener.prompt(messages)
+                reply = client.chat.completions.create(model="m", messages=prompt).choices[0].message
+                messages.append(reply.model_dump(exclude_none=True))
+                for made in reply.tool_calls or []:
+                    messages.append(result(made.id, test_run(number, 120)))
+            if number == 55:
+                assert messages[-1]["content"] == "Port 48213."
+        assert max(map(tokens, server.requests)) < window < tokens(messages) / 10
+        assert len(server.requests) == 119
+
+
+def test_the_lines_of_the_documentation_run(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs" / "hosts.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page.partition("## OpenHands")[0], re.DOTALL)[:1]
+    code = code.replace('open(".",', "open(folder, background=False,")
+    with ModelServer(lambda messages: {"content": f"You said: {messages[-1]['content']}"}) as server:
+        client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
+        messages: list[Any] = []
+        exec(code, {"messages": messages, "question": "Hello?", "client": client, "folder": tmp_path})
+    assert [m["content"] for m in messages] == ["Hello?", "You said: Hello?"]
+    assert (tmp_path / ".aider.gardener").is_dir()
+
+
+def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:
+    def answer(messages: Sent) -> dict[str, Any]:
+        if messages[-1]["role"] == "user":
+            return {"content": None, "tool_calls": [call("c1", "echo the answer is 42", name="run")]}
+        return {"content": "It said: " + messages[-1]["content"].strip()}
+
+    with ModelServer(answer) as server:
+        done = subprocess.run(
+            [sys.executable, str(root / "examples" / "plain_agent.py"), "some-model", "8000"],
+            input="What is the answer?\nAnd again?\n",
+            env={**os.environ, "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "x", "PYTHONPATH": str(root)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["It said: the answer is 42"] * 2
+    assert len(server.requests) == 4 and (tmp_path / ".aider.gardener").is_dir()

@@ -1,0 +1,64 @@
+"""A model by its name, and none where neither aider nor litellm can be imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from aider_gardener.adapters.plain.gardener import Gardener
+from aider_gardener.adapters.plain.model import counter_for, window_of
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
+
+WITHOUT = """
+import sys
+
+class NoHost:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"aider", "litellm", "tiktoken", "openai"}:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, NoHost())
+from aider_gardener import Gardener
+from aider_gardener.settings import Settings
+
+with Gardener.open(".", window=900, model="gpt-4o", memory=True, background=False) as gardener:
+    messages = []
+    for turn in range(20):
+        text = f"The box number {turn} listens on port {40_000 + turn}. " * 10
+        messages += [{"role": "user", "content": text}, {"role": "assistant", "content": f"Noted {turn}."}]
+        prompt = gardener.prompt(messages)
+    assert len(prompt) < len(messages) and prompt[-1] is messages[-1]
+print("fine")
+"""
+
+
+def test_the_window_comes_from_the_table_that_litellm_ships() -> None:
+    assert window_of("gpt-4o") == 128_000
+    assert window_of("no-such-model") == 0 and window_of("") == 0
+
+
+def test_tokens_are_counted_where_a_model_is_named_and_estimated_elsewhere() -> None:
+    text = "internationalisation of a rather long sentence"
+    assert counter_for("") is approximate
+    assert 0 < counter_for("gpt-4o")(text) < approximate(text)
+
+
+def test_a_model_that_is_known_needs_no_window() -> None:
+    settings = Settings(embedder="none")
+    with Gardener.open(".", model="gpt-4o", memory=True, background=False, settings=settings) as gardener:
+        assert gardener.state.frame.window == 128_000
+        assert gardener.state.budget == 64_000
+
+
+def test_neither_aider_nor_litellm_is_needed(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root), "PATH": "", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0 and done.stdout == "fine\n", done.stderr

@@ -1,0 +1,105 @@
+"""What agents send, in the core's words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aider_gardener.adapters.plain.reading import Kind, as_mappings, items, source_of, text_of
+from aider_gardener.errors import UsageError
+from aider_gardener.messages import SourceKind
+
+from .agents import call, calls, result, user
+
+
+def test_each_role_has_its_kind() -> None:
+    read = items(
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "developer", "content": "In German."},
+            user("Hello"),
+            calls(call("c1", "ls"), text="Let me look."),
+            result("c1", "a.py"),
+            {"role": "assistant", "content": "There is one file."},
+        ]
+    )
+    assert [item.kind for item in read] == [
+        *[Kind.FIXED] * 2, Kind.SAID, Kind.CALLS, Kind.RESULT, Kind.SAID,
+    ]  # fmt: skip
+    assert [item.message.role for item in read] == [*["user"] * 3, "assistant", "user", "assistant"]
+    assert read[3].message.content == "Let me look.\n\nCalled bash: command=ls"
+
+
+def test_a_result_comes_from_the_call_that_it_answers() -> None:
+    read = items([calls(call("c1", "ls -l"), call("c2", "pytest -q")), result("c2", ""), result("c1", "")])
+    assert [(item.source.kind, item.source.detail) for item in read[1:] if item.source] == [
+        (SourceKind.TEST, "pytest -q"),
+        (SourceKind.COMMAND, "ls -l"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kind", "detail"),
+    [
+        ("bash", {"command": ["npm", "run", "test"]}, SourceKind.TEST, "npm run test"),
+        ("fetch", {"url": "https://example.com/a"}, SourceKind.WEB, "https://example.com/a"),
+        ("read_file", {"path": "src/a.py", "limit": 3}, SourceKind.COMMAND, "read_file src/a.py"),
+        ("think", {}, SourceKind.COMMAND, "think"),
+        ("odd", "not\njson", SourceKind.COMMAND, "odd not json"),
+        ("long", {"query": "x" * 900}, SourceKind.COMMAND, ("long query=" + "x" * 900)[:200]),
+    ],
+)
+def test_a_source_says_in_one_line_what_was_run(
+    name: str, given: object, kind: SourceKind, detail: str
+) -> None:
+    source = source_of(name, given)
+    assert (source.kind, source.detail) == (kind, detail)
+
+
+def test_long_arguments_stand_whole_in_blocks_that_nothing_in_them_ends() -> None:
+    code = "def f():\n    return '```'\n"
+    arguments = json.dumps({"path": "a.py", "content": code})
+    made = {"id": "c", "type": "function", "function": {"name": "write", "arguments": arguments}}
+    (item,) = items([calls(made)])
+    assert item.message.content == f"Called write: path=a.py\ncontent:\n````\n{code}\n````"
+
+
+def test_parts_that_are_no_text_leave_a_mark_that_tells_them_apart() -> None:
+    def shown(url: str) -> dict[str, object]:
+        return user([{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": url}}])
+
+    one, other = items([shown("data:1"), shown("data:2")])
+    assert one.images == other.images == 1
+    assert one.message.content.startswith("Look:\n[image_url ") and one.message != other.message
+
+
+def test_messages_of_the_same_words_are_told_apart_by_all_that_they_hold() -> None:
+    one, other, again = items([result("c1", "ok"), result("c2", "ok"), result("c1", "ok")])
+    assert one.message == other.message and one.key != other.key and one.key == again.key
+
+
+def test_a_refusal_and_an_empty_message_have_a_text() -> None:
+    assert text_of({"role": "assistant", "content": None, "refusal": "No."}) == "No."
+    assert text_of({"role": "assistant"}) == ""
+
+
+def test_calls_of_older_formats_and_of_no_known_form_are_read() -> None:
+    older = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "run", "arguments": '{"cmd": "ls"}'},
+    }
+    custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+    broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what"]}
+    read = items([older, {"role": "function", "name": "run", "content": "a"}, calls(custom), broken])
+    assert read[1].source is not None and read[1].source.detail == "ls"
+    assert read[2].message.content == "Called sql: select 1"
+    assert read[3].kind is Kind.CALLS
+
+
+def test_what_cannot_be_sent_names_its_place() -> None:
+    with pytest.raises(UsageError, match="message 2 has no role"):
+        as_mappings([user("x"), {"role": ""}])
+    with pytest.raises(UsageError, match="message 2 cannot be sent as JSON"):
+        items([user("x"), {"role": "user", "content": "y", "extra": b"z"}])
