@@ -168,7 +168,8 @@ class ClaudeSession:
 
     def _known(self, message: Message) -> Entry | None:
         """The entry of this chat with these words, as they were said last."""
-        found = self.store.get(entry_id(message.role, message.content))
+        stored_id = entry_id(message.role, message.content)
+        found = self.store.get(stored_id) if self.store.resolve(stored_id) else None
         return found if found is not None and found.session == self.archive.session else None
 
     def _keep_progress(self) -> None:

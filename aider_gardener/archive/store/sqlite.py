@@ -225,9 +225,14 @@ class SqliteBase:
 
     def _sound(self, stored_id: str, step: Step[Result]) -> Result:
         """Read of one entry. Raises Damaged if it was altered and no copy of it is sound."""
+
+        def looked(db: apsw.Connection) -> tuple[Result, bool]:
+            found = step(db)  # in one transaction: in the next another thread may have stored it
+            return found, found is None and entries.is_unlisted(db, stored_id)
+
         try:
-            found = self._db.read(step)
-            if found is not None or not self._db.read(lambda db: entries.is_unlisted(db, stored_id)):
+            found, is_unlisted = self._db.read(looked)
+            if not is_unlisted:
                 return found
             error = apsw.CorruptError("an index that lacks a row")
             if self._db.read_only:
