@@ -147,7 +147,8 @@ class Archive:
         self._told = store.notice
         self._failed = self._failed_told = False
         self._generation = store.generation
-        if session:
+        is_begun = not hold and bool(session) and store.get_state(session, HOST_KEY) == host
+        if session and not is_begun:
             store.open_session(session, project=project, started_at=clock(), hold=hold)
             if host != AIDER:
                 store.set_state(session, HOST_KEY, host)
