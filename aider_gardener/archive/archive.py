@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.passages import chunk
-from aider_gardener.archive.sessions import PastSessions
+from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import StoreError, spared
 from aider_gardener.messages import (
@@ -38,8 +38,6 @@ from aider_gardener.tokens import approximate
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
-AIDER, HOST_KEY = "aider", "host"
-"""The host of a session that says none, and where it says so."""
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
@@ -203,7 +201,7 @@ class Archive:
     def host_of(self, session: str) -> str:
         """The agent in which a session was held."""
         if session not in self._hosts:
-            self._hosts[session] = self.store.get_state(session, HOST_KEY) or AIDER
+            self._hosts[session] = host_of(self.store, session)
         return self._hosts[session]
 
     def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:

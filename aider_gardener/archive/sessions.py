@@ -22,6 +22,8 @@ LOCAL_PROVIDERS = frozenset(
     "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
 )
 """Providers that run on the user's own machines unless an address says otherwise."""
+AIDER, HOST_KEY = "aider", "host"
+"""The agent in which a session was held that says none, and where it says so."""
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
@@ -40,6 +42,11 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     name = first_sent_to.partition("@")[0]
     kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
     return is_here(provider) or not kept_here
+
+
+def host_of(store: Store, session: str) -> str:
+    """The agent in which a session was held."""
+    return store.get_state(session, HOST_KEY) or AIDER
 
 
 def clear_floor(store: Store, session: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from aider_gardener.archive.sessions import AIDER
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
@@ -43,7 +44,7 @@ def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[
         for chat in chats
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    texts = ["first prompt", *(harmless(" ".join(chat.first_prompt.split())) for chat in chats)]
+    texts = ["first prompt", *map(first_words, chats)]
     room = max(columns - sum(widths) - 2 * len(widths), LEAST_PROMPT_CELLS)
     for row, text in zip(rows, texts, strict=True):
         cells = [
@@ -51,6 +52,12 @@ def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join([*cells, cut(text, room)]).rstrip()
+
+
+def first_words(chat: PastChat) -> str:
+    """How a chat began, on one line, with the agent in which it was held where that is not aider."""
+    words = harmless(" ".join(chat.first_prompt.split()))
+    return words if chat.host == AIDER else f"({chat.host}) {words}"
 
 
 def when(at: float, now: float) -> str:
@@ -64,6 +71,11 @@ def cut(text: str, cells: int) -> str:
     return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
 
 
+def told_by(chat: PastChat) -> str:
+    """The model of a chat, with the agent in which it was held where that is not aider."""
+    return ", ".join(filter(None, ["" if chat.host == AIDER else chat.host, chat.model]))
+
+
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     chat = transcript.chat
@@ -71,7 +83,7 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
     facts += [chat.cost] if chat.cost else []
     yield f"Session {chat.short}, {minute(chat.started_at)} to {minute(chat.last_at)}" + (
-        f", {chat.model}" if chat.model else ""
+        f", {told_by(chat)}" if told_by(chat) else ""
     )
     yield ", ".join(facts)
     for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):

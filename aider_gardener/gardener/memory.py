@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from aider_gardener.archive.archive import AIDER, Archive
+from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.sessions import may_go, said_in
+from aider_gardener.archive.sessions import AIDER, may_go, said_in
 from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.replaced import rules_in

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aider_gardener.archive.entries import levels_by_id
-from aider_gardener.archive.sessions import clear_floor, said_in, short_ids
+from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, said_in, short_ids
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener.growth import STATE_KEY, read_state
 from aider_gardener.gardener.state import ChatSums
@@ -35,7 +35,7 @@ SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 class PastChat:
     """One chat in a list. `number` counts from the newest, 1; `short` is the beginning of `id` that no other
     has. `sums` is None where nothing was kept of what it came to. `in_chat` are the files of its last
-    prompt, `edited` those that it edited, the newest first."""
+    prompt, `edited` those that it edited, the newest first. `host` is the agent in which it was held."""
 
     number: int
     id: str
@@ -48,6 +48,7 @@ class PastChat:
     sums: ChatSums | None
     in_chat: tuple[str, ...]
     edited: tuple[str, ...]
+    host: str = AIDER
 
     @property
     def cost(self) -> str:
@@ -141,6 +142,7 @@ def past_chat(
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
         edited=tuple(edited_files(entries)),
+        host=host_of(store, info.id),
     )
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider.coder import HostCoder
 from aider_gardener.adapters.aider.provider import provider_of
 from aider_gardener.archive.sessions import (
+    AIDER,
     LAST,
     SHORT_ID,
     clear_floor,
+    host_of,
     may_go,
     said_in,
     session_named,
@@ -33,6 +35,7 @@ LOCAL = (
 )
 TOLD = "aider-gardener: that chat was held with a model of this machine; from here on it goes to {model}."
 OPEN = "session {short} is open in another process: end that chat first"
+OTHER_HOST = "session {short} was held in {host}, which goes on with it: /recall finds what was said there"
 NUMBER = "{given} is no id (the numbers of `gardener sessions` change): type the id"
 
 
@@ -62,9 +65,11 @@ def chosen(coder: HostCoder, store: Store, project: str, given: str) -> SessionI
     found = said_in(store, project)
     elsewhere = store.open_elsewhere()
     is_last = given.lower() == LAST
-    free = [info for info in found if info.id not in elsewhere]
+    free = [info for info in found if info.id not in elsewhere and host_of(store, info.id) == AIDER]
     info = free[0] if is_last and free else session_named(store, project, given)
     short = short_ids([each.id for each in found])[info.id]
+    if host_of(store, info.id) != AIDER:
+        raise UsageError(OTHER_HOST.format(short=short, host=host_of(store, info.id)))
     if info.id in elsewhere:
         raise UsageError(OPEN.format(short=short))
     if stays_here(store, info, provider_of(coder.main_model)):

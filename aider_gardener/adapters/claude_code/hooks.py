@@ -121,8 +121,8 @@ class Hooks:
         )
 
     def tool_used(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Put the compressed form in place of a large result, in the tool's own shape. What is new is taken in
-        too, so that little is left for the next prompt."""
+        """Put the compressed form in place of a large result, in the tool's own shape. What is new is
+        taken in too, so that little is left for the next prompt."""
         take_in(chat, given, TURN_SECONDS / 2)
         name, result, asked = given.get("tool_name"), given.get("tool_response"), given.get("tool_input")
         if not isinstance(name, str) or not isinstance(result, dict) or name not in TEXTS:

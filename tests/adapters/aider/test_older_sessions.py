@@ -187,3 +187,22 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     other.take_in(host.path)
     note = other.recall_note("On which pier does the heron nest?")
     assert ", in an earlier chat, in aider:\n> the heron nests on pier 4, remember it" in note
+
+
+def test_a_chat_of_another_agent_is_not_gone_on_with_here(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, tmp_path: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask the heron nests on pier 4, remember it")
+    archive = driver.coder.gardener.state.archive
+    host = Host(tmp_path / "transcript.jsonl", session="c1a0de", records=10_000)
+    host.ask(FACT)
+    ClaudeSession(archive.store, "c1a0de", archive.project, settings=Settings(), environ={}).take_in(
+        host.path
+    )
+    gardened(resume="c1a0")
+    other = drive()
+    other.ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+    assert "session c1a0 was held in Claude Code, which goes on with it: /recall finds" in "".join(other.said)

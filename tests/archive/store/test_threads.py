@@ -22,7 +22,9 @@ def test_an_entry_that_another_thread_stores_meanwhile_is_no_damage(tmp_path: Pa
             for number in range(ENTRIES):
                 text = f"said {number}"
                 store.get(entry_id("user", text))
-                archive.log(Message("user", text), turn=1, seq=number, source=Source(SourceKind.TYPED), at=1.0)
+                archive.log(
+                    Message("user", text), turn=1, seq=number, source=Source(SourceKind.TYPED), at=1.0
+                )
         except Exception as error:  # reason: told by the test's own thread
             faults.append(error)
 
