@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -71,6 +73,13 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     memory.archive.backlog = backlog
     hooks = HookServer(store, str(root or start), backlog=backlog)
     hooks.start()
+
+    def end() -> None:
+        hooks.stop()
+        backlog.stop()
+        store.close()
+
+    ends_with(end)
     try:
         server = make_server(memory, __version__)
         if port is None:
@@ -83,9 +92,18 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
             click.echo(f"gardener: http://{ADDRESS}:{port}{PATH}, {shown}", err=True)
             serve(server, port, token)
     finally:
-        hooks.stop()
-        backlog.stop()
-        store.close()
+        end()
+
+
+def ends_with(end: Callable[[], None]) -> None:
+    """Do this also where a host ends the server by a signal, while a thread waits for standard input."""
+
+    def ended(_number: int, _frame: object) -> None:
+        end()
+        os._exit(0)
+
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), ended)
 
 
 @click.command(short_help="Answer one hook of Claude Code.")

@@ -90,7 +90,7 @@ def test_status_tells_of_both_levels_and_as_json(project: Path) -> None:
     assert "  SessionStart: " in told and "  MCP server: gardener mcp" in told
     assert "user: " in told and "  MCP server: not installed" in told and "come back unasked" in told
     rows = json.loads(run("install", "--status", "--json").stdout)
-    assert [(row["level"], len(row["events"])) for row in rows] == [("project", 5), ("user", 0)]
+    assert [(row["level"], len(row["events"])) for row in rows] == [("project", 6), ("user", 0)]
     (row,) = json.loads(run("install", "--status", "--user", "--json").stdout)
     assert row["level"] == "user"
 

@@ -14,9 +14,9 @@ from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
-TURN_SECONDS, COMPACT_SECONDS = 0.1, 45.0
-"""So long a hook takes in what is new of the transcript: in a turn, where the next call goes on, and before a
-compaction, which the host lets take a minute."""
+TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 45.0
+"""So long a hook takes in what is new of the transcript: within a turn, where the next call goes on; behind an
+answer; and before a compaction, which the host lets take a minute."""
 LARGE_TOKENS, LARGE_FILE_TOKENS = 4_000, 10_000
 """A result of a tool, and a file that was read, are shortened above so many tokens (the setting
 throttle_tokens, where it is given, counts for both)."""
@@ -61,6 +61,7 @@ class Hooks:
             "PreCompact": self.before_compaction,
             "PostCompact": self.after_compaction,
             "SessionStart": self.session_started,
+            "Stop": self.answered,
         }.get(event)
         session = given.get("session_id")
         if act is None or not isinstance(session, str) or not session or not self.settings.enabled:
@@ -95,6 +96,11 @@ class Hooks:
         summary = given.get("compact_summary")
         if isinstance(summary, str):
             chat.add_summary(summary)
+        return {}
+
+    def answered(self, chat: ClaudeSession, given: Given) -> Answer:
+        """Take in what the turn brought: no other event may follow."""
+        take_in(chat, given, STOP_SECONDS)
         return {}
 
     def session_started(self, chat: ClaudeSession, given: Given) -> Answer:

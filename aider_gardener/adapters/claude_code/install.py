@@ -27,6 +27,7 @@ EVENTS: Mapping[str, tuple[str, int]] = {
     "PostToolUse": ("Bash|Read|Grep|WebFetch", 5),
     "PreCompact": ("", 60),
     "PostCompact": ("", 60),
+    "Stop": ("", 10),
 }
 """The events that are listened to: the tools they are for (empty: all there is), and after how many seconds
 Claude Code goes on without an answer."""

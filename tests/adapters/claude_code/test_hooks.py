@@ -145,6 +145,13 @@ def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
     assert missing([fact for fact in extract(text) if fact.kind in ("failure", "error")], made) == []
 
 
+def test_the_last_turn_of_a_chat_is_archived_when_it_is_answered(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.answer("Noted.")
+    assert hooks(store, host).answer("Stop", host.payload("Stop", stop_hook_active=False)) == {}
+    assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "Noted."]
+
+
 def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host, mode="observe")
     host.ask(FACT)
@@ -176,7 +183,7 @@ KEYS = (
     "source",
     "trigger",
 )
-EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart", "Stop")
+EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart", "Stop", "Setup")
 
 
 @given(event=st.sampled_from(EVENTS), payload=st.dictionaries(st.sampled_from(KEYS), JSON))

@@ -23,7 +23,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 plain = st.none() | st.booleans() | st.integers() | words
 handlers = st.fixed_dictionaries({"type": st.just("command"), "command": words}, optional={"timeout": plain})
 groups = st.fixed_dictionaries({"hooks": st.lists(handlers, max_size=2)}, optional={"matcher": words})
-hooks = st.dictionaries(st.sampled_from([*EVENTS, "Stop"]), st.lists(groups, max_size=2), max_size=4)
+hooks = st.dictionaries(st.sampled_from([*EVENTS, "Notification"]), st.lists(groups, max_size=2), max_size=4)
 settings = st.fixed_dictionaries(
     {},
     optional={
@@ -98,6 +98,7 @@ def test_every_event_gets_one_hook_with_a_time_limit_and_tools_only_where_they_m
     )
     assert {event: row[1][0]["timeout"] for event, row in rows.items()} == {
         "SessionStart": 10, "UserPromptSubmit": 5, "PostToolUse": 5, "PreCompact": 60, "PostCompact": 60,
+        "Stop": 10,
     }  # fmt: skip
     assert [event for event, row in rows.items() if row[0]] == ["PostToolUse"]
 
@@ -188,7 +189,7 @@ def test_settings_of_another_shape_are_refused(value: dict[str, Any], words: str
 
 
 def test_events_that_are_not_ours_may_have_any_shape() -> None:
-    value = {"hooks": {"Tomorrow": "?", "Stop": [{"x": 1}]}}
+    value = {"hooks": {"Tomorrow": "?", "Notification": [{"x": 1}]}}
     made = with_hooks(json.dumps(value))
     assert json.loads(install.without_hooks(made)) == value
 

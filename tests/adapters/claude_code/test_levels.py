@@ -28,7 +28,7 @@ values = st.recursive(
     max_leaves=6,
 )
 groups = st.fixed_dictionaries({"hooks": st.lists(values, max_size=2)}, optional={"matcher": words})
-events = st.dictionaries(st.sampled_from([*EVENTS, "Stop"]), st.lists(groups, max_size=2))
+events = st.dictionaries(st.sampled_from([*EVENTS, "Notification"]), st.lists(groups, max_size=2))
 known = {"hooks": events, "env": st.dictionaries(words, words, max_size=2)}
 objects = st.builds(
     lambda some, other: {**other, **some},

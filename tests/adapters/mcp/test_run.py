@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import anyio
@@ -45,3 +49,23 @@ def test_a_process_serves_tools_and_hooks_of_its_project(tmp_path: Path, folder:
 
     anyio.run(use)
     assert not (tmp_path / ".aider.gardener" / SERVER_NAME).exists(), "it went with the server"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is ended in another way there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_host_that_ends_it_by_a_signal_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+    (tmp_path / ".git").mkdir()
+    command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)]
+    environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
+    named = tmp_path / ".aider.gardener" / SERVER_NAME
+    until = time.monotonic() + 20
+    while not named.exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    server.send_signal(number)
+    assert server.wait(10) == 0
+    assert not named.exists()
+    for stream in (server.stdin, server.stdout):
+        assert stream is not None
+        stream.close()
