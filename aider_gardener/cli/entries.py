@@ -145,7 +145,10 @@ def forget_session(store: Store, given: str, *, yes: bool, as_json: bool) -> Non
 
 
 def tell_forgotten(value: dict[str, Any], store: Store, as_json: bool) -> None:
-    """Say what was deleted, and what of it the archive could not reach."""
+    """Say what was deleted, and what of it the archive could not reach; the index of sessions loses it."""
+    from aider_gardener.cli.upkeep import renew_index
+
+    renew_index(store)
     if as_json:
         click.echo(json.dumps(value))
         return

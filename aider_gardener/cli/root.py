@@ -34,6 +34,7 @@ LAZY = {
     "pin": ("aider_gardener.cli.entries", "pin"),
     "unpin": ("aider_gardener.cli.entries", "unpin"),
     "store": ("aider_gardener.cli.archive", "store"),
+    "archive": ("aider_gardener.cli.upkeep", "archive"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.notes.chatmap import RULES_HEAD, past
@@ -73,11 +74,14 @@ def change(state: ChatState, old: str, text: str) -> None:
 
 def put_back(state: ChatState) -> None:
     """Take over what was changed by hand when the session was held before."""
+    state.amendments += kept(state.archive.store, state.archive.session)
+
+
+def kept(store: Store, session: str) -> list[Amendment]:
+    """What was changed by hand in a session, oldest first."""
     names = Amendment.__dataclass_fields__
-    for event in state.archive.store.events(state.archive.session, EVENT):
-        kept = {name: value for name, value in event.data.items() if name in names}
-        if len(kept) == len(names):
-            state.amendments.append(Amendment(**kept))  # type: ignore[arg-type]  # reason: read from JSON
+    rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, EVENT))
+    return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 
 
 def has_room(state: ChatState, rule: Constraint) -> bool:

@@ -1,7 +1,7 @@
 """Files for people, put in place in one go: a reader finds the old one or the new one, whole.
 
-What the package makes is readable by its owner only. A file of the user's is changed only if it still is what was
-read, byte for byte, and keeps its mode. Links are never followed.
+What the package makes is readable by its owner only. A file of the user's is changed only if it still is what
+was read, byte for byte, and keeps its mode. Links are never followed.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def write_private(path: Path, text: str) -> None:
 
 
 def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
-    """Put other bytes into a file that still holds `before` (None: is not there). It keeps its mode; a new one is
-    readable by its owner only. Raises StoreError, and nothing is changed then."""
+    """Put other bytes into a file that still holds `before` (None: is not there). It keeps its mode; a new
+    one is readable by its owner only. Raises StoreError, and nothing is changed then."""
 
     def check() -> None:
         if read_bytes(path) != before:

@@ -1,0 +1,82 @@
+"""`gardener archive` prints a session, writes the index, and writes over nothing that is not its own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from gardener.test_account import COMMIT, EDIT, chat
+
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.location import DIRECTORY_NAME
+from aider_gardener.cli.root import main
+
+
+def run(*words: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(main, words, input=input)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with an archive of two sessions; commands run in it."""
+    (tmp_path / ".git").mkdir()
+    store = open_store(tmp_path / DIRECTORY_NAME)
+    name = str(tmp_path.resolve())
+    chat(store, "make it two", EDIT.format(path="src/a.py"), COMMIT, "Ok.", session="aaaa0000", project=name)
+    chat(store, "and now?", "It is two.", session="bbbb0000", at=2_000.0, project=name)
+    store.close()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_session_is_printed_as_markdown(project: Path) -> None:
+    assert "# Session bbbb" in run("archive").stdout
+    done = run("archive", "aaaa")
+    assert done.exit_code == 0 and "# Session aaaa" in done.stdout and "`src/a.py`" in done.stdout
+    record = json.loads(run("archive", "aaaa", "--json").stdout)
+    assert record["files"] == [{"path": "src/a.py", "times": 1, "turn": 1}]
+    assert run("archive", "zzzz").exit_code == 2
+
+
+def test_a_session_goes_to_a_private_file(project: Path) -> None:
+    done = run("archive", "aaaa", "--output", "one.md")
+    path = project / "one.md"
+    assert (
+        done.exit_code == 0 and done.stdout == "" and path.read_text("utf-8") == run("archive", "aaaa").stdout
+    )
+    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
+    assert run("archive", "bbbb", "--output", "one.md").exit_code == 0
+    assert "# Session bbbb" in path.read_text("utf-8")
+
+
+def test_a_file_of_the_users_is_not_written_over(project: Path) -> None:
+    (project / "notes.md").write_text("mine")
+    for words in (["aaaa", "--output", "notes.md"], ["--all", "--output", "notes.md"]):
+        done = run("archive", *words)
+        assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "name another file" in done.stderr
+    assert (project / "notes.md").read_text() == "mine"
+
+
+def test_the_index_lies_beside_the_archive_or_where_it_is_asked_for(project: Path) -> None:
+    done = run("archive", "--all")
+    index = project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
+    assert done.exit_code == 0 and "2 sessions listed in " in done.stdout
+    text = index.read_text("utf-8")
+    assert text.index("## bbbb") < text.index("## aaaa")
+    assert run("archive", "--all", "--output", "CONTEXT_ARCHIVE.md").exit_code == 0
+    assert (project / "CONTEXT_ARCHIVE.md").read_text("utf-8") == text
+    assert run("archive", "aaaa", "--all").exit_code == 2
+    store = open_store(project / DIRECTORY_NAME)
+    assert store.notice == ""
+    store.close()
+
+
+def test_what_is_forgotten_leaves_the_index_too(project: Path) -> None:
+    run("archive", "--all")
+    index = project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
+    assert "make it two" in index.read_text("utf-8")
+    assert run("forget", "--session", "aaaa", "--yes").exit_code == 0
+    assert "make it two" not in index.read_text("utf-8") and "and now?" in index.read_text("utf-8")
