@@ -1,19 +1,26 @@
-"""`gardener archive`: sessions as Markdown. Argument parsing only; the work is elsewhere."""
+"""`gardener archive|observations`: upkeep of what was said and learnt. Arguments only: others work."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from aider_gardener.cli.past_chats import harmless
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
 from aider_gardener.errors import UsageError
+from aider_gardener.notes.last_chat import when as minute
+from aider_gardener.notes.observations import Observation
+from aider_gardener.plan.said import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
+    from aider_gardener.gardener.learnt import Verdict
 
 
 @click.command(short_help="Write a session, or the index of all, as Markdown.")
@@ -44,7 +51,6 @@ def archive(
     from aider_gardener.archive.sessions import said_in, session_named, short_ids
     from aider_gardener.gardener.account import account
     from aider_gardener.gardener.pages import session_page
-    from aider_gardener.plan.said import counted
 
     if everything and (session or as_json):
         raise UsageError("--all writes the index of all sessions: leave SESSION and --json out")
@@ -93,3 +99,102 @@ def write_page(path: Path, page: str) -> None:
     if not is_ours(read_bytes(path)):
         raise UsageError(f"{path} is there already and no page of `gardener archive`; name another file")
     write_private(path, page)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--all", "everything", is_flag=True, help="List those too that were not seen for 28 days.")
+@directory_option
+@json_option
+@click.pass_context
+def observations(ctx: click.Context, everything: bool, directory: Path | None, as_json: bool) -> None:
+    """List what was said or went wrong in three chats of this project, each as a proposal for a rule.
+
+    A preference or correction in your own words, a test that failed, an error, a linter's code, an edit that
+    did not apply; with the sessions and messages in which it was seen. What was not seen for 28 days fades.
+    Nothing becomes a rule unless you take it.
+    """
+    if ctx.invoked_subcommand:
+        return
+    from aider_gardener.gardener import learnt
+
+    store = open_archive(directory, read_only=True)
+    found = learnt.learnt(store, project_of(store))
+    if as_json:
+        click.echo(json.dumps(learnt.records(found)))
+        return
+    shown = replace(found, waiting=found.waiting + found.faded, faded=()) if everything else found
+    for line in learnt.told(shown, minute, short_of(store)):
+        click.echo(harmless(line))
+
+
+@observations.command("take", short_help="Make observations rules of every later chat.")
+@click.argument("numbers", nargs=-1, required=True, metavar="N...")
+@click.option("--conventions", is_flag=True, help="Add them to CONVENTIONS.md in the repository too.")
+@directory_option
+def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) -> None:
+    """Make observations rules of every later chat of this project. N is a number of the list, or an id.
+
+    /gardener constraints lists them in a chat. With --conventions they are added to CONVENTIONS.md too, under
+    a heading of their own; whatever stands there stays as it is.
+    """
+    from aider_gardener.gardener import learnt
+
+    store, chosen = settled(numbers, directory, learnt.TAKEN)
+    texts = [each.proposal if isinstance(each, Observation) else each.text for each in chosen]
+    for text in texts:
+        click.echo(f"Rule of every chat from now on: {harmless(text)}")
+    if conventions:
+        path = Path(project_of(store)) / learnt.CONVENTIONS_NAME
+        click.echo(f"{counted(add_conventions(path, texts), 'rule')} added to {path}")
+
+
+@observations.command("refuse", short_help="Have observations never proposed again.")
+@click.argument("numbers", nargs=-1, required=True, metavar="N...")
+@directory_option
+def refuse(numbers: tuple[str, ...], directory: Path | None) -> None:
+    """Have observations never proposed again, and rules that were taken dropped. N is a number or an id."""
+    from aider_gardener.gardener import learnt
+
+    for each in settled(numbers, directory, learnt.REFUSED)[1]:
+        text = each.proposal if isinstance(each, Observation) else each.text
+        click.echo(f"Refused, it will not come again: {harmless(text)}")
+
+
+def settled(
+    numbers: Sequence[str], directory: Path | None, verdict: str
+) -> tuple[Store, list[Observation | Verdict]]:
+    """Keep a verdict on observations, all or none; returns the archive and what they were."""
+    from aider_gardener.gardener import learnt
+
+    store = open_archive(directory)
+    project = project_of(store)
+    found = learnt.learnt(store, project)
+    chosen = [learnt.numbered(found, given) for given in dict.fromkeys(numbers)]
+    for each in chosen:
+        learnt.settle(store, project, each, verdict, time.time())
+    return store, chosen
+
+
+def add_conventions(path: Path, rules: Sequence[str]) -> int:
+    """Add to a conventions file what of some rules does not stand there yet; returns how many. Raises
+    StoreError."""
+    from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged
+    from aider_gardener.gardener.learnt import with_rule
+
+    before = read_bytes(path)
+    held, added = before or b"", 0
+    for rule in rules:
+        longer = with_rule(held, rule)
+        added += longer != held
+        held = longer
+    if added:
+        write_if_unchanged(path, before, held)
+    return added
+
+
+def short_of(store: Store) -> Callable[[str], str]:
+    """What shortens the ids of a project's sessions."""
+    from aider_gardener.archive.sessions import said_in, short_ids
+
+    short = short_ids([info.id for info in said_in(store, project_of(store))])
+    return lambda session: short.get(session, session)

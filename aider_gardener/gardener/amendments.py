@@ -19,8 +19,11 @@ def rules(state: ChatState) -> list[Constraint]:
 
 
 def since_clear(state: ChatState) -> list[Amendment]:
-    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone."""
-    return [change for change in state.amendments if change.floor == state.chat.floor]
+    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone. The
+    rules that the user took for every chat of the project come first."""
+    floor = state.chat.floor
+    taken = [Amendment("", text, 1, floor - 1, floor) for text in state.taken]
+    return [*taken, *(change for change in state.amendments if change.floor == floor)]
 
 
 def add(state: ChatState, text: str) -> Constraint:

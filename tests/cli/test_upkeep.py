@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,53 @@ def test_what_is_forgotten_leaves_the_index_too(project: Path) -> None:
     assert "make it two" in index.read_text("utf-8")
     assert run("forget", "--session", "aaaa", "--yes").exit_code == 0
     assert "make it two" not in index.read_text("utf-8") and "and now?" in index.read_text("utf-8")
+
+
+@pytest.fixture
+def learnt(project: Path) -> Path:
+    """The same repository, in whose chats something was said three times today."""
+    store = open_store(project / DIRECTORY_NAME)
+    said = (
+        "use httpx, not requests",
+        "no, use httpx instead of requests",
+        "I told you: httpx, not requests!",
+    )
+    for number, text in enumerate(said):
+        chat(store, text, "Fine.", session=f"c{number}", at=time.time(), project=str(project.resolve()))
+    store.close()
+    return project
+
+
+def test_observations_are_listed_with_their_evidence(learnt: Path) -> None:
+    lines = run("observations").stdout.splitlines()
+    assert lines[0].startswith("1. ") and "httpx" in lines[0] and len(lines) == 4
+    (row,) = json.loads(run("observations", "--json").stdout)
+    assert row["state"] == "waiting" and len(row["evidence"]) == 3
+    assert not (learnt / "CONVENTIONS.md").exists()
+
+
+def test_a_taken_one_is_a_rule_and_stands_in_the_users_file_only_if_asked(learnt: Path) -> None:
+    done = run("observations", "take", "1")
+    assert done.exit_code == 0 and done.stdout.startswith("Rule of every chat from now on: ")
+    assert not (learnt / "CONVENTIONS.md").exists()
+    assert "Rules of every chat of this project:" in run("observations").stdout
+    (learnt / "CONVENTIONS.md").write_bytes(b"# Ours\r\n")
+    done = run("observations", "take", "1", "--conventions")
+    assert "1 rule added to " in done.stdout
+    text = (learnt / "CONVENTIONS.md").read_bytes()
+    assert text.startswith(b"# Ours\r\n") and b"## Learnt in chats\r\n\r\n- " in text
+    assert "0 rules added" in run("observations", "take", "1", "--conventions").stdout
+    assert (learnt / "CONVENTIONS.md").read_bytes() == text
+
+
+def test_a_refused_one_is_gone_for_good(learnt: Path) -> None:
+    number = json.loads(run("observations", "--json").stdout)[0]["id"]
+    assert "will not come again" in run("observations", "refuse", number).stdout
+    assert run("observations").stdout == "Nothing was seen in three sessions yet that would make a rule.\n"
+    assert run("observations", "refuse", "1").exit_code == 2
+
+
+def test_of_several_numbers_all_or_none_are_taken(learnt: Path) -> None:
+    done = run("observations", "take", "1", "7")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert json.loads(run("observations", "--json").stdout)[0]["state"] == "waiting"
