@@ -335,8 +335,6 @@ def says_same(one: Meaning, other: Meaning) -> bool:
     if one.numbers and other.numbers and one.numbers != other.numbers:
         return False
     shared = (one.wanted & other.wanted) | (one.banned & other.banned)
-    if len(shared) == 1 and one.stems != other.stems:
-        return False
     return bool(shared - WEAK) and likeness(one, other) >= SAME
 
 

@@ -15,6 +15,7 @@ from aider_gardener.gardener.learnt import (
     REFUSED,
     TAKEN,
     Learnt,
+    Verdict,
     learnt,
     numbered,
     records,
@@ -101,6 +102,19 @@ def test_a_refused_one_never_comes_again_in_other_words_either() -> None:
     for session in ("s1", "s2"):
         store.forget_session(session)
     assert now(store, 6).waiting == () and taken_rules(store, "p") == ()
+
+
+def test_what_is_said_of_one_is_not_said_of_another() -> None:
+    store = open_store(None)
+    told_thrice(store)
+    told_thrice(store, *(["never edit an applied migration"] * 3), start=4)
+    first, second = now(store, 7).waiting
+    settle(store, "p", first, REFUSED, 7 * DAY)
+    assert [each.id for each in now(store, 7).waiting] == [second.id]
+    settle(
+        store, "p", Verdict(second.id, TAKEN, second.kind, "", "in quite other words", 0.0), TAKEN, 8 * DAY
+    )
+    assert now(store, 7).waiting == ()
 
 
 def test_a_taken_rule_can_be_dropped() -> None:
