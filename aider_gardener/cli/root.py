@@ -35,6 +35,7 @@ LAZY = {
     "unpin": ("aider_gardener.cli.entries", "unpin"),
     "store": ("aider_gardener.cli.archive", "store"),
     "archive": ("aider_gardener.cli.upkeep", "archive"),
+    "compress-context": ("aider_gardener.cli.upkeep", "compress_context"),
     "observations": ("aider_gardener.cli.upkeep", "observations"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),

@@ -14,6 +14,7 @@ import click
 from aider_gardener.cli.past_chats import harmless
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
 from aider_gardener.errors import UsageError
+from aider_gardener.gardener import files
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.notes.observations import Observation
 from aider_gardener.plan.said import counted
@@ -57,7 +58,7 @@ def archive(
     store = open_archive(directory, read_only=True)
     project = project_of(store)
     if everything:
-        path = write_index(store, project, output)
+        path = files.write_index(store, project, output)
         click.echo(f"{counted(len(said_in(store, project)), 'session')} listed in {path}")
         return
     info = session_named(store, project, session or "last")
@@ -69,39 +70,11 @@ def archive(
     if output is None:
         click.echo(page, nl=False)
     else:
-        write_page(output, page)
+        files.write_page(output, page)
         click.echo(f"Session {info.id} written to {output}", err=True)
 
 
-def write_index(store: Store, project: str, output: Path | None) -> Path:
-    """Write the index of a project's sessions where it belongs, or to a file; returns where."""
-    from aider_gardener.gardener.pages import INDEX_NAME, project_index
-
-    folder = store.directory or Path.cwd()
-    path = output or folder / INDEX_NAME
-    write_page(path, project_index(store, project))
-    return path
-
-
-def renew_index(store: Store) -> None:
-    """Write the index beside the archive anew if there is one, so that nothing forgotten stands in it."""
-    from aider_gardener.gardener.pages import INDEX_NAME
-
-    if store.directory and (store.directory / INDEX_NAME).exists():
-        write_index(store, project_of(store), None)
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page of ours. Raises UsageError where something else is there, and StoreError."""
-    from aider_gardener.archive.store.writing import read_bytes, write_private
-    from aider_gardener.gardener.pages import is_ours
-
-    if not is_ours(read_bytes(path)):
-        raise UsageError(f"{path} is there already and no page of `gardener archive`; name another file")
-    write_private(path, page)
-
-
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="What three chats say is proposed as a rule.")
 @click.option("--all", "everything", is_flag=True, help="List those too that were not seen for 28 days.")
 @directory_option
 @json_option
@@ -145,7 +118,7 @@ def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) ->
         click.echo(f"Rule of every chat from now on: {harmless(text)}")
     if conventions:
         path = Path(project_of(store)) / learnt.CONVENTIONS_NAME
-        click.echo(f"{counted(add_conventions(path, texts), 'rule')} added to {path}")
+        click.echo(f"{counted(files.add_conventions(path, texts), 'rule')} added to {path}")
 
 
 @observations.command("refuse", short_help="Have observations never proposed again.")
@@ -175,26 +148,59 @@ def settled(
     return store, chosen
 
 
-def add_conventions(path: Path, rules: Sequence[str]) -> int:
-    """Add to a conventions file what of some rules does not stand there yet; returns how many. Raises
-    StoreError."""
-    from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged
-    from aider_gardener.gardener.learnt import with_rule
-
-    before = read_bytes(path)
-    held, added = before or b"", 0
-    for rule in rules:
-        longer = with_rule(held, rule)
-        added += longer != held
-        held = longer
-    if added:
-        write_if_unchanged(path, before, held)
-    return added
-
-
 def short_of(store: Store) -> Callable[[str], str]:
     """What shortens the ids of a project's sessions."""
     from aider_gardener.archive.sessions import said_in, short_ids
 
     short = short_ids([info.id for info in said_in(store, project_of(store))])
     return lambda session: short.get(session, session)
+
+
+@click.command("compress-context", short_help="Renew the index, show observations, move done tasks.")
+@click.option(
+    "--session-now", is_flag=True, help="Write the index of sessions anew, the last one at its top."
+)
+@click.option("--observations", "learnt_now", is_flag=True, help="Show what is proposed as a rule.")
+@click.option("--tasks", is_flag=True, help="Move what is checked off to TASK_ARCHIVE.md.")
+@click.option("--all", "everything", is_flag=True, help="All of it.")
+@click.option(
+    "--tasks-file",
+    "listed",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The list of tasks.  [default: TASKS.md and TODO.md in the repository]",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@directory_option
+def compress_context(
+    session_now: bool,
+    learnt_now: bool,
+    tasks: bool,
+    everything: bool,
+    listed: Path | None,
+    dry_run: bool,
+    directory: Path | None,
+) -> None:
+    """Upkeep of what was said, now: the index of sessions, proposals for rules, done tasks.
+
+    A task that is checked off leaves its list with all that stands below it, once nothing of that is open. One
+    of a list in a chat goes along if it was open before. TASK_ARCHIVE.md has the last ten in detail, of older
+    ones a line, with session and day. Where you change a file meanwhile nothing is moved.
+    """
+    from aider_gardener.gardener import done_tasks, learnt
+
+    if not (session_now or learnt_now or tasks or everything):
+        raise UsageError("say what: --session-now, --observations, --tasks or --all")
+    store = open_archive(directory, read_only=dry_run)
+    project = project_of(store)
+    if session_now or everything:
+        click.echo(files.renew_now(store, project, would=dry_run))
+    if learnt_now or everything:
+        for line in learnt.told(learnt.learnt(store, project), minute, short_of(store)):
+            click.echo(harmless(line))
+    if tasks or everything:
+        found = done_tasks.moves(store, project, listed=listed)
+        if not dry_run:
+            done_tasks.apply(store, project, found)
+        for line in done_tasks.told(found, would=dry_run):
+            click.echo(harmless(line))

@@ -131,3 +131,28 @@ def test_of_several_numbers_all_or_none_are_taken(learnt: Path) -> None:
     done = run("observations", "take", "1", "7")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
     assert json.loads(run("observations", "--json").stdout)[0]["state"] == "waiting"
+
+
+def test_upkeep_is_done_only_as_far_as_it_is_asked_for(learnt: Path) -> None:
+    todo, index = learnt / "TODO.md", learnt / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
+    todo.write_bytes(b"- [x] sweep\n- [ ] paint\n")
+    assert run("compress-context").exit_code == 2
+    done = run("compress-context", "--all", "--dry-run")
+    assert (
+        done.exit_code == 0 and "would be listed in" in done.stdout and "1 task would move to" in done.stdout
+    )
+    assert not index.exists() and todo.read_bytes() == b"- [x] sweep\n- [ ] paint\n"
+    assert run("compress-context", "--session-now").exit_code == 0
+    assert index.exists() and b"sweep" in todo.read_bytes()
+    assert "1. " in run("compress-context", "--observations").stdout
+    assert run("compress-context", "--tasks").stdout.startswith("TODO.md: sweep\n1 task moved to ")
+    assert todo.read_bytes() == b"- [ ] paint\n" and "sweep" in (learnt / "TASK_ARCHIVE.md").read_text(
+        "utf-8"
+    )
+
+
+def test_a_list_of_another_name_is_given(project: Path) -> None:
+    (project / "plan.md").write_bytes(b"- [x] one\n")
+    assert "plan.md: one" in run("compress-context", "--tasks", "--tasks-file", "plan.md").stdout
+    wrong = run("compress-context", "--tasks", "--tasks-file", "none.md")
+    assert wrong.exit_code == 2 and wrong.stderr.count("\n") == 1

@@ -54,6 +54,14 @@ def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
         _put(path, after, mode, check)
 
 
+def remove_if_unchanged(path: Path, held: bytes) -> None:
+    """Remove a file that still holds these bytes. Raises StoreError, and it stays then."""
+    with _failing(path):
+        if read_bytes(path) != held:
+            raise StoreError(CHANGED.format(path=path))
+        path.unlink()
+
+
 def _refuse_others(path: Path) -> None:
     """Raise OSError for a link, and for what is there and no plain file."""
     if os.path.lexists(path):

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.archive.store import writing
-from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged, write_private
+from aider_gardener.archive.store.writing import (
+    read_bytes,
+    remove_if_unchanged,
+    write_if_unchanged,
+    write_private,
+)
 from aider_gardener.errors import StoreError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
@@ -60,6 +65,15 @@ def test_it_is_looked_at_again_at_the_last_moment(tmp_path: Path, monkeypatch: p
     with pytest.raises(StoreError, match="changed meanwhile"):
         write_if_unchanged(path, b"before", b"after")
     assert path.read_bytes() == b"the user's" and os.listdir(tmp_path) == ["TODO.md"]
+
+
+def test_only_what_is_unchanged_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"one")
+    with pytest.raises(StoreError, match="changed meanwhile"):
+        remove_if_unchanged(path, b"two")
+    remove_if_unchanged(path, b"one")
+    assert os.listdir(tmp_path) == []
 
 
 @POSIX
