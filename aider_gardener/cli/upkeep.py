@@ -16,12 +16,12 @@ from aider_gardener.cli.root import directory_option, json_option, open_archive,
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.notes.last_chat import when as minute
-from aider_gardener.notes.observations import Observation
 from aider_gardener.plan.said import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.learnt import Verdict
+    from aider_gardener.notes.observations import Observation
 
 
 @click.command(short_help="Write a session, or the index of all, as Markdown.")
@@ -113,7 +113,7 @@ def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) ->
     from aider_gardener.gardener import learnt
 
     store, chosen = settled(numbers, directory, learnt.TAKEN)
-    texts = [each.proposal if isinstance(each, Observation) else each.text for each in chosen]
+    texts = [learnt.text_of(each) for each in chosen]
     for text in texts:
         click.echo(f"Rule of every chat from now on: {harmless(text)}")
     if conventions:
@@ -129,8 +129,7 @@ def refuse(numbers: tuple[str, ...], directory: Path | None) -> None:
     from aider_gardener.gardener import learnt
 
     for each in settled(numbers, directory, learnt.REFUSED)[1]:
-        text = each.proposal if isinstance(each, Observation) else each.text
-        click.echo(f"Refused, it will not come again: {harmless(text)}")
+        click.echo(f"Refused, it will not come again: {harmless(learnt.text_of(each))}")
 
 
 def settled(
@@ -183,9 +182,9 @@ def compress_context(
 ) -> None:
     """Upkeep of what was said, now: the index of sessions, proposals for rules, done tasks.
 
-    A task that is checked off leaves its list with all that stands below it, once nothing of that is open. One
-    of a list in a chat goes along if it was open before. TASK_ARCHIVE.md has the last ten in detail, of older
-    ones a line, with session and day. Where you change a file meanwhile nothing is moved.
+    A task that is checked off leaves its list with all that stands below it, once nothing of that is open.
+    One of a list in a chat goes along if it was open before. TASK_ARCHIVE.md has the last ten in detail, of
+    older ones a line, with session and day. Where you change a file meanwhile nothing is moved.
     """
     from aider_gardener.gardener import done_tasks, learnt
 

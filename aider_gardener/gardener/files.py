@@ -8,7 +8,7 @@ from pathlib import Path
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged, write_private
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener.learnt import with_rule
 from aider_gardener.gardener.pages import INDEX_NAME, is_ours, project_index
 from aider_gardener.plan.said import counted
@@ -22,8 +22,10 @@ def write_page(path: Path, page: str) -> None:
 
 
 def index_path(store: Store) -> Path:
-    """Where the index of an archive's sessions belongs."""
-    return (store.directory or Path.cwd()) / INDEX_NAME
+    """Where the index of an archive's sessions belongs. Raises StoreError for an archive in memory."""
+    if store.directory is None:
+        raise StoreError("the archive is in memory only; name a file for the index with --output")
+    return store.directory / INDEX_NAME
 
 
 def write_index(store: Store, project: str, output: Path | None = None) -> Path:

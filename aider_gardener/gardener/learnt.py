@@ -117,12 +117,15 @@ def is_of(store: Store, project: str, named: str) -> bool:
 
 def settle(store: Store, project: str, found: Observation | Verdict, verdict: str, at: float) -> None:
     """Keep what the user said of a proposal, or of a rule that was taken. Raises StoreError."""
-    if isinstance(found, Observation):
-        kind, key, text = found.kind, found.evidence[0].key, found.proposal
-    else:
-        kind, key, text = found.kind, found.key, found.text
-    data = {"project": project, "id": found.id, "verdict": verdict, "kind": kind, "key": key, "text": text}
+    key = found.evidence[0].key if isinstance(found, Observation) else found.key
+    data = {"project": project, "id": found.id, "verdict": verdict, "kind": found.kind, "key": key}
+    data["text"] = text_of(found)
     store.record_event(PROJECT, 0, EVENT, data, at)
+
+
+def text_of(found: Observation | Verdict) -> str:
+    """The words of a proposal, or of a rule that was taken."""
+    return found.proposal if isinstance(found, Observation) else found.text
 
 
 def taken_rules(store: Store, project: str) -> tuple[str, ...]:

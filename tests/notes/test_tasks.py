@@ -69,7 +69,7 @@ def test_what_is_done_leaves_with_all_that_stands_below_it() -> None:
     "text",
     [
         "```\n- [x] an example\n```\n",
-        "- [x] never closed\n  ```\n- [ ] in the fence\n",
+        "- [x] never closed\n  ```\nin the fence\n",
         "- [x]no space\n- [y] no box\n[x] no item\n",
         "- [ ] parent\n  - [x] child\n",
         "",
