@@ -36,6 +36,7 @@ LAZY = {
     "store": ("aider_gardener.cli.archive", "store"),
     "archive": ("aider_gardener.cli.upkeep", "archive"),
     "compress-context": ("aider_gardener.cli.upkeep", "compress_context"),
+    "report": ("aider_gardener.cli.upkeep", "report"),
     "observations": ("aider_gardener.cli.upkeep", "observations"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),

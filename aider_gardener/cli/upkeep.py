@@ -1,8 +1,9 @@
-"""`gardener archive|observations`: upkeep of what was said and learnt. Arguments only: others work."""
+"""`gardener archive|observations|…`: upkeep of what was said and learnt. Arguments only: others work."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -203,3 +204,43 @@ def compress_context(
             done_tasks.apply(store, project, found)
         for line in done_tasks.told(found, would=dry_run):
             click.echo(harmless(line))
+
+
+@click.command(short_help="What the chats of a month came to.")
+@click.option("--month", metavar="YYYY-MM", help="Of this month.  [default: the current one]")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page instead, which only you can read and which loads nothing.",
+)
+@directory_option
+@json_option
+def report(month: str | None, page: Path | None, directory: Path | None, as_json: bool) -> None:
+    """What the chats of a month came to: tokens sent and saved, cost, commits, errors, tasks, observations.
+
+    A chat belongs to the month in which something was last said in it.
+    """
+    from aider_gardener.gardener import monthly
+
+    month = month or time.strftime("%Y-%m")
+    if not is_month(month):
+        raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
+    store = open_archive(directory, read_only=True)
+    found = monthly.report(store, project_of(store), month)
+    if page is not None:
+        from aider_gardener.replay.show.html_month import write_month
+
+        write_month(found, page)
+        click.echo(f"Report of {month} written to {page}", err=True)
+    if as_json:
+        click.echo(json.dumps(found.record()))
+    elif page is None:
+        for line in monthly.told(found):
+            click.echo(harmless(line))
+
+
+def is_month(text: str) -> bool:
+    """Whether a text is a month as 2026-11."""
+    return re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", text) is not None

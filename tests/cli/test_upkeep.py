@@ -156,3 +156,16 @@ def test_a_list_of_another_name_is_given(project: Path) -> None:
     assert "plan.md: one" in run("compress-context", "--tasks", "--tasks-file", "plan.md").stdout
     wrong = run("compress-context", "--tasks", "--tasks-file", "none.md")
     assert wrong.exit_code == 2 and wrong.stderr.count("\n") == 1
+
+
+def test_the_report_of_a_month_is_text_json_or_a_page(learnt: Path) -> None:
+    month = time.strftime("%Y-%m")
+    assert run("report").stdout.startswith(f"{month}: 3 chats\n")
+    assert len(json.loads(run("report", "--month", month, "--json").stdout)["chats"]) == 3
+    done = run("report", "--html", "month.html")
+    assert done.exit_code == 0 and done.stdout == "" and "httpx" in (learnt / "month.html").read_text("utf-8")
+    begun = time.strftime("%Y-%m", time.localtime(1_000))
+    assert run("report", "--month", begun).stdout.startswith(f"{begun}: 2 chats")
+    for wrong in ("2026-13", "november"):
+        done = run("report", "--month", wrong)
+        assert done.exit_code == 2 and "write it as 2026-11" in done.stderr
