@@ -35,7 +35,8 @@ LINE_HEAD = "reply: "
 RAN, CUT = "ran ", " …: "
 """What stands in a line form before a command, and between one that is cut and what came out of it."""
 EDITED = re.compile(
-    r"\bedited [\w.-]+(?: \([^()]*\))?(?:, [\w.-]+(?: \([^()]*\))?)*(?:\.(?=\s|$)| …(?=\s|$)|$) ?"
+    r"\bedited [\w.-]+(?: \([^()]*\))?(?:, [\w.-]+(?: \([^()]*\))?)*(?: \+\d+ files?)?"
+    r"(?:\.(?=\s|$)| …(?=\s|$)|$) ?"
 )
 """What a line form says of edits: files without their folders."""
 

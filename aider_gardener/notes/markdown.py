@@ -20,7 +20,7 @@ ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 ADDRESS = re.compile(r"(?i):(?=//)|(?<=\bwww)\.|(?<=\bmailto):|(?<=\bxmpp):")
 """Where some readers make a link of an address that stands plain."""
 TICKS = re.compile(r"`+")
-CODE = re.compile(r"(?<!`)`(?! *`)([^`]+)`(?!`)")
+CODE = re.compile(r"(?<!`)`(?=[^\s`])([^`]+)(?<!\s)`(?!`)")
 """Inline code as people and models write it."""
 QUOTED_CHARS = 300
 

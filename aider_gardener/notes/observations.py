@@ -187,11 +187,14 @@ class Observation:
 
 def observed(sessions: Iterable[Said], least: int = SESSIONS_SEEN) -> list[Observation]:
     """What was seen in at least so many of the sessions, in the order of its first sight."""
-    groups: list[list[Sighting]] = []
+    return gathered((seen for each in sessions for seen in sightings(each)), least)
+
+
+def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
+    """What of some sightings is of at least so many sessions, in the order of its first sight."""
     sentences = Alike()
     faults: dict[tuple[str, str], list[Sighting]] = {}
-    seen = sorted((s for each in sessions for s in sightings(each)), key=lambda s: (s.at, s.session, s.turn))
-    for sighting in seen:
+    for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
         if sighting.kind == KIND_RULE:
             sentences.add(sighting)
         else:

@@ -46,6 +46,7 @@ def test_inline_code_stays_code_and_the_rest_of_its_line_words() -> None:
     text = "`a_b` *and* `<c>` but ``d``"
     assert quoted(text) == r"`a_b` \*and\* `<c>` but \`\`d\`\`"
     assert [t.content for t in tokens(quoted(text)) if t.type == "code_inline"] == ["a_b", "<c>"]
+    assert quoted("x }` in `tidy` and") == r"x }\` in `tidy` and"
     assert quoted("` ` x `` y") == r"\` \` x \`\` y"
 
 

@@ -1,5 +1,5 @@
-"""Sentences as people type them in different sessions: groups of which each says one thing, and others that say
-something near it. Written before the code was tried on them."""
+"""Sentences as people type them in different sessions: groups of which each says one thing, and others that
+say something near it. The first set is the one that the comparison was made on."""
 
 from __future__ import annotations
 
