@@ -13,8 +13,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 
 from pages import command, put_section, section_faults, table
@@ -68,12 +68,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def faults() -> Iterator[str]:
     """The parts that are not what the commands make, a line each."""
     for name in parts_made():
-        yield from section_faults(PAGE, name, lambda name=name: parts_made()[name], "upkeep_page.py")
+        yield from section_faults(PAGE, name, partial(parts_made().__getitem__, name), "upkeep_page.py")
 
 
 def write() -> str:
-    for name, text in parts_made().items():
-        put_section(PAGE, name, lambda text=text: text)
+    for name in parts_made():
+        put_section(PAGE, name, partial(parts_made().__getitem__, name))
     return f"{PAGE.name}: the files are those that the commands make"
 
 
@@ -88,7 +88,7 @@ def parts_made() -> Mapping[str, str]:
         info = said_in(store, project)[0]
         short = short_ids([each.id for each in said_in(store, project)])
         (root / "TODO.md").write_text(TODO, encoding="utf-8")
-        clock = lambda: START + DAY  # noqa: E731  # reason: the day after the recording, whenever this runs
+        clock = standing(START + DAY)
         moves = done_tasks.moves(store, project, clock=clock)
         done_tasks.apply(store, project, moves, clock=clock)
         made = {
@@ -103,6 +103,11 @@ def parts_made() -> Mapping[str, str]:
     fenced = {name: f"~~~~text\n{text}~~~~\n" for name, text in made.items()}
     rows = [[*row] for row in measured()]
     return {**fenced, "precision": "\n".join(table(list(HEAD), rows)) + "\n"}
+
+
+def standing(at: float) -> Callable[[], float]:
+    """A clock that stands still."""
+    return lambda: at
 
 
 def replayed(folder: Path, root: Path) -> Store:
@@ -138,7 +143,7 @@ def observations() -> str:
     names = sorted(path.parent.name for path in RECORDED.glob("*/session.jsonl"))
     for number, name in enumerate(names):
         at = START + number * DAY
-        archive = Archive(store, session=name, project="p", count=approximate, clock=lambda at=at: at)
+        archive = Archive(store, session=name, project="p", count=approximate, clock=standing(at))
         gardener, said = Gardener(Settings(), archive), []
         session = load_session(RECORDED / name)
         for turn in range(1, session.turn_count + 1):
@@ -146,7 +151,7 @@ def observations() -> str:
             said += [message for event in session.turn(turn) for message in told(event)]
             gardener.sync([], said)
             gardener.leave_turn()
-    found = learnt.learnt(store, "p", clock=lambda: START + len(names) * DAY)
+    found = learnt.learnt(store, "p", clock=standing(START + len(names) * DAY))
     return "\n".join(learnt.told(found, when, str)) + "\n"
 
 
