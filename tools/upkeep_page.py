@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
-from pages import command, put_section, section_faults, table
+from pages import command, put_section, results, section_faults, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from aider_gardener.archive.archive import Archive
@@ -36,6 +37,8 @@ from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import SessionEvent
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
+from bench.confidence import FORMAT, RESULTS
+from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.observations import HEAD
 from bench.observations import table as measured
 from bench.retrieval import messages_of
@@ -79,7 +82,7 @@ def write() -> str:
 
 @lru_cache(maxsize=1)
 def parts_made() -> Mapping[str, str]:
-    """By its name each part of the page, in fences."""
+    """By its name each part of the page: files in fences, and tables of what was measured."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "slate"
         root.mkdir()
@@ -102,7 +105,19 @@ def parts_made() -> Mapping[str, str]:
         store.close()
     fenced = {name: f"~~~~text\n{text}~~~~\n" for name, text in made.items()}
     rows = [[*row] for row in measured()]
-    return {**fenced, "precision": "\n".join(table(list(HEAD), rows)) + "\n"}
+    worth = results(RESULTS, "confidence", FORMAT)
+    tables = {"precision": table(HEAD, rows), "confidence": confidence(worth)}
+    return fenced | {name: "\n".join(lines) + "\n" for name, lines in tables.items()}
+
+
+def confidence(value: Mapping[str, Any]) -> Iterator[str]:
+    """A row a way to order passages: probes present and supported, by half of the sessions."""
+    probes = sum(value["probes"].values())
+    rows = [
+        [way, *(f"{present} / {supported}" for present, supported in halves.values())]
+        for way, halves in value["sums"].items()
+    ]
+    return table([f"present / supported of {probes} probes", CHOSEN_ON, HELD_OUT], rows)
 
 
 def standing(at: float) -> Callable[[], float]:
