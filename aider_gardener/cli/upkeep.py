@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,8 +96,7 @@ def observations(ctx: click.Context, everything: bool, directory: Path | None, a
     if as_json:
         click.echo(json.dumps(learnt.records(found)))
         return
-    shown = replace(found, waiting=found.waiting + found.faded, faded=()) if everything else found
-    for line in learnt.told(shown, minute, short_of(store)):
+    for line in learnt.told(found, minute, short_of(store), faded=everything):
         click.echo(harmless(line))
 
 

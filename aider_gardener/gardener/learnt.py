@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,18 +200,31 @@ def proposal_record(found: Observation) -> dict[str, Any]:
     }
 
 
-def told(found: Learnt, when: Callable[[float], str], short: Callable[[str], str]) -> Iterable[str]:
-    """The list as lines for people: each proposal with its evidence, then what was taken."""
+def told(
+    found: Learnt, when: Callable[[float], str], short: Callable[[str], str], *, faded: bool = False
+) -> Iterator[str]:
+    """The list as lines for people: each proposal with its evidence, what was taken, and if wanted what
+    has `faded`, which is named by its id alone."""
     if not (found.waiting or found.taken):
         yield "Nothing was seen in three sessions yet that would make a rule."
     for number, each in enumerate(found.waiting, 1):
         yield f"{number}. {each.proposal} [{each.id}]"
-        for seen in each.evidence:
-            where = f"session {short(seen.session)}, turn {seen.turn} ({seen.entry_id})"
-            yield f"   {when(seen.at)}, {where}: {seen.text}"
+        yield from evidence_lines(each, when, short)
     if found.taken:
         yield "Rules of every chat of this project:"
     for number, verdict in enumerate(found.taken, len(found.waiting) + 1):
         yield f"{number}. {verdict.text} [{verdict.id}]"
     if found.faded:
-        yield f"{len(found.faded)} more not seen for 28 days: --all lists them."
+        yield f"{len(found.faded)} more not seen for 28 days{':' if faded else ': --all lists them.'}"
+    for each in found.faded if faded else ():
+        yield f"{each.proposal} [{each.id}]"
+        yield from evidence_lines(each, when, short)
+
+
+def evidence_lines(
+    found: Observation, when: Callable[[float], str], short: Callable[[str], str]
+) -> Iterator[str]:
+    """A line for each session in which it was seen."""
+    for seen in found.evidence:
+        where = f"session {short(seen.session)}, turn {seen.turn} ({seen.entry_id})"
+        yield f"   {when(seen.at)}, {where}: {seen.text}"

@@ -106,6 +106,27 @@ def test_observations_are_listed_with_their_evidence(learnt: Path) -> None:
     assert not (learnt / "CONVENTIONS.md").exists()
 
 
+def test_what_has_faded_is_listed_and_taken_by_its_id_only(project: Path) -> None:
+    store = open_store(project / DIRECTORY_NAME)
+    for number in range(3):
+        at = 1e9 + number
+        chat(
+            store,
+            "use httpx, not requests",
+            "Yes.",
+            session=f"c{number}",
+            at=at,
+            project=str(project.resolve()),
+        )
+    store.close()
+    assert "1 more not seen for 28 days: --all" in run("observations").stdout
+    lines = run("observations", "--all").stdout.splitlines()
+    assert lines[2].startswith("use httpx, not requests [o") and len(lines) == 6
+    assert run("observations", "take", "1").exit_code == 2
+    assert run("observations", "take", lines[2].rpartition("[")[2].strip("]")).exit_code == 0
+    assert "Rules of every chat" in run("observations").stdout
+
+
 def test_a_taken_one_is_a_rule_and_stands_in_the_users_file_only_if_asked(learnt: Path) -> None:
     done = run("observations", "take", "1")
     assert done.exit_code == 0 and done.stdout.startswith("Rule of every chat from now on: ")

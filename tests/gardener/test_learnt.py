@@ -170,6 +170,12 @@ def test_the_list_has_what_was_seen_where_and_when() -> None:
         "Nothing was seen in three sessions yet that would make a rule.",
         "1 more not seen for 28 days: --all lists them.",
     ]
+    lines = list(told(now(store, 40), str, str, faded=True))
+    assert lines[1] == "1 more not seen for 28 days:" and len(lines) == 6
+    found = now(store, 40)
+    assert (
+        lines[2].endswith(f"[{found.faded[0].id}]") and numbered(found, found.faded[0].id) == found.faded[0]
+    )
 
 
 @pytest.mark.parametrize(
