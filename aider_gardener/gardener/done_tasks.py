@@ -18,6 +18,7 @@ from aider_gardener.archive.store.writing import read_bytes, remove_if_unchanged
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener.learnt import PROJECT, is_of
 from aider_gardener.messages import Entry
+from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.tasks import Done, Task, archived, as_task, boxes_in, checked_off, done_in
 
 ARCHIVE_NAME = "TASK_ARCHIVE.md"
@@ -159,6 +160,6 @@ def told(found: Moves, would: bool) -> Iterator[str]:
         return
     verb = "would move" if would else "moved"
     for each in found.done:
-        yield f"{each.origin}: {each.task.text}"
+        yield f"{each.origin}: {flat(each.task.text)}"
     count = f"{len(found.done)} task{'' if len(found.done) == 1 else 's'}"
     yield f"{count} {verb} to {found.archive}"

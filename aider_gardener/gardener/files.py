@@ -7,10 +7,11 @@ from pathlib import Path
 
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store.location import INDEX_NAME
 from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged, write_private
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener.learnt import with_rule
-from aider_gardener.gardener.pages import INDEX_NAME, is_ours, project_index
+from aider_gardener.gardener.pages import is_ours, project_index
 from aider_gardener.plan.said import counted
 
 

@@ -16,7 +16,6 @@ from aider_gardener.messages import SourceKind
 from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.plan.said import counted
 
-INDEX_NAME = "CONTEXT_ARCHIVE.md"
 MADE = "<!-- made by gardener archive, which writes it anew: what is changed here is lost -->"
 """The first line of every page, by which it is known as ours."""
 INDEX_SESSIONS, INDEX_BYTES = 200, 64 * 1024

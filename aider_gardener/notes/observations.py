@@ -17,6 +17,7 @@ from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import UNSPACED, index_words, stem
 from aider_gardener.errors import spared
 from aider_gardener.messages import Entry, SourceKind
+from aider_gardener.notes.markdown import code, flat
 from aider_gardener.notes.names import mine
 from aider_gardener.notes.rules import (
     NEGATIVE,
@@ -208,7 +209,7 @@ def observation(group: Sequence[Sighting]) -> Observation:
     """A group of sightings, with the rule that it is proposed as."""
     kind = group[0].kind
     latest = list({s.session: s for s in group}.values())
-    proposal = typical(group) if kind == KIND_RULE else fault_rule(kind, group[-1], len(latest))
+    proposal = flat(typical(group)) if kind == KIND_RULE else fault_rule(kind, group[-1], len(latest))
     return Observation(kind, proposal, tuple(sorted(latest, key=lambda s: (s.at, s.session))))
 
 
@@ -216,12 +217,12 @@ def fault_rule(kind: str, last: Sighting, sessions: int) -> str:
     """The rule that a recurring fault is proposed as."""
     often = f"in {sessions} sessions"
     if kind == KIND_TEST:
-        return f"`{last.key}` failed {often}: run it before an edit is called done."
+        return f"{code(last.key)} failed {often}: run it before an edit is called done."
     if kind == KIND_LINT:
-        return f"Write code without {last.key}, which was reported {often}."
+        return f"Write code without {code(last.key)}, which was reported {often}."
     if kind == KIND_EDIT:
-        return f"Copy SEARCH lines for `{last.key}` from it as it stands: they did not match {often}."
-    return f"`{last.text}` came up {often}: see to it that it does not come back."
+        return f"Copy SEARCH lines for {code(last.key)} from it as it stands: they did not match {often}."
+    return f"{code(last.text)} came up {often}: see to it that it does not come back."
 
 
 def typical(group: Sequence[Sighting]) -> str:
@@ -353,7 +354,7 @@ def sightings(said: Said) -> Iterator[Sighting]:
                 if key in failing:
                     continue
                 failing.add(key)
-            yield Sighting(kind, text, key, said.session, entry.turn, entry.created_at, entry.id)
+            yield Sighting(kind, flat(text), key, said.session, entry.turn, entry.created_at, entry.id)
 
 
 def sentences_in(entry: Entry) -> Iterator[tuple[str, str, str]]:
@@ -399,6 +400,6 @@ def faults_in(entry: Entry) -> Iterator[tuple[str, str, str]]:
             yield KIND_TEST, name, name
         elif ": " in text:
             yield KIND_ERROR, text, FIGURES.sub("#", text)
-    codes = (match[match.lastgroup or 0] for match in LINTED.finditer(entry.content[:READ_CHARS]))
-    for code in dict.fromkeys(codes):
-        yield KIND_LINT, code, code
+    found = (match[match.lastgroup or 0] for match in LINTED.finditer(entry.content[:READ_CHARS]))
+    for name in dict.fromkeys(found):
+        yield KIND_LINT, name, name

@@ -117,6 +117,14 @@ def test_what_is_said_of_one_is_not_said_of_another() -> None:
     assert now(store, 7).waiting == ()
 
 
+def test_nothing_that_a_terminal_obeys_is_listed_or_becomes_a_rule() -> None:
+    store = open_store(None)
+    told_thrice(store, *(["never log the secrets\x1b[31m of\x07 users\u202e"] * 3))
+    found = now(store, 4)
+    text = "\n".join(told(found, str, str)) + found.waiting[0].proposal
+    assert "never log the secrets of users" in text and not set(text) & set("\x1b\x07\u202e")
+
+
 def test_a_taken_rule_can_be_dropped() -> None:
     store = open_store(None)
     told_thrice(store)
