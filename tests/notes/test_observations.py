@@ -16,6 +16,7 @@ from aider_gardener.notes.observations import (
     Said,
     Sighting,
     corrections_in,
+    gathered,
     meaning,
     observed,
     says_same,
@@ -125,3 +126,13 @@ def test_its_id_is_that_of_what_was_said_first() -> None:
     more = Sighting(KIND_RULE, "use a b", "", "s2", 1, 2.0, "g2")
     assert Observation(KIND_RULE, "x", (first,)).id == Observation(KIND_RULE, "y", (first, more)).id
     assert Observation(KIND_RULE, "x", (more,)).id != Observation(KIND_RULE, "x", (first,)).id
+
+
+def test_a_group_does_not_drift_from_what_most_of_it_says() -> None:
+    names = "kafka redis celery rabbit mongo oracle".split()
+    spans = ((0, 3), (0, 4), (1, 5), (2, 6))
+    seen = [
+        Sighting(KIND_RULE, f"never use {' '.join(names[low:high])}", "", f"s{at}", 1, float(at), f"g{at}")
+        for at, (low, high) in enumerate(spans)
+    ]
+    assert [[s.session for s in each.evidence] for each in gathered(seen, 1)] == [["s0", "s1", "s2"], ["s3"]]
