@@ -250,6 +250,11 @@ class Settings:
     report: bool = option(
         False, "At the end, one line: tokens sent and not sent, money saved, compactions, time taken."
     )
+    archive_index: bool = option(
+        False,
+        "At the end of a chat, write the index of the project's sessions anew: CONTEXT_ARCHIVE.md beside the"
+        " archive, as gardener archive --all does.",
+    )
     refine: bool = option(
         False,
         "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.cli.root import archive_directory, directory_option, json_option, open_archive, put
+from aider_gardener.cli.root import (
+    archive_directory,
+    directory_option,
+    json_option,
+    open_archive,
+    project_of,
+    put,
+)
 
 if TYPE_CHECKING:
     from aider_gardener.archive.retention import Policy
@@ -129,6 +136,7 @@ def store_gc(
     that is open or was in use within 24 hours.
     """
     from aider_gardener.archive.retention import MEGABYTE, Policy, proposal, prune
+    from aider_gardener.gardener.files import renew_index
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
@@ -139,6 +147,8 @@ def store_gc(
     deletes = bool(due) and not dry_run and (yes or settings.retention == "prune")
     before = archive.size_bytes()
     after = prune(archive, policy).bytes_after if deletes else before
+    if deletes:
+        renew_index(archive, project_of(archive))
     value: dict[str, Any] = {
         "deleted": deletes,
         "bytes_before": before,

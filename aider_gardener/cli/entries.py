@@ -14,6 +14,7 @@ from aider_gardener.cli.root import (
     directory_option,
     json_option,
     open_archive,
+    project_of,
     put,
     session_named,
 )
@@ -150,7 +151,10 @@ def forget_session(store: Store, given: str, *, yes: bool, as_json: bool) -> Non
 
 
 def tell_forgotten(value: dict[str, Any], store: Store, as_json: bool) -> None:
-    """Say what was deleted, and what of it the archive could not reach."""
+    """Say what was deleted, and what of it the archive could not reach; the index of sessions loses it."""
+    from aider_gardener.gardener.files import renew_index
+
+    renew_index(store, project_of(store))
     if as_json:
         click.echo(json.dumps(value))
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.notes.chatmap import RULES_HEAD, past
@@ -18,8 +19,11 @@ def rules(state: ChatState) -> list[Constraint]:
 
 
 def since_clear(state: ChatState) -> list[Amendment]:
-    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone."""
-    return [change for change in state.amendments if change.floor == state.chat.floor]
+    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone. The
+    rules that the user took for every chat of the project come first."""
+    floor = state.chat.floor
+    taken = [Amendment("", text, 1, floor - 1, floor) for text in state.taken]
+    return [*taken, *(change for change in state.amendments if change.floor == floor)]
 
 
 def add(state: ChatState, text: str) -> Constraint:
@@ -73,11 +77,14 @@ def change(state: ChatState, old: str, text: str) -> None:
 
 def put_back(state: ChatState) -> None:
     """Take over what was changed by hand when the session was held before."""
+    state.amendments += kept(state.archive.store, state.archive.session)
+
+
+def kept(store: Store, session: str) -> list[Amendment]:
+    """What was changed by hand in a session, oldest first."""
     names = Amendment.__dataclass_fields__
-    for event in state.archive.store.events(state.archive.session, EVENT):
-        kept = {name: value for name, value in event.data.items() if name in names}
-        if len(kept) == len(names):
-            state.amendments.append(Amendment(**kept))  # type: ignore[arg-type]  # reason: read from JSON
+    rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, EVENT))
+    return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 
 
 def has_room(state: ChatState, rule: Constraint) -> bool:

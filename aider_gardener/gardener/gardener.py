@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import Why, names_stored
 from aider_gardener.archive.store.base import SessionInfo
+from aider_gardener.errors import StoreError
 from aider_gardener.gardener import amendments, asks, care, compactions, stored_chat
 from aider_gardener.gardener.care import GivenBack, Restored
+from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.report import pressure_report, status_record
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry, Message, Plan, Source, SourceKind, TokenCounter
@@ -45,6 +47,8 @@ class Gardener:
     def __init__(self, settings: Settings, archive: Archive) -> None:
         self.state = ChatState.new(settings, archive)
         self.state.chat.hint = asks.HINT if settings.ask_for_originals else ""
+        with suppress(StoreError):
+            self.state.taken = taken_rules(archive.store, archive.project)
 
     # What enters
 

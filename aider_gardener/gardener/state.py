@@ -206,7 +206,8 @@ class ChatState:
     that a prompt is made only to be measured. `turns_open` counts turns that are going on, one inside the
     other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
     and that have not entered yet, `listed` the ids of the last list that the user was shown. `amendments` are
-    what the user changed in the list of rules by hand."""
+    what the user changed in the list of rules by hand, `taken` the rules that were taken over for every chat
+    of the project."""
 
     settings: Settings
     archive: Archive
@@ -232,6 +233,7 @@ class ChatState:
     made: set[str] = field(default_factory=set)
     listed: tuple[str, ...] = ()
     amendments: list[Amendment] = field(default_factory=list)
+    taken: tuple[str, ...] = ()
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:

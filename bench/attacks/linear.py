@@ -104,6 +104,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
 ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
+    "archive.store.writing.write_private": "writes a file",
     "compress.tools.frame.read_with": "called with each reader, by its kind",
     "archive.store.search.encode": "no reading: bytes of a text",
 }

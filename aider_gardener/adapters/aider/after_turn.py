@@ -40,8 +40,21 @@ def report_at_exit(gardener: Gardener, io: HostIO) -> None:
         io.tool_output(growth.report_line(sums))
 
 
+def index_at_exit(gardener: Gardener, io: HostIO) -> None:
+    """Write the index of the project's sessions anew, if anything was said in this chat."""
+    from aider_gardener.gardener import files
+
+    archive = gardener.state.archive
+    if not gardener.state.chat.entries:
+        return
+    try:
+        files.renew_now(archive.store, archive.project, would=False)
+    except GardenerError as error:
+        io.tool_warning(f"aider-gardener: no index of sessions was written: {error}")
+
+
 def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCoder | None]) -> Upkeep:
-    """Start the loop of a chat; its report, if wanted, is due when the process ends."""
+    """Start the loop of a chat; its report and the index, if wanted, are due when the process ends."""
     from aider_gardener.gardener.upkeep import upkeep_for
 
     upkeep = upkeep_for(
@@ -51,6 +64,8 @@ def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCod
     atexit.register(upkeep.stop)
     if gardener.state.settings.report:
         atexit.register(report_at_exit, gardener, io)
+    if gardener.state.settings.archive_index:
+        atexit.register(index_at_exit, gardener, io)
     return upkeep
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import link, upkeep_commands
 from aider_gardener.adapters.aider.announce import shown
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
 from aider_gardener.adapters.aider.rules import constraints
@@ -97,7 +97,7 @@ def cmd_compact(self: HostCommands, args: str) -> None:
 
 
 def cmd_gardener(self: HostCommands, args: str) -> None:
-    "Look after the chat's memory: status, on, off, plan, compact, undo, undo all, constraints, decisions"
+    "Memory: status, on, off, plan, compact, undo [all], constraints, decisions, archive, observations, tasks"
     action, _space, words = " ".join((args or "").split()).partition(" ")
     step = STEPS.get(action or "status")
     if step is None or (words and action not in WITH_WORDS):
@@ -221,12 +221,16 @@ STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
     "undo": undo,
     "constraints": constraints,
     "decisions": show_decisions,
+    "archive": upkeep_commands.archive,
+    "observations": upkeep_commands.observations,
+    "tasks": upkeep_commands.tasks,
 }
 """What each word behind /gardener does, given what stands behind it."""
-WITH_WORDS = frozenset({"status", "plan", "compact", "undo", "constraints"})
+WITH_WORDS = frozenset({"status", "plan", "compact", "undo", "constraints", "observations", "tasks"})
 USAGE = (
     "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]"
-    "|constraints [add TEXT|edit N TEXT|drop N]|decisions"
+    "|constraints [add TEXT|edit N TEXT|drop N]|decisions|archive|observations [take N|refuse N]"
+    "|tasks [--dry-run]"
 )
 
 

@@ -196,6 +196,7 @@ def forget_entry(commands: HostCommands, gardener: Gardener, given: str, sure: b
     question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
     if sure or commands.io.confirm_ask(question, default="n"):
         count = gardener.forget(entry.id)
+        renew_index(commands, gardener)
         notes = f" and {counted(count - 1, 'note')} that quoted it" if count > 1 else ""
         commands.io.tool_output(f"Forgot {entry.id}{notes}. {HISTORY_COPY}")
 
@@ -205,11 +206,23 @@ def forget_session(commands: HostCommands, gardener: Gardener, _given: str, sure
     question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
     if sure or commands.io.confirm_ask(question, default="n"):
         forgotten = gardener.forget_session()
+        renew_index(commands, gardener)
         kept = count - forgotten
         elsewhere = f" {kept} that older sessions hold too stay theirs." if kept > 0 else ""
         commands.io.tool_output(
             f"Forgot this chat: {counted(forgotten, 'message')}.{elsewhere} The chat is empty. {HISTORY_COPY}"
         )
+
+
+def renew_index(commands: HostCommands, gardener: Gardener) -> None:
+    """Take what was forgotten out of the index of sessions too, where there is one."""
+    from aider_gardener.gardener import files
+
+    archive = gardener.state.archive
+    try:
+        files.renew_index(archive.store, archive.project)
+    except GardenerError as error:
+        commands.io.tool_warning(f"The index of sessions still holds it: {error}")
 
 
 def cmd_pin(self: HostCommands, args: str) -> None:

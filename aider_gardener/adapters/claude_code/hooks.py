@@ -15,8 +15,8 @@ from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
 TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 45.0
-"""So long a hook takes in what is new of the transcript: within a turn, where the next call goes on; behind an
-answer; and before a compaction, which the host lets take a minute."""
+"""So long a hook takes in what is new of the transcript: within a turn, where the next call goes on;
+behind an answer; and before a compaction, which the host lets take a minute."""
 LARGE_TOKENS, LARGE_FILE_TOKENS = 4_000, 10_000
 """A result of a tool, and a file that was read, are shortened above so many tokens (the setting
 throttle_tokens, where it is given, counts for both)."""

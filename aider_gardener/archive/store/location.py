@@ -18,6 +18,8 @@ FILE_NAME = "gardener.db"
 IGNORE_NAME, IGNORE_ALL = ".gitignore", b"*\n"
 COPY_NAME = f"{FILE_NAME}.copy"
 MARKER_NAME = "encryption.json"
+INDEX_NAME = "CONTEXT_ARCHIVE.md"
+"""The index of its sessions, for people."""
 JOURNAL_NAME = f"{FILE_NAME}-journal"
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Ends a journal that names another."""
@@ -239,7 +241,7 @@ def _holds_only_ours(directory: Path) -> bool:
         is_ignored = files.read(directory / IGNORE_NAME) == IGNORE_ALL
     except OSError:
         return False
-    return is_ignored and all(name.startswith((FILE_NAME, MARKER_NAME)) for name in others)
+    return is_ignored and all(name.startswith((FILE_NAME, MARKER_NAME, INDEX_NAME)) for name in others)
 
 
 def _names_another_journal(path: Path) -> bool:

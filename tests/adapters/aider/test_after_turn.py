@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
@@ -124,3 +125,25 @@ def test_gardener_status_knows_the_last_chat_and_the_month(
     assert "No chat of this project ended in 1999-01." in none.stdout
     wrong = CliRunner().invoke(main, ["status", "--month", "soon"])
     assert wrong.exit_code == 2
+
+
+def test_the_index_is_written_at_the_end_if_it_is_wanted(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due: list[Any] = []
+    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: due.append((call, args)))
+    gardened()
+    drive().ask("/ask hello")
+    assert after_turn.index_at_exit not in [call for call, _ in due]
+    uninstall()
+    gardened(archive_index=True)
+    driver = drive()
+    driver.ask("/ask where is the pool?")
+    (args,) = [args for call, args in due if call is after_turn.index_at_exit]
+    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
+    assert not index.exists()
+    after_turn.index_at_exit(*args)
+    assert "where is the pool?" in index.read_text("utf-8")
+    index.write_text("mine")
+    after_turn.index_at_exit(*args)
+    assert index.read_text() == "mine" and "name another file" in driver.said[-1]

@@ -185,3 +185,13 @@ def test_a_file_with_a_second_name_is_left_alone(tmp_path: Path, name: str) -> N
     assert not store.persistent and "hard link" in store.notice and "\n" not in store.notice
     store.close()
     assert victim.read_text() == "precious" and victim.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_index_of_sessions_beside_the_archive_is_ours(tmp_path: Path) -> None:
+    place = tmp_path / "kept"
+    open_store(place).close()
+    (place / "CONTEXT_ARCHIVE.md").write_text("x")
+    (place / "gardener.db").unlink()
+    assert chosen_directory(place) == place
+    (place / "notes.md").write_text("x")
+    assert chosen_directory(place) == place / ".aider.gardener"
