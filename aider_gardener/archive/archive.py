@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
@@ -45,6 +45,20 @@ LINE_FALLBACK_CHARS = 160
 NOTHING: Mapping[Fidelity, Rendition] = {}
 SWAPS_LOGGED = 400
 """At most so many swaps of one plan are recorded one by one."""
+
+
+def compress_message(content: str, source: Source, **more: Any) -> Compressed:
+    """That of the compressors, which are imported with the first call: who only reads needs none."""
+    from aider_gardener.compress import compress_message as compressed
+
+    return compressed(content, source, **more)
+
+
+def line_form(content: str, source: Source, **more: Any) -> str:
+    """That of the compressors, imported as late."""
+    from aider_gardener.compress import line_form as line
+
+    return line(content, source, **more)
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -249,8 +263,6 @@ class Archive:
         They are made from the text without its secrets, as those that are stored must be: what the chat
         shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
         """
-        from aider_gardener.compress import compress_message, line_form  # as late: who only reads needs none
-
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)

@@ -54,10 +54,14 @@ def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[
         yield "  ".join([*cells, cut(text, room)]).rstrip()
 
 
+KEPT = "kept for later chats"
+"""How what an agent kept by itself stands in the list of chats."""
+
+
 def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
     words = harmless(" ".join(chat.first_prompt.split()))
-    return words if chat.host == AIDER else f"({chat.host}) {words}"
+    return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
 
 
 def when(at: float, now: float) -> str:

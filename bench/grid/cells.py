@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import hashlib
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,7 +47,11 @@ IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
 
 WITHOUT_EFFECT = (
     "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
-    "adapters/aider/rules", "cli/", "gardener/told", "patches/", "plan/said", "recall/hits", "replay/server",
+    "adapters/aider/rules", "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
+    "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
+    "gardener/memory",
+    "gardener/monthly", "gardener/pages", "gardener/told", "notes/markdown", "notes/state_block",
+    "notes/tasks", "patches/", "plan/said", "recall/hits", "replay/server",
     "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
@@ -92,6 +97,10 @@ class Cell:
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
+PARSING = threading.Lock()
+"""CPython 3.11 counts the depth of what it parses for all threads together, and may take two for a fault."""
+
+
 @lru_cache(maxsize=2)
 def code_hash(*, gardened: bool) -> str:
     """A hash over the code that a replay runs, comments and docstrings aside; without the gardener only over
@@ -107,7 +116,8 @@ def code_hash(*, gardened: bool) -> str:
 
 def code_of(path: Path) -> str:
     """What a module does, whatever its layout, comments and docstrings."""
-    tree = ast.parse(path.read_bytes())
+    with PARSING:
+        tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         body = vars(node).get("body")
         if isinstance(body, list):
