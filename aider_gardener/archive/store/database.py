@@ -98,6 +98,10 @@ class ForeignFile(StoreError):
     """The file is somebody else's, or of a newer version: it must not be touched."""
 
 
+class Newer(ForeignFile):
+    """The file is of a newer version."""
+
+
 class Stranger(StoreError):
     """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
 
@@ -147,7 +151,7 @@ class Database:
         Raises Stranger for an archive that this user did not make.
         """
         is_from_before = False
-        own = self._own_key() if self.path is not None else None
+        own = self.own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
             if not self.read_only:
@@ -200,12 +204,13 @@ class Database:
                 ownership.sign(db, own)
                 sums.keep(db, "state", ownership.SESSION, ownership.NAME)
 
-    def _own_key(self) -> bytes | None:
+    def own_key(self) -> bytes | None:
+        """This user's key, None where there is none and none can be made."""
         return ownership.user_key(self.user, made=not self.read_only)
 
     def is_own(self, path: Path) -> bool:
         """Whether this user made the file there, as far as that can be told of one that cannot be read."""
-        own = self._own_key()
+        own = self.own_key()
         if own is None or self.key or ownership.is_from_before(path, self.user):
             return True
         if self._trusted is not None and self._trusted == location.identity(path):
@@ -439,7 +444,7 @@ def _check_owner(db: apsw.Connection, path: Path | None) -> None:
         raise apsw.CorruptError("a header that does not fit the tables")
     if application == schema.APPLICATION_ID:
         if version > schema.VERSION:
-            raise ForeignFile(TOO_NEW.format(path=path))
+            raise Newer(TOO_NEW.format(path=path))
     elif application or version or not schema.is_empty(db):
         raise ForeignFile(NOT_OURS.format(path=path))
 
