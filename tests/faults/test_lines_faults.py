@@ -83,9 +83,18 @@ store.close()
 )
 
 
-def started(code: str, *words: object) -> subprocess.Popen[str]:
+def started(code: str, *words: object, out: Path | None = None) -> subprocess.Popen[str]:
+    """A process that runs this; what it prints goes to a file, if one is named."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if out is None:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with out.open("wb") as printed:
+        return subprocess.Popen(command, stdout=printed, stderr=subprocess.PIPE, text=True)
+
+
+def acknowledged_in(printed: Path) -> list[list[str]]:
+    """The whole lines that a writer has printed so far, each a number and an id."""
+    return [line.split() for line in printed.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def message(name: str, seq: int) -> str:
@@ -107,32 +116,28 @@ def check(store: Store, name: str, acknowledged: list[list[str]]) -> None:
 
 def test_every_message_survives_kill_9_of_the_writer_and_of_who_takes_it_in(tmp_path: Path) -> None:
     chaos = random.Random(int(os.environ.get("GARDENER_TEST_SEED", "20")))
-    runs = {}
+    archive, runs = tmp_path / "archive", {}
     for run in range(KILLS):
-        name, acknowledged = f"run{run}", []
-        child = started(WRITER, tmp_path, name, 10_000)
-        assert child.stdout is not None
+        name, printed = f"run{run}", tmp_path / f"run{run}.txt"
+        child = started(WRITER, archive, name, 10_000, out=printed)
         stop_after = chaos.randrange(1, 60)
-        for line in child.stdout:
-            acknowledged.append(line.split())
-            if len(acknowledged) >= stop_after:
-                break
+        while len(acknowledged_in(printed)) < stop_after and child.poll() is None:
+            time.sleep(0.002)
         time.sleep(chaos.random() * 0.01)
         child.kill()
-        rest, error = child.communicate(timeout=30)
-        assert acknowledged, error
-        whole = [line.split() for line in rest.splitlines(keepends=True) if line.endswith("\n")]
-        runs[name] = acknowledged + whole
-        taker = started(TAKER, tmp_path)
+        _, error = child.communicate(timeout=30)
+        runs[name] = acknowledged_in(printed)
+        assert runs[name], error
+        taker = started(TAKER, archive)
         assert taker.stdout is not None and taker.stdout.readline()
         time.sleep(chaos.random() * 0.15)
         taker.kill()
         taker.communicate(timeout=30)
-    store = open_store(tmp_path)
+    store = open_store(archive)
     for name, acknowledged in runs.items():
         check(store, name, acknowledged)
     assert store.stats().sessions == KILLS
-    assert store.verify() == [] and lines.names(tmp_path) == []
+    assert store.verify() == [] and lines.names(archive) == []
     store.close()
 
 

@@ -132,7 +132,7 @@ class SqliteBase:
                 also(db)
 
         def step(db: apsw.Connection) -> list[Draft | Later]:
-            written = self._waiting.write(db, self._clock())
+            written = self._waiting.write(db, self._clock)
             do(db)
             self._keep(record)
             return written
@@ -416,7 +416,7 @@ class SqliteStore(SqliteBase):
         draft = replace(draft, renditions=self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
-            written = self._waiting.write(db, self._clock())
+            written = self._waiting.write(db, self._clock)
             search.work_off(db, BACKLOG_PER_ADD)
             stored = entries.add(db, draft)
             self._keep(records.said(draft, stored.id, stored.seq))
@@ -608,7 +608,6 @@ class SqliteStore(SqliteBase):
         def step(db: apsw.Connection) -> list[str]:
             return [*check.index(db), *check.loose_ends(db)]
 
-        self.take_in_lines()
         before = self.notice
         found = [*self._structure(), *(self._lines.read().problems if self._lines.is_tier else [])]
         if self._db.read_only:
@@ -701,7 +700,7 @@ class SqliteStore(SqliteBase):
 
     def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
         """The last write: what waits, and that this process holds no session open any more."""
-        written = self._waiting.write(db, self._clock())
+        written = self._waiting.write(db, self._clock)
         sessions.let_go(db)
         return written
 

@@ -56,7 +56,7 @@ class Waiting:
     def drafts(self) -> list[Draft]:
         return [each for each in self.items if isinstance(each, Draft)]
 
-    def write(self, db: apsw.Connection, now: float) -> list[Draft | Later]:
+    def write(self, db: apsw.Connection, clock: Callable[[], float]) -> list[Draft | Later]:
         """Write all of it; the caller passes the list to `settle` once its transaction is on disk.
 
         What another process has taken in from its line meanwhile is there already.
@@ -73,7 +73,7 @@ class Waiting:
                 _write_later(db, each)
         for file in taken:
             last = max(each.place[1] for each in written if each.place[0] == file)
-            records.mark_taken(db, file, max(last, taken[file]), now)
+            records.mark_taken(db, file, max(last, taken[file]), clock())
         return written
 
     def settle(self, written: list[Draft | Later]) -> None:
