@@ -102,6 +102,10 @@ class Newer(ForeignFile):
     """The file is of a newer version."""
 
 
+class Older(ForeignFile):
+    """The file is of an older version, and open to be read only."""
+
+
 class Stranger(StoreError):
     """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
 
@@ -169,7 +173,7 @@ class Database:
                 unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
             if self.read_only:
                 if schema.version_of(db) < schema.VERSION:
-                    raise ForeignFile(TOO_OLD.format(path=self.path))
+                    raise Older(TOO_OLD.format(path=self.path))
             else:
                 self._prepare(db, own, unsigned=unsigned)
             _probe(db)
@@ -463,6 +467,26 @@ def _configure(db: apsw.Connection, path: Path | None) -> None:
         db.pragma("journal_mode", "truncate")
     db.pragma("synchronous", "full")
     db.pragma("journal_size_limit", 8 * 1024 * 1024)
+
+
+def try_out(path: Path) -> None:
+    """See whether SQLite can lock and write a file as it would the archive's, at a place that is free.
+
+    Nothing of it stays. Raises apsw.Error or OSError.
+    """
+    try:
+        location.prepare_file(path)
+        db = _open(path)
+        try:
+            _configure(db, path)
+            with db:
+                db.execute("CREATE TABLE probe (number INTEGER PRIMARY KEY)")
+        finally:
+            db.close()
+    finally:
+        for ending in ("", "-wal", "-shm", "-journal"):
+            with contextlib.suppress(OSError):
+                path.with_name(path.name + ending).unlink()
 
 
 def _probe(db: apsw.Connection) -> None:

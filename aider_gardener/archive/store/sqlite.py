@@ -111,6 +111,8 @@ class SqliteBase:
     ) -> None:
         self.notice = notice
         self.generation = 0
+        self.waiting_lines = 0
+        """Of an archive open to be read only: how many lines beside it no file holds yet."""
         self._db = database
         self._clock = clock
         self._redactor = Redactor()
@@ -274,6 +276,7 @@ class SqliteBase:
         self._take(found)
         self._lines.show(directory)
         self._db.read_only = True
+        self.waiting_lines = len({(each.file, each.number) for each in found.records()})
 
     def _load_lines(self) -> None:
         found = self._lines.read()
@@ -288,9 +291,11 @@ class SqliteBase:
             self._scrub()
         return done
 
-    def lines_waiting(self, found: lines.Found) -> int:
-        """How many records of these the database does not hold yet."""
-        return self._db.read(lambda db: records.waiting(db, found.records()))
+    def count_waiting(self, found: lines.Found) -> None:
+        """Look how many of these lines the file does not hold yet, and say so."""
+        self.waiting_lines = self._db.read(lambda db: records.waiting(db, found.records()))
+        if self.waiting_lines:
+            self.notice = LINES_WAIT.format(count=self.waiting_lines)
 
     def take_in_lines(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by other processes that
@@ -383,6 +388,11 @@ class SqliteStore(SqliteBase):
     @property
     def persistent(self) -> bool:
         return self._db.path is not None or self._lines.is_tier
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of SQLite's."""
+        return self._db.path is not None
 
     @property
     def directory(self) -> Path | None:
@@ -748,7 +758,7 @@ def is_fault_of_file(fault: Exception) -> bool:
 
 def open_sqlite(
     directory: Path | None,
-    clock: Callable[[], float],
+    clock: Callable[[], float] = time.time,
     key_source: str = "",
     user: Path | None = None,
 ) -> SqliteStore:
@@ -811,21 +821,21 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
         key = ownership.user_key(user or location.user_directory(), made=False)
         found = lines.read(place, key, time.time())
     try:
-        store = _opened_to_read(path, key_source, user)
+        store = opened_to_read(path, key_source, user)
     except StoreError as error:
         is_none = found.files and not encryption.header_of(path)
         if not found.files or not (is_none or is_fault_of_file(error)):
             raise
-        store = SqliteStore(Database(None), notice="; ".join([str(error), *found.problems]))
+        told = [*([] if is_none else [str(error)]), *found.problems]
+        store = SqliteStore(Database(None), notice="; ".join(told))
         store.show_lines(place, found)
         return store
-    waiting = store.lines_waiting(found)
-    if waiting:
-        store.notice = LINES_WAIT.format(count=waiting)
+    store.count_waiting(found)
     return store
 
 
-def _opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+    """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
     try:
         _connect(database)
