@@ -54,11 +54,8 @@ def store_status(directory: Path | None, as_json: bool) -> None:
     from aider_gardener.tables import facts_table
 
     value = asdict(tiers.status(archive_directory(directory), Settings.from_env().store_key))
-    put(
-        value,
-        as_json,
-        lambda: facts_table({name: told for name, told in value.items() if told not in ("", ())}),
-    )
+    shown = {name: each for name, each in value.items() if name != "told" and each != ""}
+    put(value, as_json, lambda: facts_table(shown))
     for line in () if as_json else value["told"]:
         click.echo(f"gardener: {line}", err=True)
 

@@ -19,6 +19,7 @@ from aider_gardener.errors import StoreError, UsageError
 SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 PROBE_BYTES = 4_096
 NO_SERVER = "{place} is a server, to which only a version with the extra postgres can copy; name a directory"
+NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 SAME_PLACE = "{place} is where the archive lies already; name another directory"
 
 
@@ -181,7 +182,10 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
             place, tier = target.directory or to, SQLITE if target.is_file else LINES
         finally:
             target.close()
-        return Copied(place, tier, count, tuple(filter(None, [source.notice, target.notice])))
+        was_secret = encryption.is_encrypted(directory / location.FILE_NAME)
+        is_open = was_secret and not encryption.is_encrypted(place / location.FILE_NAME)
+        told = [source.notice, target.notice, NOT_ENCRYPTED.format(place=place) if is_open else ""]
+        return Copied(place, tier, count, tuple(filter(None, told)))
     finally:
         source.close()
 

@@ -544,4 +544,9 @@ def test_lines_of_another_machine_count_as_left_behind_after_a_day(
     journal.path.unlink()
     assert journal.append({"kind": "touch", "ids": [], "at": 1.0}) == (journal.token, 1)
     assert len(files_of(tmp_path)) == 1, "a file that was taken away is begun anew"
+    first = journal.path
+    (tmp_path / "written anew").write_bytes(first.read_bytes())
+    os.replace(tmp_path / "written anew", first)
+    journal.append({"kind": "touch", "ids": [], "at": 2.0})
+    assert journal.path != first, "and so is one that somebody else has written anew"
     journal.close()

@@ -162,6 +162,18 @@ def test_a_copy_takes_along_what_waits_in_lines(tmp_path: Path) -> None:
     copy.close()
 
 
+def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    filled(open_store(tmp_path / "from", key_source="env")).close()
+    assert tiers.copy(tmp_path / "from", tmp_path / "same", "env").told == ()
+    (told,) = tiers.copy(tmp_path / "from", tmp_path / "open").told
+    assert "is not encrypted" in told
+    assert b"text 1" in (tmp_path / "open" / "gardener.db").read_bytes()
+    assert b"text 1" not in (tmp_path / "same" / "gardener.db").read_bytes()
+
+
 def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
     filled(open_store(tmp_path / "from")).close()
     (tmp_path / "from" / "gardener.db.copy").unlink()
