@@ -362,6 +362,16 @@ def test_lines_that_are_not_this_users_are_not_read(tmp_path: Path, no_sqlite: N
     assert os.path.lexists(place) and source.exists()
 
 
+def test_a_file_to_which_more_was_written_meanwhile_stays(tmp_path: Path, no_sqlite: NoSqlite) -> None:
+    left_behind(tmp_path, "one")
+    (file,) = lines.read(tmp_path, None, 0.0).files
+    with file.path.open("ab") as end:
+        end.write(lines.framed({"kind": "touch", "ids": [], "at": 1.0, "n": 9, "written_at": 1.0}))
+    assert lines.dismiss(file, whole=True) == [] and file.path.exists()
+    (file,) = lines.read(tmp_path, None, 0.0).files
+    assert lines.dismiss(file, whole=True) == [] and not file.path.exists()
+
+
 def test_many_files_that_were_left_behind_become_one(tmp_path: Path, no_sqlite: NoSqlite) -> None:
     for n in range(MOST_FILES + 1):
         left_behind(tmp_path, f"in file {n}", session=f"s{n}")
