@@ -62,7 +62,8 @@ def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = N
     """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
 
     Raises StoreError, saying what to do, for one that is damaged, somebody else's or of another version, or
-    that cannot be read, unless there are lines of JSON beside it: then it is what they hold. What would be written raises it too, but for accesses, which are not counted.
+    that cannot be read, unless there are lines of JSON beside it: then it is what they hold. What would be
+    written raises it too, but for accesses, which are not counted.
     """
     from aider_gardener.archive.store.sqlite import open_to_read as opened
 
