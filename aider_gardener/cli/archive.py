@@ -50,6 +50,42 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
     return value
 
 
+@store.command("status", short_help="Where what is said goes, and what waits to go into the archive.")
+@directory_option
+@json_option
+def store_status(directory: Path | None, as_json: bool) -> None:
+    """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
+    how much it holds, and how many lines wait to be taken into SQLite. Changes nothing."""
+    from aider_gardener.archive.store import tiers
+    from aider_gardener.settings import Settings
+    from aider_gardener.tables import facts_table
+
+    value = asdict(tiers.status(archive_directory(directory), Settings.from_env().store_key))
+    shown = {name: each for name, each in value.items() if name != "told" and each != ""}
+    put(value, as_json, lambda: facts_table(shown))
+    for line in () if as_json else value["told"]:
+        click.echo(f"gardener: {line}", err=True)
+
+
+@store.command("copy", short_help="Copy the whole archive to another directory.")
+@click.option("--to", "place", required=True, metavar="DIRECTORY", help="Where; it is made if need be.")
+@directory_option
+def store_copy(place: str, directory: Path | None) -> None:
+    """Copy all that the archive holds to another directory, into SQLite or, where that does not work, lines
+    of JSON. What is there already stays, nothing is doubled. Vectors are made anew there.
+
+    A new archive there is encrypted if the setting store_key is given, whatever this one is.
+    """
+    from aider_gardener.archive.store import tiers
+    from aider_gardener.settings import Settings
+
+    target = tiers.copy_target(place)
+    done = tiers.copy(archive_directory(directory), target, Settings.from_env().store_key)
+    for line in done.told:
+        click.echo(f"gardener: {line}", err=True)
+    click.echo(f"{done.lines:,} lines copied to {done.directory} ({done.tier})")
+
+
 @store.command("verify", short_help="Check the file, its index and every original.")
 @directory_option
 @json_option

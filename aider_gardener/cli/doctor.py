@@ -18,6 +18,15 @@ MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
 
 
+NO_SQLITE_VEC = "the first search of a large archive takes longer"
+TIERS = {
+    "SQLite": "SQLite, the best for one machine",
+    "JSON lines": "JSON lines, taken into SQLite as soon as that works: {why}",
+    "memory": "memory only, what is said is lost at the end: {why}",
+}
+"""What is said of each tier."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing looked at: what it is, whether it is in order, what was found or what to do."""
@@ -30,7 +39,8 @@ class Check:
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check this installation: Python, aider and its seams, SQLite, the archive of this project.
+    """Check this installation: Python, aider and its seams, SQLite, what compares vectors, the archive of
+    this project, and its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
@@ -47,12 +57,14 @@ def doctor(as_json: bool) -> None:
 
 
 def checkup(directory: Path, root: Path | None) -> list[Check]:
-    """All checks, in the order in which one would look; none of them changes anything."""
+    """All checks, in the order in which one would look; none of them leaves anything changed."""
     steps: list[tuple[str, Callable[[], tuple[bool, str]]]] = [
         ("Python", python),
         ("aider", seams),
         ("SQLite", sqlite),
+        ("vectors", vectors),
         ("archive", lambda: archive(root)),
+        ("tier", lambda: tier(root)),
         ("Claude Code", lambda: claude_code(root)),
         ("directory", lambda: writable(root or directory)),
     ]
@@ -95,12 +107,41 @@ def sqlite() -> tuple[bool, str]:
     return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
 
 
+def vectors() -> tuple[bool, str]:
+    """Which index finds the nearest vectors; both are in order."""
+    from aider_gardener.archive.store.vectors import library_version
+
+    version = library_version()
+    if version:
+        return True, f"sqlite-vec {version} in the file, numpy in memory"
+    return True, f"numpy in memory (sqlite-vec cannot be loaded: {NO_SQLITE_VEC})"
+
+
+def tier(root: Path | None) -> tuple[bool, str]:
+    """The tier that a chat would work in, and why no better one; only memory is out of order."""
+    from aider_gardener.archive.store import tiers
+    from aider_gardener.settings import Settings
+
+    found = tiers.here(directory_of(root), Settings.from_env().store_key)
+    return found.name != tiers.MEMORY, TIERS[found.name].format(why=found.why)
+
+
+def directory_of(root: Path | None) -> Path:
+    """Where the archive of a work tree, or of this directory, belongs."""
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.settings import Settings
+
+    named = Settings.from_env().store_path
+    return chosen_directory(named) if named else store_directory(root)
+
+
 def archive(root: Path | None) -> tuple[bool, str]:
     from aider_gardener.archive.store import open_to_read
+    from aider_gardener.archive.store.lines import names
     from aider_gardener.settings import Settings
 
     directory = directory_of(root)
-    if not (directory / "gardener.db").is_file():
+    if not (directory / "gardener.db").is_file() and not names(directory):
         return True, f"none yet (will be made in {directory})"
     store = open_to_read(directory, key_source=Settings.from_env().store_key)
     try:
@@ -114,15 +155,6 @@ def archive(root: Path | None) -> tuple[bool, str]:
         False,
         f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can",
     )
-
-
-def directory_of(root: Path | None) -> Path:
-    """Where the archive lies, or would be made."""
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
-    from aider_gardener.settings import Settings
-
-    named = Settings.from_env().store_path
-    return chosen_directory(named) if named else store_directory(root)
 
 
 def claude_code(root: Path | None) -> tuple[bool, str]:

@@ -107,12 +107,13 @@ def open_archive(directory: Path | None, *, read_only: bool = False) -> Store:
 
 def archive_directory(given: Path | None) -> Path:
     """The directory of the archive. Raises UsageError when there is none in it yet."""
+    from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
     named = given or Settings.from_env().store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
-    if not (found / "gardener.db").is_file():
+    if not (found / "gardener.db").is_file() and not names(found):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
     return found
 

@@ -1,4 +1,7 @@
-"""What every store promises, run against the one in memory and the one on disk."""
+"""What every store promises, run against each tier: memory, a file of SQLite's, lines of JSON.
+
+A further tier needs one line in TIERS: how it is opened in a directory.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.location import prepare_directory
+from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -32,9 +36,21 @@ SEQS = itertools.count()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 
 
-@pytest.fixture(params=["memory", "file"])
+def in_lines(directory: Path) -> Store:
+    return open_lines(prepare_directory(directory), clock=lambda: 1_000.0)
+
+
+TIERS: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda directory: open_store(None, clock=lambda: 1_000.0),
+    "file": lambda directory: open_store(directory, clock=lambda: 1_000.0),
+    "lines": in_lines,
+}
+"""How a store is opened, by tier; the directory is the archive's, and may not be there yet."""
+
+
+@pytest.fixture(params=TIERS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    found = open_store(tmp_path / "archive" if request.param == "file" else None, clock=lambda: 1_000.0)
+    found = TIERS[request.param](tmp_path / "archive")
     found.open_session("s1", project="p", started_at=10.0, provider="openai", model="gpt-4o")
     yield found
     found.close()
@@ -436,6 +452,61 @@ def test_export_and_import(store: Store, tmp_path: Path) -> None:
     assert other.get_state("s1", "k") == "v"
     assert found_ids(other, "two") and other.sessions("p")[0].model == "gpt-4o"
     assert other.verify() == []
+
+
+def fill(store: Store) -> None:
+    """All that an export has, some of it twice."""
+    one = put(store, "one \0\ud83d\ude00", seq=0, renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    two = put(store, 'two, and password = "Zx9-marker-4711"', seq=1)
+    put(store, "one \0\ud83d\ude00", seq=2, turn=8)
+    put(store, "two of the same", seq=3)
+    put(store, "two of the same", seq=4, turn=1)
+    gone = put(store, "to be forgotten", seq=5)
+    store.open_session("s2", project="p", started_at=20.0)
+    put(store, "one \0\ud83d\ude00", session="s2", seq=0)
+    store.pin(one.id, True)
+    store.set_active([two.id], False)
+    store.touch([one.id, two.id], 900.0)
+    for _ in range(2):
+        store.record_event("s1", 1, "swap", {"entry_id": one.id, "saved": 5}, 1.0)
+    store.record_event("s1", 1, "plan", {"entry_ids": [one.id, gone.id]}, 1.0)
+    store.set_state("s1", "k", "v")
+    store.put_renditions(two.id, [Rendition(Fidelity.COMPRESSED, "2", 1)])
+    store.forget([gone.id])
+
+
+def exported(store: Store, path: Path) -> bytes:
+    store.export(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("to", TIERS)
+def test_a_round_trip_over_the_tiers_gives_the_same_bytes(store: Store, to: str, tmp_path: Path) -> None:
+    fill(store)
+    before = exported(store, tmp_path / "out.jsonl")
+    other = TIERS[to](tmp_path / "other")
+    for _ in range(2):
+        other.import_(tmp_path / "out.jsonl")
+        assert exported(other, tmp_path / "again.jsonl") == before
+    other.close()
+    if to != "memory":
+        again = TIERS[to](tmp_path / "other")
+        assert exported(again, tmp_path / "again.jsonl") == before
+        again.close()
+
+
+def test_what_was_said_is_there_at_the_next_start(store: Store, tmp_path: Path) -> None:
+    if store.directory is None:
+        pytest.skip("memory forgets")
+    fill(store)
+    before = exported(store, tmp_path / "out.jsonl")
+    tier = "lines" if store.stats().path.endswith(".jsonl") else "file"
+    store.close()
+    again = TIERS[tier](tmp_path / "archive")
+    assert again.persistent and again.notice == ""
+    assert exported(again, tmp_path / "again.jsonl") == before
+    assert found_ids(again, "same") and again.verify() == []
+    again.close()
 
 
 def test_an_export_of_before_is_imported(store: Store, tmp_path: Path) -> None:

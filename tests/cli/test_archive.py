@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
+import pytest
 from click.testing import CliRunner, Result
+from made_entries import entry
 
+from aider_gardener.archive.store import Chunk, lines, open_store
+from aider_gardener.archive.store.location import prepare_directory
+from aider_gardener.archive.store.sqlite import open_lines
 from aider_gardener.cli.root import main
 
 from .conftest import SAID
@@ -44,3 +50,59 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert json.loads(store(archive, "stats", "--json").stdout)["entries"] == 0
     assert "lines read" in store(archive, "import", str(file)).stdout
     assert json.loads(store(archive, "stats", "--json").stdout)["entries"] == len(SAID)
+
+
+def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
+    value = json.loads(store(archive, "status", "--json").stdout)
+    assert (value["tier"], value["why"], value["directory"]) == ("SQLite", "", str(archive))
+    assert (value["entries"], value["waiting_lines"]) == (len(SAID), 0)
+    open_lines(archive, clock=lambda: 9.0).record_event("s", 1, "clear", {}, 1.0)
+    shown = store(archive, "status")
+    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "waiting lines" in shown.stdout
+    assert "1 lines wait" in shown.stderr
+    assert json.loads(store(archive, "status", "--json").stdout)["waiting_lines"] == 1
+
+
+def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
+    done = store(archive, "copy", "--to", str(tmp_path / "copy"))
+    assert done.exit_code == 0 and "lines copied to" in done.stdout and "(SQLite)" in done.stdout
+    for name, place in (("one", archive), ("two", tmp_path / "copy")):
+        assert store(place, "export", str(tmp_path / name)).exit_code == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    server = store(archive, "copy", "--to", "postgresql://me:secret@host/db")
+    assert server.exit_code == 2 and len(server.stderr.splitlines()) == 1 and "secret" not in server.stderr
+
+
+def test_an_archive_that_is_lines_only_is_looked_after_like_any_other(archive: Path, tmp_path: Path) -> None:
+    copy = open_lines(prepare_directory(tmp_path / "lines"), clock=lambda: 9.0)
+    assert store(archive, "export", str(tmp_path / "out")).exit_code == 0
+    copy.import_(tmp_path / "out")
+    copy.close()
+    place = tmp_path / "lines"
+    assert json.loads(store(place, "stats", "--json").stdout)["entries"] == len(SAID)
+    assert len(lines.names(place)) == 1
+    assert store(place, "verify").exit_code == 0, "what opens it to write takes it in"
+    assert lines.names(place) == [] and open_store(place).stats().entries == len(SAID)
+
+
+def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aider_gardener.archive.store import database
+
+    opened = database._open
+
+    def attempt(path: Path | None) -> apsw.Connection:
+        if path is not None:
+            raise apsw.CantOpenError("unable to open database file")
+        return opened(path)
+
+    monkeypatch.setattr(database, "_open", attempt)
+    place = tmp_path / "lines"
+    chat = open_store(place)
+    text = entry(0, "user", "the quokka of long ago")
+    chat.add(replace(text, created_at=1.0, accessed_at=1.0), chunks=[Chunk(text.id, 0, len(text.content))])
+    chat.close()
+    assert b"quokka" in (place / lines.names(place)[0]).read_bytes()
+    value = json.loads(store(place, "gc", "--yes", "--json").stdout)
+    assert value["deleted"] and [each["id"] for each in value["entries"]] == [text.id]
+    assert value["bytes_after"] < value["bytes_before"]
+    assert b"quokka" not in b"".join((place / name).read_bytes() for name in lines.names(place))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from aider_gardener.adapters.aider import install
 from aider_gardener.adapters.claude_code.client import LOG_NAME
 from aider_gardener.adapters.claude_code.session import UNKNOWN_RECORD
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import open_store, tiers
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -20,10 +21,12 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "archive", "Claude Code", "directory"]
+    names = ["Python", "aider", "SQLite", "vectors", "archive", "tier", "Claude Code", "directory"]
     assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
-    assert "none yet" in checks[3]["found"] and checks[5]["found"] == str(repository)
+    by_name = {check["name"]: check["found"] for check in checks}
+    assert "none yet" in by_name["archive"] and by_name["directory"] == str(repository)
+    assert by_name["vectors"].startswith("sqlite-vec v") and by_name["tier"].startswith("SQLite")
 
 
 def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Path) -> None:
@@ -69,6 +72,22 @@ def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch:
     monkeypatch.delattr(Commands, "cmd_run")
     check = doctor.checked("aider", doctor.seams)
     assert not check.ok and "cmd_run is missing" in check.found and "tried were 0.83.2 to" in check.found
+
+
+def test_it_says_which_index_of_vectors_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    check = doctor.checked("vectors", doctor.vectors)
+    assert check.ok and check.found.startswith("numpy in memory (sqlite-vec cannot be loaded")
+
+
+@pytest.mark.parametrize(("name", "ok"), [("SQLite", True), ("JSON lines", True), ("memory", False)])
+def test_the_tier_says_why_there_is_no_better_one(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: bool
+) -> None:
+    found = tiers.Tier(name, "" if name == "SQLite" else "the disk is odd")
+    monkeypatch.setattr(tiers, "here", lambda directory, key_source: found)
+    check = doctor.checked("tier", lambda: doctor.tier(repository))
+    assert check.ok == ok and check.found.startswith(name) and check.found.endswith(found.why)
 
 
 def test_an_import_that_fails_is_a_line_too() -> None:

@@ -157,11 +157,11 @@ class Store(Protocol):
     Every method may be called from any thread. Every write is one transaction: on disk when the
     method returns, or not at all. Methods raise `StoreError` when the archive cannot be read or
     written, but what a turn cannot do without goes on meanwhile: entries, renditions, events, marks and
-    state that cannot be written for the moment (disk full, locked for 10 seconds) wait in memory for
-    the next write that succeeds, searches find nothing while the file cannot be read, and `notice` says
-    so. `forget` and the like never raise for ids that are unknown. Secrets are replaced by
-    placeholders before anything is written, so what comes out may differ from what went in by the
-    recorded spans and by nothing else.
+    state that cannot be written for the moment (disk full, locked for 10 seconds) wait for the next write
+    that succeeds, in memory and where possible in lines of JSON; searches find nothing while the file cannot
+    be read, and `notice` says so. `forget` and the like never raise for ids that are unknown. Secrets are
+    replaced by placeholders before anything is written, so what comes out may differ from what went in by
+    the recorded spans and by nothing else.
     """
 
     @property

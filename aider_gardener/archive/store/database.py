@@ -98,6 +98,14 @@ class ForeignFile(StoreError):
     """The file is somebody else's, or of a newer version: it must not be touched."""
 
 
+class Newer(ForeignFile):
+    """The file is of a newer version."""
+
+
+class Older(ForeignFile):
+    """The file is of an older version, and open to be read only."""
+
+
 class Stranger(StoreError):
     """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
 
@@ -147,7 +155,7 @@ class Database:
         Raises Stranger for an archive that this user did not make.
         """
         is_from_before = False
-        own = self._own_key() if self.path is not None else None
+        own = self.own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
             if not self.read_only:
@@ -165,7 +173,7 @@ class Database:
                 unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
             if self.read_only:
                 if schema.version_of(db) < schema.VERSION:
-                    raise ForeignFile(TOO_OLD.format(path=self.path))
+                    raise Older(TOO_OLD.format(path=self.path))
             else:
                 self._prepare(db, own, unsigned=unsigned)
             _probe(db)
@@ -200,12 +208,13 @@ class Database:
                 ownership.sign(db, own)
                 sums.keep(db, "state", ownership.SESSION, ownership.NAME)
 
-    def _own_key(self) -> bytes | None:
+    def own_key(self) -> bytes | None:
+        """This user's key, None where there is none and none can be made."""
         return ownership.user_key(self.user, made=not self.read_only)
 
     def is_own(self, path: Path) -> bool:
         """Whether this user made the file there, as far as that can be told of one that cannot be read."""
-        own = self._own_key()
+        own = self.own_key()
         if own is None or self.key or ownership.is_from_before(path, self.user):
             return True
         if self._trusted is not None and self._trusted == location.identity(path):
@@ -439,7 +448,7 @@ def _check_owner(db: apsw.Connection, path: Path | None) -> None:
         raise apsw.CorruptError("a header that does not fit the tables")
     if application == schema.APPLICATION_ID:
         if version > schema.VERSION:
-            raise ForeignFile(TOO_NEW.format(path=path))
+            raise Newer(TOO_NEW.format(path=path))
     elif application or version or not schema.is_empty(db):
         raise ForeignFile(NOT_OURS.format(path=path))
 
@@ -458,6 +467,26 @@ def _configure(db: apsw.Connection, path: Path | None) -> None:
         db.pragma("journal_mode", "truncate")
     db.pragma("synchronous", "full")
     db.pragma("journal_size_limit", 8 * 1024 * 1024)
+
+
+def try_out(path: Path) -> None:
+    """See whether SQLite can lock and write a file as it would the archive's, at a place that is free.
+
+    Nothing of it stays. Raises apsw.Error or OSError.
+    """
+    try:
+        location.prepare_file(path)
+        db = _open(path)
+        try:
+            _configure(db, path)
+            with db:
+                db.execute("CREATE TABLE probe (number INTEGER PRIMARY KEY)")
+        finally:
+            db.close()
+    finally:
+        for ending in ("", "-wal", "-shm", "-journal"):
+            with contextlib.suppress(OSError):
+                path.with_name(path.name + ending).unlink()
 
 
 def _probe(db: apsw.Connection) -> None:

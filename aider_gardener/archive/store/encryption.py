@@ -53,7 +53,6 @@ PART_NAME = "gardener.db.rekeyed"
 IN_USE = "{path} is in use by another process: end the chats of this project first"
 RETIRED = 1_000_000
 """The schema version of the file that was replaced: whoever still opens it leaves it alone."""
-BLOCK_BYTES = 1 << 20
 
 
 class Locked(StoreError):
@@ -238,7 +237,7 @@ def encrypt(directory: Path, source: str) -> list[str]:
     key = make_key(source)
     with _replaced(path, old_key="", new_key=key):
         write_marker(path.parent, source, key)
-    kinds = ("damaged", "foreign", "removed")
+    kinds = ("damaged", "foreign", "removed", "lines")
     aside = sorted(each for kind in kinds for each in path.parent.glob(f"*.{kind}-*"))
     return [each.name for each in aside if not is_encrypted(each)]
 
@@ -276,7 +275,7 @@ def _replaced(path: Path, *, old_key: str, new_key: str) -> Iterator[None]:
         location.open_private(part).close()
         wanted = quote(cipher_key(new_key)) if new_key else ""
         db.execute("VACUUM INTO ?", (f"file:{quote(part.as_posix())}?cipher=chacha20&key={wanted}",))
-        _synced(part)
+        files.synced(part)
         yield
         _put_in_place(db, part, path)
         _drop_copy(path.with_name(location.COPY_NAME))
@@ -319,21 +318,13 @@ def _put_in_place(db: apsw.Connection, part: Path, path: Path) -> None:
     old = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
     try:
         os.replace(part, path)
-        _synced(path.parent)
+        files.synced(path.parent)
         db.pragma("journal_mode", "memory")
         db.pragma("user_version", RETIRED)
         db.close()
-        _overwrite(old)
+        files.overwrite(old)
     finally:
         os.close(old)
-
-
-def _overwrite(handle: int) -> None:
-    size = os.fstat(handle).st_size
-    os.lseek(handle, 0, os.SEEK_SET)
-    for at in range(0, size, BLOCK_BYTES):
-        os.write(handle, bytes(min(BLOCK_BYTES, size - at)))
-    os.fsync(handle)
 
 
 def _drop_copy(copy: Path) -> None:
@@ -341,20 +332,7 @@ def _drop_copy(copy: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         handle = os.open(copy, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
         try:
-            _overwrite(handle)
+            files.overwrite(handle)
         finally:
             os.close(handle)
         copy.unlink()
-
-
-def _synced(path: Path) -> None:
-    """Bring a file, or a directory's names, to the disk where the system can."""
-    try:
-        handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    except OSError:
-        return
-    try:
-        with contextlib.suppress(OSError):
-            os.fsync(handle)
-    finally:
-        os.close(handle)

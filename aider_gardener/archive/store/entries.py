@@ -47,6 +47,11 @@ CHECKPOINT_PAUSE_SECONDS = 0.1
 CHECKPOINT_MILLISECONDS = 50
 
 
+Place = tuple[str, int]
+"""Where a write stands among the lines of JSON: the file it was first written to, its number in that."""
+NOWHERE: Place = ("", 0)
+
+
 class Damaged(StoreError):
     """What is stored of an entry is not what was written; nothing of it is shown."""
 
@@ -57,13 +62,18 @@ class Damaged(StoreError):
 
 @dataclass(frozen=True)
 class Draft:
-    """An entry as it will be stored: every text already redacted, every span moved along."""
+    """An entry as it will be stored: every text already redacted, every span moved along.
+
+    Its id is the beginning of `long_id`. `place` is that of its line, where it stands in one.
+    """
 
     entry: Entry
     body: Redacted
     detail: str
     chunks: tuple[tuple[int, int], ...]
+    long_id: str
     renditions: tuple[Rendition, ...] = ()
+    place: Place = NOWHERE
 
 
 def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> Draft:
@@ -74,14 +84,15 @@ def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) ->
     )
     spans = ((body.position(chunk.start), body.position(chunk.end, end=True)) for chunk in chunks)
     kept = tuple(dict.fromkeys((start, end) for start, end in spans if start < end))
-    return Draft(replace(entry, segments=segments), body, detail, kept)
+    long_id = "g" + content_hash(entry.role, entry.content)
+    return Draft(replace(entry, segments=segments), body, detail, kept, long_id)
 
 
 def add(db: apsw.Connection, new: Draft) -> Entry:
     """Store a draft; the entry that comes back is the caller's with what the archive knows of it."""
     entry = new.entry
     session = session_number(db, entry.session)
-    number, stored_id = write_original(db, new, "g" + content_hash(entry.role, entry.content))
+    number, stored_id = write_original(db, new)
     seq = _occurrence(db, new, session, number)
     put_renditions(db, number, new.renditions)
     rows: list[Any] = db.execute(
@@ -113,18 +124,18 @@ def session_number(db: apsw.Connection, session: str) -> int:
     return number
 
 
-def write_original(db: apsw.Connection, new: Draft, long_id: str) -> tuple[int, str]:
-    """Find or write an original; returns its row and its id, which is the beginning of `long_id`.
+def write_original(db: apsw.Connection, new: Draft) -> tuple[int, str]:
+    """Find or write an original; returns its row and its id.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
     """
     entry = new.entry
     stored = bytes.fromhex(content_hash(entry.role, new.body.text))
-    short = long_id[:SHORT_ID_CHARS]
+    short = new.long_id[:SHORT_ID_CHARS]
     for number, found in db.execute("SELECT number, id FROM originals WHERE hash = ?", (stored,)):
         if found.startswith(short):
             return number, found
-    own_id = _free_id(db, long_id)
+    own_id = _free_id(db, new.long_id)
     segments = json.dumps([[s.start, s.end, s.cls.value, s.kind, s.language] for s in new.entry.segments])
     redactions = json.dumps([[span.start, span.end, span.kind] for span in new.body.spans])
     db.execute(
@@ -138,6 +149,11 @@ def write_original(db: apsw.Connection, new: Draft, long_id: str) -> tuple[int, 
     db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(new.body.text)))
     search.add_chunks(db, number, new.body.text, list(new.chunks))
     return number, own_id
+
+
+def lengthened(stored_id: str, role: str, text: str) -> str:
+    """A long id that begins with a stored one, where what was there before redaction is not known."""
+    return stored_id + content_hash(role, text)[len(stored_id) - 1 :]
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:

@@ -6,6 +6,7 @@ can hang the reader, fill its memory or bring in what lies elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -16,6 +17,7 @@ SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
 RECORDING_BYTES = 1 << 30
 """Room for a recorded session, a history or a result."""
+BLOCK_BYTES = 1 << 20
 LINK = "a symbolic link"
 NOT_PLAIN = "not a regular file"
 TOO_LARGE = "larger than {limit:,} bytes"
@@ -86,3 +88,25 @@ def is_link(path: Path) -> bool:
 def refused(path: Path, reason: str) -> OSError:
     """The error for a file that is not read."""
     return OSError(errno.EINVAL, reason, str(path))
+
+
+def overwrite(handle: int) -> None:
+    """Put zeros in place of all bytes of a file that is open for writing, down to the disk."""
+    size = os.fstat(handle).st_size
+    os.lseek(handle, 0, os.SEEK_SET)
+    for at in range(0, size, BLOCK_BYTES):
+        os.write(handle, bytes(min(BLOCK_BYTES, size - at)))
+    os.fsync(handle)
+
+
+def synced(path: Path) -> None:
+    """Bring a file, or a directory's names, to the disk where the system can."""
+    try:
+        handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    except OSError:
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -43,9 +43,18 @@ def user_key(directory: Path, *, made: bool = True) -> bytes | None:
 
 def sign(db: apsw.Connection, key: bytes) -> None:
     """Sign an archive, within the caller's transaction."""
-    archive = secrets.token_hex(16).encode()
-    value = b"aider-gardener-owner:%s:%s" % (archive, _check(archive, key))
+    value = signature(secrets.token_hex(16).encode(), key)
     db.execute("INSERT OR REPLACE INTO state (session, key, value) VALUES (?, ?, ?)", (SESSION, NAME, value))
+
+
+def signature(archive: bytes, key: bytes) -> bytes:
+    """What says that this user made the archive of a number, which is 32 hex digits."""
+    return b"aider-gardener-owner:%s:%s" % (archive, _check(archive, key))
+
+
+def is_signature(value: bytes, archive: bytes, key: bytes) -> bool:
+    """Whether this user made the archive of this number."""
+    return hmac.compare_digest(value, signature(archive, key))
 
 
 def is_signed(db: apsw.Connection, key: bytes) -> bool:

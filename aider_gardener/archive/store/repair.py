@@ -14,8 +14,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import check, copies, encryption, files, schema, search, sums
-from aider_gardener.archive.store.database import Database, explain
-from aider_gardener.errors import StoreError
+from aider_gardener.archive.store.database import Database, Unavailable, explain
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
@@ -48,7 +47,7 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
         saved = database.write(lambda db: salvage(db, aside if is_own else None, copy, database.key))
     except (OSError, apsw.Error) as error:
         reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
-        raise StoreError(f"{path} is damaged and could not be set aside ({reason})") from error
+        raise Unavailable(f"{path} is damaged and could not be set aside ({reason})") from error
     return f"{path} was damaged: it was set aside as {aside.name}, and {saved} of its entries were saved"
 
 

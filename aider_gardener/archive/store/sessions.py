@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -30,6 +30,14 @@ VACUUM_SHARE = 0.05
 INCREMENTAL = 2
 CLOCK_SECONDS = 60.0
 """A process's start moves as far as the clock is set meanwhile: it is counted from the system's own."""
+
+
+class Owner(NamedTuple):
+    """A process: its machine, its number and when it was started."""
+
+    host: str
+    pid: int
+    started: str
 
 
 def open_session(
@@ -167,12 +175,11 @@ def _bytes(path: Path | None) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def hold(db: apsw.Connection, session: str, at: float) -> None:
-    """Note that this process holds a session open."""
-    pid = os.getpid()
+def hold(db: apsw.Connection, session: str, at: float, owner: Owner | None = None) -> None:
+    """Note that a process, by default this one, holds a session open."""
     db.execute(
         "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
-        (session, this_host(), pid, start_of(pid), at),
+        (session, *(owner or this_process()), at),
     )
 
 
@@ -258,6 +265,11 @@ def compact(db: apsw.Connection) -> None:
 def this_host() -> str:
     """Names this machine; inside a container that is the container."""
     return platform.node()
+
+
+def this_process() -> Owner:
+    """The process that runs this."""
+    return Owner(this_host(), os.getpid(), start_of(os.getpid()))
 
 
 def start_of(pid: int) -> str:

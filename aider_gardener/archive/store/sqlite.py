@@ -24,7 +24,10 @@ from aider_gardener.archive.store import (
     encryption,
     entries,
     files,
+    lines,
     location,
+    ownership,
+    records,
     repair,
     search,
     sessions,
@@ -46,6 +49,7 @@ from aider_gardener.archive.store.database import (
     NOT_OPENED,
     Database,
     Gone,
+    Newer,
     Result,
     Step,
     Stranger,
@@ -55,7 +59,9 @@ from aider_gardener.archive.store.database import (
     is_damage,
     is_index_damage,
 )
-from aider_gardener.archive.store.entries import Draft
+from aider_gardener.archive.store.entries import NOWHERE, Draft
+from aider_gardener.archive.store.journal import Lines
+from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, IMPORT, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
 from aider_gardener.errors import StoreError
@@ -65,6 +71,17 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
+UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
+NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
+IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
+LINES_ONLY = "{error}; from here on what is said is kept in lines of JSON in {place}"
+NOT_IN_LINES = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
+LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
+LINES_WAIT = (
+    "{count} lines wait to be taken into the archive; the next chat or `gardener store verify` does it"
+)
+LINES_IN_USE = "a running chat still holds it in {names}: it goes when that ends"
+NOT_FORGOTTEN = "the lines in {place} cannot be written anew ({fault}): free some space and forget it again"
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
@@ -94,21 +111,35 @@ class SqliteBase:
     ) -> None:
         self.notice = notice
         self.generation = 0
+        self.waiting_lines = 0
+        """Of an archive open to be read only: how many lines beside it no file holds yet."""
         self._db = database
         self._clock = clock
         self._redactor = Redactor()
         self._waiting = Waiting()
+        self._lines = Lines(clock)
         self._holds = False
         self._vectors = vectors.VectorCache()
         database.repair = self._look_again if database.read_only else self._repair
+        if may_write_lines(database):
+            self._lines.allow(database.path.parent if database.path else Path(), database.own_key())
 
-    def _write_or_wait(self, new: Later) -> None:
-        """Write something small now; if the file cannot be written, with the next write that can be."""
+    def _write_or_wait(self, record: Record, also: Callable[[apsw.Connection], object] | None = None) -> None:
+        """Do what a record says now; if the file cannot be written, with the next write that can be. `also`
+        is done with it."""
+
+        def do(db: apsw.Connection) -> None:
+            records.apply(db, record)
+            if also is not None:
+                also(db)
 
         def step(db: apsw.Connection) -> list[Draft | Later]:
-            written = self._waiting.write(db)
-            new.step(db)
+            written = self._waiting.write(db, self._clock)
+            do(db)
+            self._keep(record)
             return written
+
+        new = Later(do, record)
 
         try:
             written = self._db.write(step)
@@ -128,15 +159,28 @@ class SqliteBase:
             return instead
 
     def _wait(self, new: Draft | Later, error: StoreError) -> None:
-        """Keep something in memory until the file can be written again."""
-        self._waiting.items.append(new)
+        """Keep something in memory, and where possible in a line, until the file can be written again."""
+        place = self._lines.place(_record_of(new)) if self._lines.directory else NOWHERE
+        self._waiting.items.append(replace(new, place=place))
         self._db.set_patience(PATIENCE_MILLISECONDS)
-        self.notice = f"{error}; until then messages wait in memory"
+        where = "in memory" if place == NOWHERE else f"in {self._lines.path}"
+        self.notice = f"{error}; until then messages wait {where}"
+
+    def _keep(self, record: Record) -> None:
+        """Where lines are the archive, bring a write that was made to them; in a step of the database's."""
+        if self._lines.is_tier and not self._db.in_trial:
+            self._lines.keep(record)
+            if self._lines.fault:
+                self.notice = NOT_IN_LINES.format(place=self._lines.directory, fault=self._lines.fault)
 
     def _caught_up(self, written: list[Draft | Later]) -> None:
         if written:
             self._waiting.settle(written)
             self._db.set_patience()
+            if not self._waiting:
+                self._lines.settle()
+            if self._db.path is None:
+                return
             entries = sum(isinstance(each, Draft) for each in written)
             self.notice = f"{self._db.path} can be written again; stored what waited: {entries}"
 
@@ -187,8 +231,7 @@ class SqliteBase:
             else:
                 self.notice = repair.begin_anew(self._db, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:
-            self._db.go_on_in_memory()
-            self.notice = MEMORY_ONLY.format(error=fault)
+            self._go_on_without_file(fault)
         return True
 
     def _begin_again(self, path: Path) -> bool:
@@ -203,9 +246,93 @@ class SqliteBase:
                 self.notice = REMOVED.format(path=path) + kept_copy(path)
                 self._db.connect()
         except (StoreError, apsw.Error, OSError) as fault:
-            self._db.go_on_in_memory()
-            self.notice = MEMORY_ONLY.format(error=fault)
+            self._go_on_without_file(fault)
         return True
+
+    def _go_on_without_file(self, fault: Exception) -> None:
+        """Leave the file as it is: from here on in memory and, where that is possible, in lines."""
+        self._db.go_on_in_memory()
+        self.notice = MEMORY_ONLY.format(error=fault)
+        if self._lines.directory is None or not is_fault_of_file(fault):
+            self._lines.directory = None
+            return
+        with contextlib.suppress(OSError):
+            self._lines.begin()
+            self._load_lines()
+            self.notice = LINES_ONLY.format(error=fault, place=self._lines.directory)
+            for each in self._waiting.items:
+                if each.place == NOWHERE:
+                    self._lines.keep(_record_of(each))
+
+    def begin_lines(self, directory: Path, key: bytes | None) -> None:
+        """Be an archive in lines: all that is in the directory's, and from now on what is said. `key` is this
+        user's. Raises OSError where nothing can be written there."""
+        self._lines.allow(directory, key)
+        self._lines.begin()
+        self._load_lines()
+
+    def show_lines(self, directory: Path, found: lines.Found) -> None:
+        """Hold what the lines of a directory say, to be read only."""
+        self._take(found)
+        self._lines.show(directory)
+        self._db.read_only = True
+        self.waiting_lines = len({(each.file, each.number) for each in found.records()})
+
+    def _load_lines(self) -> None:
+        found = self._lines.read()
+        self._take(found)
+        self.notice = "; ".join([self.notice, *found.problems] if self.notice else found.problems)
+
+    def _take(self, found: lines.Found) -> tuple[list[records.Numbered], list[records.Numbered]]:
+        """Bring into the database what it does not hold yet; returns what was, and what cannot be."""
+        held = found.records()
+        done = self._db.write(lambda db: records.take(db, held, self._clock()))
+        if any(each.record["kind"] in (FORGET, FORGET_SESSION) for each in done[0]):
+            self._scrub()
+        return done
+
+    def count_waiting(self, found: lines.Found) -> None:
+        """Look how many of these lines the file does not hold yet, and say so."""
+        self.waiting_lines = self._db.read(lambda db: records.waiting(db, found.records()))
+        if self.waiting_lines:
+            self.notice = LINES_WAIT.format(count=self.waiting_lines)
+
+    def take_in_lines(self) -> None:
+        """Bring into the file what was written in lines while it could not be, also by other processes that
+        still run. Files that are left behind go then; one with damaged lines is set aside. Says so."""
+        if self._db.path is None or self._db.read_only or not lines.names(self._db.path.parent):
+            return
+        found = lines.read(self._db.path.parent, self._db.own_key(), self._clock())
+        try:
+            applied, refused = self._take(found)
+        except StoreError as error:
+            self.notice = str(error)
+            return
+        told = [LINES_TAKEN.format(count=len(applied))] if applied else []
+        odd = {each.file for each in refused}
+        for file in found.left_behind:
+            told += lines.dismiss(file, whole=file.token not in odd)
+        told = [*([self.notice] if self.notice else []), *told, *found.problems]
+        self.notice = "; ".join(told)
+
+    def _scrub(self) -> None:
+        """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
+        self._redactor.forget()
+        self._drop_copy()
+        while self._db.write(search.scrub):
+            pass
+        if not self._db.outside(entries.empty_log):
+            self.notice = LOG_IN_USE
+
+    def _drop_copy(self) -> None:
+        """What is forgotten leaves the copy with all else in it; the end of a session makes a new one."""
+        if self._db.path is None:
+            return
+        try:
+            copies.remove(self._db.path)
+        except OSError as error:
+            place = copies.copy_of(self._db.path)
+            raise StoreError(f"{place} cannot be deleted ({error.strerror}): delete it") from error
 
     def _mend(self, stored_id: str) -> bool:
         """Put an altered entry right from the copy; whether all of it is sound now. A line says so."""
@@ -265,11 +392,16 @@ class SqliteStore(SqliteBase):
 
     @property
     def persistent(self) -> bool:
+        return self._db.path is not None or self._lines.is_tier
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of SQLite's."""
         return self._db.path is not None
 
     @property
     def directory(self) -> Path | None:
-        return self._db.path.parent if self._db.path is not None else None
+        return self._db.path.parent if self._db.path is not None else self._lines.directory
 
     def open_session(
         self,
@@ -281,12 +413,12 @@ class SqliteStore(SqliteBase):
         model: str = "",
         hold: bool = True,
     ) -> None:
-        def step(db: apsw.Connection) -> None:
-            sessions.open_session(db, session_id, project, started_at, provider, model)
-            if hold:
-                sessions.hold(db, session_id, self._clock())
-
-        self._write_or_wait(Later(step))
+        record = {
+            "kind": "session", "id": session_id, "project": project, "started_at": started_at,
+            "provider": provider, "model": model, "held": hold,
+        }  # fmt: skip
+        at = self._clock()
+        self._write_or_wait(record, (lambda db: sessions.hold(db, session_id, at)) if hold else None)
         self._holds = self._holds or hold
 
     def redact(self, text: str) -> Redacted:
@@ -299,9 +431,11 @@ class SqliteStore(SqliteBase):
         draft = replace(draft, renditions=self._redacted_renditions(renditions))
 
         def step(db: apsw.Connection) -> tuple[Entry, list[Draft | Later]]:
-            written = self._waiting.write(db)
+            written = self._waiting.write(db, self._clock)
             search.work_off(db, BACKLOG_PER_ADD)
-            return entries.add(db, draft), written
+            stored = entries.add(db, draft)
+            self._keep(records.said(draft, stored.id, stored.seq))
+            return stored, written
 
         try:
             stored, written = self._db.write(step)
@@ -333,15 +467,8 @@ class SqliteStore(SqliteBase):
         return self._db.read(lambda db: entries.resolve(db, prefix))
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
-        kept = self._redacted_renditions(renditions)
-
-        def step(db: apsw.Connection) -> None:
-            number = entries.number_of(db, entry_id)
-            if number is None:
-                raise StoreError(f"there is no entry {entry_id}")
-            entries.put_renditions(db, number, kept)
-
-        self._write_or_wait(Later(step))
+        rows = records.rendition_rows(self._redacted_renditions(renditions))
+        self._write_or_wait({"kind": "renditions", "entry": entry_id, "renditions": rows})
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
         stored = self._sound(entry_id, lambda db: entries.renditions(db, entry_id))
@@ -407,27 +534,30 @@ class SqliteStore(SqliteBase):
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
         if not self._db.read_only:
-            self._write_or_wait(Later(lambda db: sessions.touch(db, wanted, at)))
+            self._write_or_wait({"kind": "touch", "ids": wanted, "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        self._write_or_wait(Later(lambda db: sessions.pin(db, entry_id, pinned)))
+        self._write_or_wait({"kind": "pin", "entry": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
-        wanted = list(ids)
-        self._write_or_wait(Later(lambda db: sessions.set_active(db, wanted, active)))
+        self._write_or_wait({"kind": "active", "ids": list(ids), "active": active})
 
     def forget(self, ids: Sequence[str]) -> int:
         wanted = list(ids)
+        self.take_in_lines()
         count = self._waiting.forget(wanted)
         for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
             count += self._forget(partial(entries.forget, ids=some))
         self._scrub()
+        self._forget_lines({"kind": FORGET, "ids": wanted})
         return count
 
     def forget_session(self, session_id: str) -> int:
+        self.take_in_lines()
         count = self._forget(lambda db: entries.forget_session(db, session_id))
         self._scrub()
+        self._forget_lines({"kind": FORGET_SESSION, "session": session_id})
         return count
 
     def record_event(
@@ -435,10 +565,7 @@ class SqliteStore(SqliteBase):
     ) -> None:
         clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
         self._write_or_wait(
-            Later(
-                lambda db: sessions.record_event(db, session_id, turn, kind, clean, at),
-                event=Event(0, session_id, turn, kind, clean, at),
-            )
+            {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}
         )
 
     def events(
@@ -449,12 +576,7 @@ class SqliteStore(SqliteBase):
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
         clean = self._clean_json(value)
-        self._write_or_wait(
-            Later(
-                lambda db: sessions.set_state(db, session_id, key, clean),
-                state=(session_id, key, clean),
-            )
-        )
+        self._write_or_wait({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
         waiting = self._waiting.state(session_id, key)
@@ -466,6 +588,8 @@ class SqliteStore(SqliteBase):
         return self._db.read(sessions.holdings)
 
     def size_bytes(self) -> int:
+        if self._lines.is_tier:
+            return self._lines.bytes
         return self._db.read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
@@ -490,14 +614,17 @@ class SqliteStore(SqliteBase):
                 self._vectors.held = held
 
     def stats(self) -> StoreStats:
-        return self._db.read(lambda db: sessions.stats(db, self._db.path))
+        found = self._db.read(lambda db: sessions.stats(db, self._db.path))
+        if self._lines.is_tier:
+            return replace(found, path=str(self._lines.path), bytes=self._lines.bytes)
+        return found
 
     def verify(self) -> list[str]:
         def step(db: apsw.Connection) -> list[str]:
             return [*check.index(db), *check.loose_ends(db)]
 
         before = self.notice
-        found = self._structure()
+        found = [*self._structure(), *(self._lines.read().problems if self._lines.is_tier else [])]
         if self._db.read_only:
             return found or self._db.read(
                 lambda db: [*(fault.line for fault in check.faults(db)), *check.loose_ends(db)]
@@ -533,7 +660,7 @@ class SqliteStore(SqliteBase):
 
     def import_(self, path: Path) -> int:
         try:
-            return self._db.write(lambda db: transfer.read_import(db, Path(path)))
+            return self._add_lines(lambda db: transfer.read_import(db, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
@@ -541,9 +668,27 @@ class SqliteStore(SqliteBase):
         try:
             files.check_plain(stranger)
             key = encryption.key_for(stranger, self._db.key_source)
-            return self._db.write(lambda db: transfer.adopt(db, stranger, key))
+            return self._add_lines(lambda db: transfer.adopt(db, stranger, key))
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
+
+    def copy_from(self, source: SqliteStore) -> int:
+        """Add what another archive holds and this one does not; returns the lines read of it. All or nothing.
+
+        Raises StoreError, also if an entry of the source is damaged.
+        """
+        return source._db.read(lambda old: self._add_lines(lambda db: transfer.copy(old, db)))
+
+    def _add_lines(self, step: Step[int]) -> int:
+        """Add what comes from elsewhere, to the lines too where they are the archive."""
+
+        def whole(db: apsw.Connection) -> int:
+            count = step(db)
+            if self._lines.is_tier:
+                self._keep({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
+            return count
+
+        return self._db.write(whole)
 
     def close(self) -> None:
         if self._db.is_open and (self._waiting or self._holds):
@@ -552,6 +697,9 @@ class SqliteStore(SqliteBase):
             with contextlib.suppress(StoreError):
                 self._waiting.settle(self._db.write(self._let_go))
                 self._copy()
+                if not self._waiting:
+                    self._lines.settle()
+        self._lines.close()
         self._db.close()
 
     def _copy(self) -> None:
@@ -565,19 +713,9 @@ class SqliteStore(SqliteBase):
                     self._db.write(lambda db: repair.mend(db, former, self._db.key))
                 self._db.outside(lambda db: copies.make(db, path, self._db.key))
 
-    def _drop_copy(self) -> None:
-        """What is forgotten leaves the copy with all else in it; the end of a session makes a new one."""
-        if self._db.path is None:
-            return
-        try:
-            copies.remove(self._db.path)
-        except OSError as error:
-            place = copies.copy_of(self._db.path)
-            raise StoreError(f"{place} cannot be deleted ({error.strerror}): delete it") from error
-
     def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
         """The last write: what waits, and that this process holds no session open any more."""
-        written = self._waiting.write(db)
+        written = self._waiting.write(db, self._clock)
         sessions.let_go(db)
         return written
 
@@ -586,25 +724,55 @@ class SqliteStore(SqliteBase):
             raise StoreError("nothing can be forgotten within a trial")
         return self._db.write(step)
 
-    def _scrub(self) -> None:
-        """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
-        self._redactor.forget()
-        self._drop_copy()
-        while self._db.write(search.scrub):
-            pass
-        if not self._db.outside(entries.empty_log):
-            self.notice = LOG_IN_USE
+    def _forget_lines(self, record: Record) -> None:
+        """Take what was forgotten out of the lines too."""
+        try:
+            in_use = self._lines.forget(record)
+        except OSError as error:
+            place, fault = self._lines.directory, error.strerror or str(error)
+            raise StoreError(NOT_FORGOTTEN.format(place=place, fault=fault)) from error
+        if in_use:
+            self.notice = LINES_IN_USE.format(names=", ".join(in_use))
+
+
+def _record_of(waiting: Draft | Later) -> Record:
+    if isinstance(waiting, Draft):
+        return records.said(waiting, waiting.entry.id, waiting.entry.seq)
+    return waiting.record
+
+
+def may_write_lines(database: Database) -> bool:
+    """Whether what cannot be written to a file may go to lines beside it: never that of an encrypted one."""
+    path = database.path
+    return path is not None and not (
+        database.read_only or database.key or is_secret(path, database.key_source)
+    )
+
+
+def is_secret(path: Path, key_source: str) -> bool:
+    """Whether an archive is encrypted, or a new one would be."""
+    marker = encryption.read_marker(path.parent)
+    return bool(key_source) or marker is not None or encryption.is_encrypted(path)
+
+
+def is_fault_of_file(fault: Exception) -> bool:
+    """Whether an archive cannot be used for what SQLite or the system says, or because it is of a newer
+    version, and not for what somebody put in its place."""
+    return isinstance(fault, (apsw.Error, OSError, Unavailable, Newer))
 
 
 def open_sqlite(
     directory: Path | None,
-    clock: Callable[[], float],
+    clock: Callable[[], float] = time.time,
     key_source: str = "",
     user: Path | None = None,
 ) -> SqliteStore:
-    """Open or begin the archive of a directory; in memory, with a notice, where that is impossible."""
+    """Open or begin the archive of a directory; where that is impossible one in lines, or in memory, with a
+    notice."""
     if directory is None:
         return SqliteStore(Database(None), clock=clock)
+    fault: Exception
+    place = None
     try:
         place = location.prepare_directory(directory, user)
         store = _open_file(
@@ -612,25 +780,67 @@ def open_sqlite(
         )
         if place != Path(os.path.realpath(directory)):
             store.notice = store.notice or TRACKED.format(path=directory, place=place)
+        store.take_in_lines()
         return store
     except StoreError as error:
-        reason = str(error)
+        reason, fault = str(error), error
     except apsw.Error as error:
-        reason = explain(error, directory / location.FILE_NAME)
+        reason, fault = explain(error, directory / location.FILE_NAME), error
     except (OSError, ValueError) as error:
-        reason = (
-            f"{directory} cannot be used ({getattr(error, 'strerror', None) or error}); check its permissions"
+        reason, fault = (
+            UNUSABLE.format(path=directory, fault=getattr(error, "strerror", None) or error),
+            error,
         )
+    if place is not None and is_fault_of_file(fault):
+        if is_secret(place / location.FILE_NAME, key_source):
+            reason += NO_PLAIN_LINES
+        else:
+            with contextlib.suppress(OSError):
+                return open_lines(place, clock, user, reason)
     return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+
+
+def open_lines(
+    place: Path, clock: Callable[[], float], user: Path | None = None, reason: str = ""
+) -> SqliteStore:
+    """An archive in lines of JSON in a directory that is there and private, held in memory besides.
+
+    `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
+    """
+    notice = IN_LINES.format(reason=reason, place=place) if reason else ""
+    store = SqliteStore(Database(None), clock=clock, notice=notice)
+    store.begin_lines(place, ownership.user_key(user or location.user_directory()))
+    return store
 
 
 def open_to_read(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
     """The archive of a directory, to be read only: whatever is found, nothing there changes.
 
-    Raises StoreError where it cannot be read.
+    Where it cannot be opened, or there is none yet, what the lines beside it hold. Raises StoreError where
+    nothing can be read.
     """
     place = Path(os.path.realpath(location.settled_directory(directory, user)))
     path = place / location.FILE_NAME
+    found = lines.Found()
+    if lines.names(place):
+        key = ownership.user_key(user or location.user_directory(), made=False)
+        found = lines.read(place, key, time.time())
+    try:
+        store = opened_to_read(path, key_source, user)
+    except StoreError as error:
+        is_none = found.files and not encryption.header_of(path)
+        if not found.files or not (is_none or is_fault_of_file(error)):
+            raise
+        told = [*([] if is_none else [str(error)]), *found.problems]
+        store = SqliteStore(Database(None), notice="; ".join(told))
+        store.show_lines(place, found)
+        return store
+    store.count_waiting(found)
+    return store
+
+
+def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+    """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
     try:
         _connect(database)
@@ -639,7 +849,7 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
     except apsw.Error as error:
         raise database.failure(error) from error
     except OSError as error:
-        raise StoreError(f"{path} cannot be read ({error.strerror})") from error
+        raise Unavailable(f"{path} cannot be read ({error.strerror})") from error
     return SqliteStore(database)
 
 

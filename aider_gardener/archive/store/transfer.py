@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,26 @@ from aider_gardener.archive.store import (
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import pieces, redact
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind, content_hash
+from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind
 from aider_gardener.messages import Fidelity as F
 
 FORMAT = 1
+NOT_COPIED = "damaged: {ids}; nothing was copied, `gardener store verify` mends what it can"
 Line = dict[str, Any]
+
+
+@dataclass
+class Known:
+    """What is known while the lines of one export are added: its ids as they are here, and how often each
+    thing came: what stands in it twice is two, however often it is imported."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    seen: Counter[tuple[object, ...]] = field(default_factory=Counter)
+
+    def times(self, *thing: object) -> int:
+        """How often this came, with this time."""
+        self.seen[thing] += 1
+        return self.seen[thing]
 
 
 def write_export(db: apsw.Connection, path: Path, damaged: list[str]) -> int:
@@ -41,7 +58,7 @@ def write_export(db: apsw.Connection, path: Path, damaged: list[str]) -> int:
     count = 0
     try:
         with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-            for line in _lines(db, damaged):
+            for line in lines(db, damaged):
                 out.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
                 count += 1
             out.flush()
@@ -52,7 +69,8 @@ def write_export(db: apsw.Connection, path: Path, damaged: list[str]) -> int:
     return count
 
 
-def _lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
+def lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
+    """The lines of an export, in the order in which all was said; see `write_export`."""
     yield {"kind": "meta", "format": FORMAT, "schema": schema.version_of(db)}
     names = ("id", "project", "started_at", "provider", "model")
     for row in db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY number"):
@@ -113,7 +131,7 @@ def _entry_lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
 
 def read_import(db: apsw.Connection, path: Path) -> int:
     """Add the lines of an export; runs within the caller's transaction, so it is all or nothing."""
-    ids: dict[str, str] = {}
+    known = Known()
     count = 0
     with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
         for count, raw in enumerate(source, 1):
@@ -121,11 +139,23 @@ def read_import(db: apsw.Connection, path: Path) -> int:
                 line = json.loads(raw)
                 if count == 1 and (line.get("kind") != "meta" or line.get("format") != FORMAT):
                     raise StoreError(f"{path} is not an export of the gardener's (format {FORMAT})")
-                _import_line(db, line, ids)
+                import_line(db, line, known)
             except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
                 raise StoreError(f"{path}, line {count}, cannot be read: nothing was imported") from error
     if not count:
         raise StoreError(f"{path} is empty")
+    return count
+
+
+def copy(old: apsw.Connection, new: apsw.Connection) -> int:
+    """Add all of one archive to another; returns the lines. Raises StoreError for one that is damaged."""
+    damaged: list[str] = []
+    known, count = Known(), 0
+    for line in lines(old, damaged):
+        import_line(new, line, known)
+        count += 1
+    if damaged:
+        raise StoreError(NOT_COPIED.format(ids=", ".join(damaged)))
     return count
 
 
@@ -142,28 +172,30 @@ def adopt(db: apsw.Connection, stranger: Path, key: str = "") -> int:
         if schema.application_of(old) != schema.APPLICATION_ID or not schema.is_exact(old):
             raise StoreError(f"{stranger} has other tables than an archive of the gardener's")
         schema.migrate(old)
-        ids: dict[str, str] = {}
-        for line in _lines(old, []):
-            _import_line(db, line, ids)
-        return len(ids)
+        known = Known()
+        for line in lines(old, []):
+            import_line(db, line, known)
+        return len(known.ids)
     except (apsw.Error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{stranger} cannot be read: nothing was taken over") from error
     finally:
         old.close()
 
 
-def _import_line(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+def import_line(db: apsw.Connection, line: Line, known: Known) -> None:
+    """Add what one line of an export says, unless the archive has it; the lines come in the order of the
+    export. Raises ValueError and the like for a line that is none."""
     kind = line["kind"]
     if kind == "session":
         sessions.open_session(
             db, line["id"], line["project"], line["started_at"], line["provider"], line["model"]
         )
     elif kind == "entry":
-        ids[line["id"]] = _import_entry(db, line)
+        known.ids[line["id"]] = _import_entry(db, line)
     elif kind == "occurrence":
-        _import_occurrence(db, line, ids)
+        _import_occurrence(db, line, known)
     elif kind == "event":
-        _import_event(db, line, ids)
+        _import_event(db, line, known)
     elif kind == "state":
         is_ours = line["session"] != ownership.SESSION
         if is_ours and sessions.get_state(db, line["session"], line["key"]) is None:
@@ -182,15 +214,15 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
     )  # fmt: skip
     body = redact(entry.content)
     draft = entries.draft(entry, body, "", [Chunk(entry.id, start, end) for start, end in line["chunks"]])
-    stored_hash = content_hash(entry.role, body.text)
+    draft = replace(draft, long_id=entries.lengthened(entry.id, entry.role, body.text))
     before = db.total_changes()
-    number, stored_id = entries.write_original(db, draft, entry.id + stored_hash[len(entry.id) - 1 :])
+    number, stored_id = entries.write_original(db, draft)
     if db.total_changes() == before:
         return stored_id
     redactions = [*line["redactions"], *([span.start, span.end, span.kind] for span in body.spans)]
     db.execute(
-        "UPDATE originals SET active = 0, access_count = ?, redactions = ? WHERE number = ?",
-        (line["access_count"], json.dumps(redactions), number),
+        "UPDATE originals SET active = ?, access_count = ?, redactions = ? WHERE number = ?",
+        (int(line["active"]), line["access_count"], json.dumps(redactions), number),
     )
     sums.keep(db, "originals", number)
     known = [piece for span in body.spans for piece in pieces(entry.content[span.start : span.end])]
@@ -199,14 +231,12 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
     return stored_id
 
 
-def _import_occurrence(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+def _import_occurrence(db: apsw.Connection, line: Line, known: Known) -> None:
     session = entries.session_number(db, line["session"])
-    number = entries.number_of(db, ids[line["entry"]])
-    held = db.execute(
-        "SELECT 1 FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?",
-        (session, number, line["turn"], line["at"]),
-    ).get
-    if held is not None:
+    number = entries.number_of(db, known.ids[line["entry"]])
+    same = (session, number, line["turn"], line["at"])
+    sql = "SELECT count(*) FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
+    if db.execute(sql, same).get >= known.times("occurrence", *same):
         return
     seq = line["seq"]
     if db.execute("SELECT 1 FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get is not None:
@@ -220,12 +250,14 @@ def _import_occurrence(db: apsw.Connection, line: Line, ids: dict[str, str]) -> 
     sums.keep(db, "occurrences", db.last_insert_rowid())
 
 
-def _import_event(db: apsw.Connection, line: Line, ids: dict[str, str]) -> None:
+def _import_event(db: apsw.Connection, line: Line, known: Known) -> None:
     data = dict(line["data"])
     if isinstance(data.get("entry_id"), str):
-        data["entry_id"] = ids.get(data["entry_id"], data["entry_id"])
+        data["entry_id"] = known.ids.get(data["entry_id"], data["entry_id"])
     if isinstance(data.get("entry_ids"), list):
-        data["entry_ids"] = [ids.get(each, each) for each in data["entry_ids"]]
-    known = sessions.events(db, line["session"], line["event"], None)
-    if not any(e.at == line["at"] and e.turn == line["turn"] and e.data == data for e in known):
-        sessions.record_event(db, line["session"], line["turn"], line["event"], data, line["at"])
+        data["entry_ids"] = [known.ids.get(each, each) for each in data["entry_ids"]]
+    session, turn, at = line["session"], line["turn"], line["at"]
+    held = sessions.events(db, session, line["event"], None)
+    same = sum((each.at, each.turn, each.data) == (at, turn, data) for each in held)
+    if same < known.times("event", session, line["event"], turn, at, json.dumps(data, sort_keys=True)):
+        sessions.record_event(db, session, turn, line["event"], data, at)

@@ -149,6 +149,15 @@ def has_sqlite_vec(db: apsw.Connection) -> bool:
         return _load_sqlite_vec(db)
 
 
+def library_version() -> str:
+    """The version of sqlite-vec where SQLite can load it, "" where vectors are only compared in memory."""
+    db = apsw.Connection(":memory:")
+    try:
+        return str(db.execute("SELECT vec_version()").get) if has_sqlite_vec(db) else ""
+    finally:
+        db.close()
+
+
 def _load_sqlite_vec(db: apsw.Connection) -> bool:
     if importlib.util.find_spec(SQLITE_VEC) is None:
         return False

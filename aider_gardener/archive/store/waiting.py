@@ -1,4 +1,6 @@
-"""What could not be written for the moment: kept in memory, in order, written before the next write."""
+"""What could not be written for the moment: kept in memory, in order, written before the next write.
+
+Where lines of JSON can be written meanwhile each stands in one too, so that it outlives the process."""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import apsw
 
-from aider_gardener.archive.store import entries, sessions
+from aider_gardener.archive.store import entries, records, sessions
 from aider_gardener.archive.store.base import Event
-from aider_gardener.archive.store.entries import Draft
+from aider_gardener.archive.store.entries import NOWHERE, Draft, Place
+from aider_gardener.archive.store.records import Record
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition
 
@@ -19,11 +22,25 @@ PATIENCE_MILLISECONDS = 250
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """A write that is no entry; `state` (session, key, value) and `event` can be read while it waits."""
+    """A write that is no entry. `place` is that of its line, where it stands in one."""
 
     step: Callable[[apsw.Connection], object]
-    state: tuple[str, str, str] | None = None
-    event: Event | None = None
+    record: Record
+    place: Place = NOWHERE
+
+    @property
+    def state(self) -> tuple[str, str, str] | None:
+        """Session, key and value of what can be read while it waits."""
+        own = self.record
+        return (own["session"], own["key"], own["value"]) if own["kind"] == "state" else None
+
+    @property
+    def event(self) -> Event | None:
+        """The event that can be read while it waits."""
+        own = self.record
+        if own["kind"] != "event":
+            return None
+        return Event(0, own["session"], own["turn"], own["event"], own["data"], own["at"])
 
 
 class Waiting:
@@ -39,14 +56,24 @@ class Waiting:
     def drafts(self) -> list[Draft]:
         return [each for each in self.items if isinstance(each, Draft)]
 
-    def write(self, db: apsw.Connection) -> list[Draft | Later]:
-        """Write all of it; the caller passes the list to `settle` once its transaction is on disk."""
+    def write(self, db: apsw.Connection, clock: Callable[[], float]) -> list[Draft | Later]:
+        """Write all of it; the caller passes the list to `settle` once its transaction is on disk.
+
+        What another process has taken in from its line meanwhile is there already.
+        """
         written = list(self.items)
+        taken = {file: records.taken(db, file) for file in {each.place[0] for each in written} if file}
         for each in written:
+            file, number = each.place
+            if file and number <= taken[file]:
+                continue
             if isinstance(each, Draft):
                 entries.add(db, each)
             else:
                 _write_later(db, each)
+        for file in taken:
+            last = max(each.place[1] for each in written if each.place[0] == file)
+            records.mark_taken(db, file, max(last, taken[file]), clock())
         return written
 
     def settle(self, written: list[Draft | Later]) -> None:

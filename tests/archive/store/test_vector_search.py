@@ -14,7 +14,7 @@ import pytest
 from aider_gardener.archive.store import Chunk, Store, VectorHit, open_store
 from aider_gardener.archive.store import vectors as vector_search
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
 from aider_gardener.archive.store.vector_memory import Codes, Matrix, code, distances, products
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
@@ -72,6 +72,26 @@ def forced(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
 
 def near(store: Store, query: np.ndarray, **rest: object) -> list[VectorHit]:
     return store.search_vectors(query, embedder="e", limit=10, **rest)  # type: ignore[arg-type]  # reason: filters
+
+
+@pytest.mark.parametrize("tier", ["file", "memory", "lines"])
+def test_without_sqlite_vec_the_same_are_found_in_this_process(
+    tmp_path: Path, tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every search is one that sqlite-vec would answer, were it there."""
+    monkeypatch.setattr(vector_search, "UNREAD_ROWS", 0)
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    store = (
+        open_lines(tmp_path, time.time)
+        if tier == "lines"
+        else open_store(tmp_path if tier == "file" else None)
+    )
+    assert vector_search.library_version() == ""
+    ids = fill(store, VECTORS[:300])
+    for query in VECTORS[:20]:
+        order = np.argsort(-(VECTORS[:300].astype(np.float16).astype(np.float32) @ query), kind="stable")
+        assert [hit.entry_id for hit in near(store, query)] == [ids[n] for n in order[:10]]
+    store.close()
 
 
 def test_sqlite_vec_is_loaded_and_answers_on_this_machine() -> None:

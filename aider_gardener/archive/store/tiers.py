@@ -1,0 +1,198 @@
+"""The tiers of the archive: a file of SQLite's, lines of JSON where that cannot be written, else memory.
+
+Says which a place gives and why no better one, what an archive holds and what of it waits, and copies one
+archive to another place.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from aider_gardener.archive.store import database, encryption, lines, location, sqlite
+from aider_gardener.errors import StoreError, UsageError
+
+SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
+PROBE_BYTES = 4_096
+NO_SERVER = "{place} is a server, to which only a version with the extra postgres can copy; name a directory"
+NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
+SAME_PLACE = "{place} is where the archive lies already; name another directory"
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Where what is said would go: the tier's name, and why it is no better one ("" for the best)."""
+
+    name: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What an archive holds. `waiting_lines` are in no file of SQLite's yet, they stand in `lines_files`;
+    `told` are lines for the user."""
+
+    tier: str
+    why: str
+    directory: str
+    entries: int
+    sessions: int
+    bytes: int
+    waiting_lines: int
+    lines_files: int
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copy of an archive: where and in which tier it is, how many lines went over, lines for the user."""
+
+    directory: Path
+    tier: str
+    lines: int
+    told: tuple[str, ...] = ()
+
+
+def here(directory: Path, key_source: str = "", user: Path | None = None) -> Tier:
+    """The tier that a chat would work in whose archive belongs to this directory.
+
+    It is found by writing a small file there and removing it; if the directory is not there yet, by the
+    rights to make it. An archive that the next chat would mend or set aside counts as one that opens.
+    """
+    try:
+        place = Path(os.path.realpath(location.settled_directory(directory, user)))
+        if not place.exists():
+            return _to_be_made(place)
+        if not place.is_dir():
+            return Tier(MEMORY, f"{place} is not a directory")
+        location.check_files(place)
+        fault = _fault_of_sqlite(place, key_source, user)
+    except (StoreError, OSError, ValueError) as error:
+        return Tier(MEMORY, str(error))
+    if not fault:
+        return Tier(SQLITE)
+    if sqlite.is_secret(place / location.FILE_NAME, key_source):
+        return Tier(MEMORY, fault + sqlite.NO_PLAIN_LINES)
+    try:
+        _write_and_remove(place)
+    except OSError as error:
+        return Tier(MEMORY, f"{fault}, and no lines can be written there ({error.strerror})")
+    return Tier(LINES, fault)
+
+
+def _to_be_made(place: Path) -> Tier:
+    around = next(folder for folder in place.parents if folder.exists())
+    if around.is_dir() and os.access(around, os.W_OK):
+        return Tier(SQLITE)
+    return Tier(MEMORY, f"{around} cannot be written; check its permissions")
+
+
+def _fault_of_sqlite(place: Path, key_source: str, user: Path | None) -> str:
+    """Why SQLite cannot work in a directory, "" where it can.
+
+    Raises StoreError for an archive that is neither to be opened nor to be replaced.
+    """
+    path = place / location.FILE_NAME
+    try:
+        if encryption.header_of(path):
+            if not os.access(path, os.W_OK):
+                return f"{path} cannot be written; check the permissions of the file and its directory"
+            sqlite.opened_to_read(path, key_source, user).close()
+    except database.Older:
+        pass
+    except (encryption.Locked, database.ForeignFile) as error:
+        if not sqlite.is_fault_of_file(error):
+            raise
+        return str(error)
+    except database.Unavailable as error:
+        return str(error)
+    except StoreError:  # damaged or a stranger's: the next chat sees to it
+        pass
+    try:
+        database.try_out(_probe_path(place))
+    except apsw.Error as error:
+        return database.explain(error, path)
+    except OSError as error:
+        return f"{place} cannot be written ({error.strerror}); check its permissions"
+    return ""
+
+
+def _probe_path(place: Path) -> Path:
+    return place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}"
+
+
+def _write_and_remove(place: Path) -> None:
+    probe = _probe_path(place)
+    try:
+        with location.open_private(probe) as handle:
+            os.write(handle.fileno(), bytes(PROBE_BYTES))
+            os.fsync(handle.fileno())
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def status(directory: Path, key_source: str = "", user: Path | None = None) -> Status:
+    """What the archive of a directory holds; nothing is changed. Raises StoreError if it cannot be read."""
+    store = sqlite.open_to_read(directory, key_source, user)
+    try:
+        stats, tier = store.stats(), here(directory, key_source, user)
+        place = store.directory or directory
+        return Status(
+            tier.name,
+            tier.why,
+            str(place),
+            stats.entries,
+            stats.sessions,
+            stats.bytes,
+            store.waiting_lines,
+            len(lines.names(place)),
+            tuple(filter(None, [store.notice])),
+        )
+    finally:
+        store.close()
+
+
+def copy_target(place: str) -> Path:
+    """The directory that a copy is to go to. Raises UsageError for what no copy can go to.
+
+    A tier that is no directory begins here: give `copy` what it is opened by.
+    """
+    if "://" in place:
+        raise UsageError(NO_SERVER.format(place=place.split("://")[0] + "://…"))
+    return location.chosen_directory(Path(place).expanduser())
+
+
+def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = None) -> Copied:
+    """Copy all that an archive holds to another place, which is made if need be, or added to.
+
+    Vectors are made anew there. A new archive is encrypted if `key_source` says so. All or nothing. Raises
+    StoreError or UsageError.
+    """
+    if os.path.realpath(directory) == os.path.realpath(to):
+        raise UsageError(SAME_PLACE.format(place=to))
+    source = _opened(directory, key_source, user)
+    try:
+        target = _opened(to, key_source, user)
+        try:
+            count = target.copy_from(source)
+            place, tier = target.directory or to, SQLITE if target.is_file else LINES
+        finally:
+            target.close()
+        was_secret = encryption.is_encrypted(directory / location.FILE_NAME)
+        is_open = was_secret and not encryption.is_encrypted(place / location.FILE_NAME)
+        told = [source.notice, target.notice, NOT_ENCRYPTED.format(place=place) if is_open else ""]
+        return Copied(place, tier, count, tuple(filter(None, told)))
+    finally:
+        source.close()
+
+
+def _opened(directory: Path, key_source: str, user: Path | None) -> sqlite.SqliteStore:
+    store = sqlite.open_sqlite(directory, key_source=key_source, user=user)
+    if not store.persistent:
+        store.close()
+        raise StoreError(store.notice)
+    return store

@@ -1,0 +1,211 @@
+"""Each place gives a tier, with the reason why no better one; an archive is copied from any tier to any."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aider_gardener.archive.store import Chunk, Store, database, lines, location, open_store, schema, tiers
+from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
+from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+
+
+def put(store: Store, content: str, *, seq: int = 0) -> Entry:
+    new = Entry(
+        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=3, created_at=5.0,
+    )  # fmt: skip
+    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
+
+
+def filled(store: Store) -> Store:
+    store.open_session("s1", project="p", started_at=1.0)
+    for seq in range(3):
+        put(store, f"text {seq}", seq=seq)
+    store.record_event("s1", 1, "clear", {}, 2.0)
+    return store
+
+
+def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    """SQLite opens no file below a place."""
+    opened = database._open
+
+    def attempt(path: Path | None) -> apsw.Connection:
+        if path is not None and place in path.parents:
+            raise apsw.ProtocolError("locking protocol")
+        return opened(path)
+
+    monkeypatch.setattr(database, "_open", attempt)
+    monkeypatch.setattr("aider_gardener.archive.store.sqlite.FALTERING_SECONDS", 0.0)
+
+
+def exported(store: Store, path: Path) -> bytes:
+    store.export(path)
+    return path.read_bytes()
+
+
+def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: Path) -> None:
+    assert tiers.here(tmp_path / "not" / "yet") == tiers.Tier(tiers.SQLITE)
+    assert os.listdir(tmp_path) == []
+    open_store(tmp_path / "a").close()
+    before = sorted(os.listdir(tmp_path / "a"))
+    assert tiers.here(tmp_path / "a") == tiers.Tier(tiers.SQLITE)
+    assert sorted(os.listdir(tmp_path / "a")) == before
+
+
+def test_a_place_that_sqlite_cannot_lock_gives_lines_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_sqlite(monkeypatch, tmp_path)
+    location.prepare_directory(tmp_path / "a")
+    before = sorted(os.listdir(tmp_path / "a"))
+    found = tiers.here(tmp_path / "a")
+    assert found.name == tiers.LINES and "cannot be locked" in found.why and "\n" not in found.why
+    assert sorted(os.listdir(tmp_path / "a")) == before
+    found = tiers.here(tmp_path / "a", "env")
+    assert found.name == tiers.MEMORY and "plain text" in found.why
+    monkeypatch.setattr(location, "open_private", refused)
+    found = tiers.here(tmp_path / "a")
+    assert found.name == tiers.MEMORY and "no lines" in found.why and "Read-only" in found.why
+
+
+def refused(path: Path) -> location.PrivateFile:
+    raise OSError(30, "Read-only file system", str(path))
+
+
+@pytest.mark.parametrize("damage", ["newer", "not ours", "damaged", "older", "locked"])
+def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    path, wanted = tmp_path / "gardener.db", tiers.SQLITE
+    if damage == "damaged":
+        path.write_text("my notes " * 1_000)
+    elif damage == "not ours":
+        with apsw.Connection(str(path)) as db:
+            db.execute("CREATE TABLE theirs (a)")
+        wanted = tiers.MEMORY
+    elif damage == "older":
+        monkeypatch.setattr(schema, "VERSION", schema.VERSION - 1)
+        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:-1])
+        db = apsw.Connection(str(path))
+        schema.migrate(db, schema.MIGRATIONS)
+        db.close()
+        monkeypatch.undo()
+    elif damage == "newer":
+        open_store(tmp_path).close()
+        db = apsw.Connection(str(path))
+        db.pragma("user_version", schema.VERSION + 1)
+        db.execute("CREATE TABLE news (a)")
+        db.close()
+        wanted = tiers.LINES
+    else:
+        open_store(tmp_path, key_source="env").close()
+        monkeypatch.delenv(VARIABLE)
+        wanted = tiers.MEMORY
+    before = path.read_bytes()
+    found = tiers.here(tmp_path)
+    assert (found.name, bool(found.why)) == (wanted, wanted != tiers.SQLITE), found
+    assert path.read_bytes() == before
+    store = open_store(tmp_path)
+    assert isinstance(store, SqliteStore)
+    assert store.persistent == (wanted != tiers.MEMORY) and store.is_file == (wanted == tiers.SQLITE)
+    store.close()
+
+
+def test_the_status_counts_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = filled(open_lines(location.prepare_directory(tmp_path), clock=lambda: 9.0))
+    store.close()
+    found = tiers.status(tmp_path)
+    assert (found.tier, found.entries, found.sessions) == (tiers.SQLITE, 3, 1)
+    assert (found.waiting_lines, found.lines_files, found.directory) == (5, 1, str(tmp_path))
+    open_store(tmp_path).close()
+    found = tiers.status(tmp_path)
+    assert (found.entries, found.waiting_lines, found.lines_files, found.told) == (3, 0, 0, ())
+    open_lines(tmp_path, clock=lambda: 9.0).record_event("s2", 1, "clear", {}, 1.0)
+    found = tiers.status(tmp_path)
+    assert (found.entries, found.waiting_lines, found.lines_files) == (3, 1, 1)
+    assert "1 lines wait" in found.told[0]
+
+
+@pytest.mark.parametrize("source", ["file", "lines"])
+@pytest.mark.parametrize("target", ["file", "lines"])
+def test_a_copy_is_the_same_in_any_tier(
+    tmp_path: Path, source: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, tier in (("from", source), ("to", target)):
+        if tier == "lines":
+            without_sqlite(monkeypatch, tmp_path / name)
+    store = filled(open_store(tmp_path / "from"))
+    before = exported(store, tmp_path / "out.jsonl")
+    store.close()
+    for _ in range(2):
+        done = tiers.copy(tmp_path / "from", tiers.copy_target(str(tmp_path / "to")))
+        assert done.tier == (tiers.SQLITE if target == "file" else tiers.LINES)
+        assert done.lines == before.count(b"\n") and done.directory == tmp_path / "to"
+        other = open_store(tmp_path / "to")
+        assert exported(other, tmp_path / "again.jsonl") == before
+        assert len(other.search_text("text")) == 3 and other.verify() == []
+        other.close()
+
+
+def test_a_copy_takes_along_what_waits_in_lines(tmp_path: Path) -> None:
+    filled(open_lines(location.prepare_directory(tmp_path / "from"), clock=lambda: 9.0)).close()
+    tiers.copy(tmp_path / "from", tmp_path / "to")
+    copy = open_store(tmp_path / "to")
+    assert copy.stats().entries == 3 and lines.names(tmp_path / "to") == []
+    copy.close()
+
+
+def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    filled(open_store(tmp_path / "from", key_source="env")).close()
+    assert tiers.copy(tmp_path / "from", tmp_path / "same", "env").told == ()
+    (told,) = tiers.copy(tmp_path / "from", tmp_path / "open").told
+    assert "is not encrypted" in told
+    assert b"text 1" in (tmp_path / "open" / "gardener.db").read_bytes()
+    assert b"text 1" not in (tmp_path / "same" / "gardener.db").read_bytes()
+
+
+def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
+    filled(open_store(tmp_path / "from")).close()
+    (tmp_path / "from" / "gardener.db.copy").unlink()
+    db = apsw.Connection(str(tmp_path / "from" / "gardener.db"))
+    db.execute("UPDATE bodies SET body = CAST('bad' AS BLOB) WHERE original = 2")
+    db.close()
+    with pytest.raises(StoreError, match="nothing was copied"):
+        tiers.copy(tmp_path / "from", tmp_path / "to")
+    copy = open_store(tmp_path / "to")
+    assert copy.stats().entries == 0
+    copy.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("postgresql://me:secret@host/db", "extra postgres"),
+        ("https://host/x", "extra postgres"),
+    ],
+)
+def test_a_server_is_refused_in_one_line_without_its_password(place: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as error:
+        tiers.copy_target(place)
+    assert "secret" not in str(error.value) and "\n" not in str(error.value)
+
+
+def test_an_archive_is_not_copied_onto_itself_nor_to_where_nothing_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(open_store(tmp_path / "from")).close()
+    with pytest.raises(UsageError, match="already"):
+        tiers.copy(tmp_path / "from", tmp_path / "other" / ".." / "from")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="in memory only"):
+        tiers.copy(tmp_path / "from", tmp_path / "file" / "a")

@@ -1,0 +1,186 @@
+"""Kills, a full disk and several processes at once, where SQLite cannot write: nothing acknowledged is lost
+and nothing doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.archive.store import Store, lines, open_store
+
+KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
+PER_WRITER = 40
+posix = pytest.mark.skipif(os.name != "posix", reason="limits and modes are POSIX's")
+
+NO_SQLITE = """
+import sys, apsw
+from pathlib import Path
+from aider_gardener.archive.store import Chunk, database, open_store
+from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+opened = database._open
+def refused(path):
+    if path is not None:
+        raise apsw.CantOpenError("unable to open database file")
+    return opened(path)
+"""
+WRITER = (
+    NO_SQLITE
+    + """
+database._open = refused
+directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+store = open_store(directory)
+assert store.persistent, store.notice
+store.open_session(name, project="p", started_at=1.0)
+for seq in range(count):
+    text = f"{name} message {seq} " + f"payload {seq} é\\n" * (seq % 40)
+    new = Entry(id=entry_id("user", text), session=name, turn=seq, seq=seq, role="user", content=text,
+                source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
+    stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    store.record_event(name, seq, "swap", {"entry_id": stored.id}, 1.0)
+    store.touch([stored.id], 2.0)
+    print(seq, stored.id, flush=True)
+store.close()
+"""
+)
+TAKER = (
+    NO_SQLITE
+    + """
+print("begins", flush=True)
+store = open_store(Path(sys.argv[1]))
+store.close()
+"""
+)
+FULL_DISK = (
+    NO_SQLITE
+    + """
+import resource
+database._open = refused
+store = open_store(Path(sys.argv[1]))
+store.open_session("s", project="p", started_at=1.0)
+def put(seq):
+    text = f"message {seq} " + "x" * 3_000
+    new = Entry(id=entry_id("user", text), session="s", turn=1, seq=seq, role="user", content=text,
+                source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
+    assert store.original(store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id) == text
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
+for seq in range(6):
+    put(seq)
+assert "kept in memory only" in store.notice, store.notice
+size = store.stats().bytes
+assert size <= 10_000, size
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+put(6)
+assert store.stats().bytes > 20_000
+store.close()
+"""
+)
+
+
+def started(code: str, *words: object, out: Path | None = None) -> subprocess.Popen[str]:
+    """A process that runs this; what it prints goes to a file, if one is named."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
+    if out is None:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with out.open("wb") as printed:
+        return subprocess.Popen(command, stdout=printed, stderr=subprocess.PIPE, text=True)
+
+
+def acknowledged_in(printed: Path) -> list[list[str]]:
+    """The whole lines that a writer has printed so far, each a number and an id."""
+    return [line.split() for line in printed.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+
+def message(name: str, seq: int) -> str:
+    return f"{name} message {seq} " + f"payload {seq} é\n" * (seq % 40)
+
+
+def check(store: Store, name: str, acknowledged: list[list[str]]) -> None:
+    """All that was acknowledged is there, byte for byte and once; at most one thing more of each kind."""
+    for seq, stored_id in acknowledged:
+        assert store.original(stored_id) == message(name, int(seq))
+    contents = [entry.content for entry in store.session_entries(name)]
+    assert contents == [message(name, seq) for seq in range(len(contents))]
+    assert len(contents) - len(acknowledged) in (0, 1)
+    events = [event.turn for event in store.events(name)]
+    assert events == list(range(len(events))) and len(events) - len(acknowledged) in (0, 1)
+    counts = [entry.access_count for entry in store.session_entries(name)]
+    assert set(counts[: len(acknowledged)]) <= {1} and sum(counts) <= len(contents)
+
+
+def test_every_message_survives_kill_9_of_the_writer_and_of_who_takes_it_in(tmp_path: Path) -> None:
+    chaos = random.Random(int(os.environ.get("GARDENER_TEST_SEED", "20")))
+    archive, runs = tmp_path / "archive", {}
+    for run in range(KILLS):
+        name, printed = f"run{run}", tmp_path / f"run{run}.txt"
+        child = started(WRITER, archive, name, 10_000, out=printed)
+        stop_after = chaos.randrange(1, 60)
+        while len(acknowledged_in(printed)) < stop_after and child.poll() is None:
+            time.sleep(0.002)
+        time.sleep(chaos.random() * 0.01)
+        child.kill()
+        _, error = child.communicate(timeout=30)
+        runs[name] = acknowledged_in(printed)
+        assert runs[name], error
+        taker = started(TAKER, archive)
+        assert taker.stdout is not None and taker.stdout.readline()
+        time.sleep(chaos.random() * 0.15)
+        taker.kill()
+        taker.communicate(timeout=30)
+    store = open_store(archive)
+    for name, acknowledged in runs.items():
+        check(store, name, acknowledged)
+    assert store.stats().sessions == KILLS
+    assert store.verify() == [] and lines.names(archive) == []
+    store.close()
+
+
+def test_several_processes_write_lines_at_once_while_others_take_them_in(tmp_path: Path) -> None:
+    writers = {f"w{n}": started(WRITER, tmp_path, f"w{n}", PER_WRITER) for n in range(2)}
+    takers = [started(TAKER, tmp_path) for _ in range(2)]
+    outputs = {name: child.communicate(timeout=120) for name, child in writers.items()}
+    assert [child.returncode for child in writers.values()] == [0, 0], outputs
+    errors = [taker.communicate(timeout=120)[1] for taker in takers]
+    assert [taker.returncode for taker in takers] == [0, 0], errors
+    store = open_store(tmp_path)
+    for name, (printed, _) in outputs.items():
+        check(store, name, [line.split() for line in printed.splitlines()])
+    assert store.verify() == [] and lines.names(tmp_path) == []
+    store.close()
+
+
+@posix
+def test_a_full_disk_loses_nothing_as_long_as_the_process_goes_on(tmp_path: Path) -> None:
+    child = started(FULL_DISK, tmp_path)
+    _, error = child.communicate(timeout=60)
+    assert child.returncode == 0, error
+    store = open_store(tmp_path)
+    assert [entry.seq for entry in store.session_entries("s")] == list(range(7))
+    assert all(len(entry.content) > 3_000 for entry in store.session_entries("s"))
+    store.close()
+
+
+@posix
+def test_a_directory_that_cannot_be_written_is_memory_as_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only mount refuses root too; here it is played by the call that opens a file to write."""
+    opened = os.open
+
+    def read_only(path: object, flags: int, *rest: int, **more: int) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(tmp_path)):
+            raise OSError(30, "Read-only file system", path)
+        return opened(path, flags, *rest, **more)  # type: ignore[arg-type]  # reason: handed on as it came
+
+    (tmp_path / ".gitignore").write_text("*\n")
+    monkeypatch.setattr(os, "open", read_only)
+    store = open_store(tmp_path)
+    assert not store.persistent and "in memory only" in store.notice and "Read-only" in store.notice
+    store.close()
+    assert sorted(os.listdir(tmp_path)) == [".gitignore"]
