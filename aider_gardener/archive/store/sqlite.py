@@ -271,6 +271,11 @@ class SqliteStore(SqliteBase):
     def directory(self) -> Path | None:
         return self._db.path.parent if self._db.path is not None else None
 
+    @property
+    def database(self) -> Database:
+        """The file beneath, for what goes from one archive to another (see `archive.shared`)."""
+        return self._db
+
     def open_session(
         self,
         session_id: str,
@@ -416,18 +421,18 @@ class SqliteStore(SqliteBase):
         wanted = list(ids)
         self._write_or_wait(Later(lambda db: sessions.set_active(db, wanted, active)))
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         wanted = list(ids)
         count = self._waiting.forget(wanted)
         for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
-            count += self._forget(partial(entries.forget, ids=some))
-        self._scrub()
+            count += self._forget(partial(entries.forget, ids=some, told=told))
+        self.scrub()
         return count
 
     def forget_session(self, session_id: str) -> int:
         count = self._forget(lambda db: entries.forget_session(db, session_id))
-        self._scrub()
+        self.scrub()
         return count
 
     def record_event(
@@ -586,7 +591,7 @@ class SqliteStore(SqliteBase):
             raise StoreError("nothing can be forgotten within a trial")
         return self._db.write(step)
 
-    def _scrub(self) -> None:
+    def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
         self._drop_copy()
