@@ -1,8 +1,9 @@
-"""What is to be sent of a shared project, in the order in which it was said: read from SQLite, never from a chat.
+"""What is to be sent of a shared project, in the order in which it was said: read from SQLite, never from a
+chat.
 
-What the archive holds went through redaction as it was stored, and nothing else is read here. Left out is what
-stays on this machine (said to a local model, or never sent to any), what came from the server, events, state,
-and the project's path.
+What the archive holds went through redaction as it was stored, and nothing else is read here. Left out is
+what stays on this machine (said to a local model, or never sent to any), what came from the server, events,
+state, and the project's path.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Said:
 
 @dataclass(frozen=True)
 class Batch:
-    """What goes in one transaction. `upto` is the last row that was looked at; `more`: there may be others."""
+    """What goes in one transaction. `upto` is the last row that was looked at; `more`: there may be
+    others."""
 
     said: tuple[Said, ...]
     upto: int
@@ -135,7 +137,8 @@ def indexed(text: str) -> tuple[str, ...]:
 
 
 def vectors(db: apsw.Connection, share: Share, *, rows: int = VECTOR_ROWS) -> tuple[list[SentVector], int]:
-    """The next vectors of what was sent, and the last number that was looked at: as far as that is sent.
+    """The next vectors, and the last number that was looked at: before the first whose original is not sent
+    yet.
 
     Those of what stays on this machine, or came from the server, are passed over.
     """
@@ -146,18 +149,22 @@ def vectors(db: apsw.Connection, share: Share, *, rows: int = VECTOR_ROWS) -> tu
     rows_found: list[Any] = db.execute(sql, (share.vectors_sent, rows)).fetchall()
     found, upto = [], share.vectors_sent
     for number, original, stored_hash, start, end, embedder, value in rows_found:
+        first = _first_place(db, share, original)
+        if first is not None and first > share.sent:
+            break
         upto = number
-        if _is_sent(db, share, original):
+        if first is not None:
             values = struct.unpack(f"<{len(value) // 4}f", value)
             found.append(SentVector(number, stored_hash.hex(), start, end, embedder, values))
     return found, upto
 
 
-def _is_sent(db: apsw.Connection, share: Share, original: int) -> bool:
-    sql = """SELECT n.provider FROM occurrences n JOIN sessions s ON s.number = n.session
-             WHERE n.original = ? AND n.number <= ? AND s.project = ? AND s.id NOT LIKE ? || '%'"""
-    rows = db.execute(sql, (original, share.sent, share.project, SHARED))
-    return any(shares.may_leave(provider) for (provider,) in rows.fetchall())
+def _first_place(db: apsw.Connection, share: Share, original: int) -> int | None:
+    """The first occurrence of an original that the server has or will have; None for none."""
+    sql = """SELECT n.number, n.provider FROM occurrences n JOIN sessions s ON s.number = n.session
+             WHERE n.original = ? AND s.project = ? AND s.id NOT LIKE ? || '%' ORDER BY n.number"""
+    rows: list[Any] = db.execute(sql, (original, share.project, SHARED)).fetchall()
+    return next((int(number) for number, provider in rows if shares.may_leave(provider)), None)
 
 
 def told(db: apsw.Connection, share: Share) -> list[Tombstone]:

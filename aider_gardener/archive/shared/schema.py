@@ -1,8 +1,8 @@
 """The server's tables, built by numbered migrations, and who may read and write what.
 
-Everything lies in the schema `gardener`. A row belongs to a project and an author, the role that wrote it; row-
-level security lets members of the project read, and owners write and delete rows of their own. The role that
-made the tables is not bound by it.
+Everything lies in the schema `gardener`. A row belongs to a project and an author, the role that wrote it;
+row- level security lets members of the project read, and owners write and delete rows of their own. The role
+that made the tables is not bound by it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ FIRST = (
         number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
         creator text NOT NULL, made_at timestamptz NOT NULL DEFAULT now(), UNIQUE (creator, name))""",
     """CREATE TABLE gardener.members (
-        project int NOT NULL, member text NOT NULL, may_write boolean NOT NULL, PRIMARY KEY (project, member))""",
+        project int NOT NULL, member text NOT NULL, may_write boolean NOT NULL,
+        PRIMARY KEY (project, member))""",
     "CREATE SEQUENCE gardener.changes",
     """CREATE TABLE gardener.sessions (
         project int NOT NULL, author text NOT NULL, id text NOT NULL, payload text NOT NULL,
@@ -56,14 +57,15 @@ FIRST = (
         cls text NOT NULL, words tsvector NOT NULL, PRIMARY KEY (project, author, hash))""",
     "CREATE INDEX entries_words ON gardener.entries USING gin (words)",
     """CREATE TABLE gardener.occurrences (
-        change bigint NOT NULL DEFAULT nextval('gardener.changes'), project int NOT NULL, author text NOT NULL,
-        machine text NOT NULL, session text NOT NULL, seq bigint NOT NULL, hash text NOT NULL,
-        at float8 NOT NULL, payload text NOT NULL, PRIMARY KEY (project, author, session, seq, hash))""",
+        change bigint NOT NULL DEFAULT nextval('gardener.changes'), project int NOT NULL,
+        author text NOT NULL, machine text NOT NULL, session text NOT NULL, seq bigint NOT NULL,
+        hash text NOT NULL, at float8 NOT NULL, payload text NOT NULL,
+        PRIMARY KEY (project, author, session, seq, hash))""",
     "CREATE INDEX occurrences_by_change ON gardener.occurrences (project, change)",
     "CREATE INDEX occurrences_by_hash ON gardener.occurrences (project, author, hash)",
     """CREATE TABLE gardener.tombstones (
-        change bigint NOT NULL DEFAULT nextval('gardener.changes'), project int NOT NULL, author text NOT NULL,
-        kind text NOT NULL, key text NOT NULL, entry text NOT NULL, at float8 NOT NULL,
+        change bigint NOT NULL DEFAULT nextval('gardener.changes'), project int NOT NULL,
+        author text NOT NULL, kind text NOT NULL, key text NOT NULL, entry text NOT NULL, at float8 NOT NULL,
         PRIMARY KEY (project, author, kind, key, at))""",
     "CREATE INDEX tombstones_by_change ON gardener.tombstones (project, change)",
     """CREATE TABLE gardener.vectors (
@@ -87,7 +89,8 @@ FIRST = (
         SET search_path = pg_catalog, pg_temp AS $$
         DECLARE made int;
         BEGIN
-            INSERT INTO gardener.projects (name, creator) VALUES (wanted, session_user) RETURNING number INTO made;
+            INSERT INTO gardener.projects (name, creator) VALUES (wanted, session_user)
+            RETURNING number INTO made;
             INSERT INTO gardener.members VALUES (made, session_user, true);
             RETURN made;
         END $$""",
@@ -119,7 +122,8 @@ FIRST = (
             RETURN QUERY EXECUTE format(
                 'SELECT v.project, v.author, v.hash, v."start", v."end",
                         ((v.vector::{vector}(%1$s)) OPERATOR({space}.<#>) $1::{vector}(%1$s))::float8
-                 FROM gardener.vectors v WHERE v.dimensions = %1$s AND v.embedder = $2 AND v.project = ANY ($3)
+                 FROM gardener.vectors v
+                 WHERE v.dimensions = %1$s AND v.embedder = $2 AND v.project = ANY ($3)
                  ORDER BY (v.vector::{vector}(%1$s)) OPERATOR({space}.<#>) $1::{vector}(%1$s) LIMIT $4',
                 length) USING asked, wanted, ARRAY(SELECT gardener.readable()), most;
         END $$""",
@@ -145,10 +149,12 @@ FIRST = (
     "GRANT SELECT ON gardener.about, gardener.projects, gardener.members TO PUBLIC",
     "GRANT USAGE, SELECT ON SEQUENCE gardener.changes TO PUBLIC",
 )
-"""Rows hold what `gardener store export` writes, as JSON in ASCII: PostgreSQL keeps no NUL and no lone surrogate.
+"""Rows hold what `gardener store export` writes, as JSON in ASCII: PostgreSQL keeps no NUL and no lone
+surrogate.
 
-`change` grows in the order of commits: who writes to a project holds its lock. Words and vectors are searched
-by functions that look at the project themselves, because under row-level security no index would be used."""
+`change` grows in the order of commits: who writes to a project holds its lock. Words and vectors are
+searched by functions that look at the project themselves, because under row-level security no index would
+be used."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (FIRST,)
 """Migration n brings the tables from version n to n + 1. Never edit one that was released: append."""

@@ -25,7 +25,8 @@ FUSION = 60
 EXCERPT_CHARS = 600
 
 PLACES = """
-    SELECT e.project, e.author, e.hash, p.creator || '/' || p.name, e.cls, e.payload, o.session, o.at, o.payload
+    SELECT e.project, e.author, e.hash, p.creator || '/' || p.name, e.cls, e.payload,
+           o.session, o.at, o.payload
     FROM gardener.entries e JOIN gardener.projects p ON p.number = e.project
     CROSS JOIN LATERAL (
         SELECT * FROM gardener.occurrences n WHERE n.project = e.project AND n.author = e.author
@@ -104,7 +105,7 @@ def _by_meaning(
 ) -> list[Key]:
     """Texts with the nearest passages; `spans` gets where these stand."""
     with connection.transaction():
-        connection.execute("SELECT '[1]'::{}".format(schema.vector_type(connection)).encode())
+        connection.execute(f"SELECT '[1]'::{schema.vector_type(connection)}".encode())
         connection.execute("SET LOCAL hnsw.iterative_scan = 'relaxed_order'")
         rows = connection.execute(
             'SELECT project, author, hash, "start", "end" FROM gardener.find_near(%s, %s, %s, %s)'

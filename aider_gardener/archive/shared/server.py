@@ -40,8 +40,8 @@ NO_PASSWORD = "{host} asks for a password of {user}: give it in ~/.pgpass or PGP
 NO_ROLE = "{host} knows no role {user}, or no database of that name for it: check the address"
 UNKNOWN_HOST = "{host} is unknown: check the address, or whether this machine is online"
 NO_TLS = (
-    "{host} offers no TLS, and nothing was sent: switch it on there, or write sslmode=disable into the address"
-    " if the way is safe"
+    "{host} offers no TLS, and nothing was sent: switch it on there, or write sslmode=disable into the"
+    " address if the way is safe"
 )
 BAD_TLS = (
     "the certificate of {host} could not be verified, and nothing was sent: name its authority with"
@@ -118,8 +118,8 @@ def host_of(environ: Mapping[str, str]) -> str:
 def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
     """A connection for one piece of work, at most three of this process at once; nothing is open afterwards.
 
-    Each `with connection.transaction()` in it is a transaction; what stands outside is none. Raises UsageError,
-    Away or ServerError; errors of the server's within the context come out so too.
+    Each `with connection.transaction()` in it is a transaction; what stands outside is none. Raises
+    UsageError, Away or ServerError; errors of the server's within the context come out so too.
     """
     environ = os.environ if environ is None else environ
     given = parameters(environ)

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.sqlite import SqliteStore
 
 IN_MEMORY = "there is no archive on disk to share"
-ENCRYPTED = "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or leave it"
+ENCRYPTED = (
+    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
+    " leave it"
+)
 ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshare` first"
 SEVERAL = "several projects are called {name}: write {choices}"
 NO_PROJECT = (
@@ -116,8 +119,9 @@ def unshare(
     now: float,
     environ: Mapping[str, str] | None = None,
 ) -> Share:
-    """Share a project no more. With `delete` all that this role shared of it goes from the server, and from the
-    archives that fetched it as they sync; what the others wrote stays. Raises UsageError and ServerError."""
+    """Share a project no more. With `delete` all that this role shared of it goes from the server, and
+    from the archives that fetched it as they sync; what the others wrote stays. Raises UsageError and
+    ServerError."""
     held = store.database.read(lambda db: shares.share_of(db, project))
     if held is None:
         raise UsageError(sync.NOT_SHARED)
@@ -133,9 +137,9 @@ def unshare(
 def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """How a project is shared, as plain data, without asking the server.
 
-    `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`, `waiting`
-    (messages to send), `to_forget`, `synced_at` (seconds since the epoch, None for never) and `problem` (one
-    line, "" when the last sync went well).
+    `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,
+    `waiting` (messages to send), `to_forget`, `synced_at` (seconds since the epoch, None for never) and
+    `problem` (one line, "" when the last sync went well).
     """
     environ = os.environ if environ is None else environ
 

@@ -1,8 +1,8 @@
 """What is new goes to the server and comes from it, in batches that may be cut short anywhere.
 
-A batch is one transaction there; how far it got is written here only afterwards. What is sent again is known by
-its hash and place and changes nothing, so a client or server that dies loses nothing and doubles nothing. What
-was forgotten goes the same way: a tombstone deletes on the server, and in every archive that fetches it.
+A batch is one transaction there; how far it got is written here only afterwards. What is sent again is known
+by its hash and place and changes nothing, so a client or server that dies loses nothing and doubles nothing.
+What was forgotten goes the same way: a tombstone deletes on the server, and in every archive that fetches it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.sqlite import SqliteStore
 
 WITHDRAWN = "withdrawn"
-"""A tombstone of this kind takes all copies of an author's away from the others, not what is the author's own."""
+"""A tombstone of this kind takes all copies of an author's away from the others, not what is the author's
+own."""
 FETCHED = 200
 NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 OTHER_SERVER = (
@@ -63,13 +64,15 @@ SEND_PLACES = """
                 %(payloads)s::text[]) AS t (session, seq, hash, at, payload)
     WHERE NOT EXISTS (SELECT FROM gardener.tombstones d WHERE d.project = %(project)s
                       AND d.author = session_user AND d.at >= t.at
-                      AND ((d.kind = 'entry' AND d.key = t.hash) OR (d.kind = 'session' AND d.key = t.session)))
+                      AND ((d.kind = 'entry' AND d.key = t.hash)
+                           OR (d.kind = 'session' AND d.key = t.session)))
     ON CONFLICT DO NOTHING"""
 SEND_VECTORS = """
     INSERT INTO gardener.vectors (project, author, hash, "start", "end", embedder, dimensions, vector)
     SELECT %(project)s, session_user, t.hash, t.first, t.last, t.embedder, t.dimensions, t.vector::{vector}
     FROM unnest(%(hashes)s::text[], %(starts)s::int[], %(ends)s::int[], %(embedders)s::text[],
-                %(dimensions)s::int[], %(vectors)s::text[]) AS t (hash, first, last, embedder, dimensions, vector)
+                %(dimensions)s::int[], %(vectors)s::text[])
+         AS t (hash, first, last, embedder, dimensions, vector)
     WHERE EXISTS (SELECT FROM gardener.entries e
                   WHERE e.project = %(project)s AND e.author = session_user AND e.hash = t.hash)
     ON CONFLICT DO NOTHING"""
@@ -91,7 +94,8 @@ DELETE_SESSION = """
     AND NOT EXISTS (SELECT FROM gardener.occurrences o
                     WHERE o.project = t.project AND o.author = t.author AND o.session = t.id)"""
 FETCH_PLACES = """
-    SELECT o.change, o.author, o.session, o.hash, o.at, s.payload, e.payload, o.payload FROM gardener.occurrences o
+    SELECT o.change, o.author, o.session, o.hash, o.at, s.payload, e.payload, o.payload
+    FROM gardener.occurrences o
     JOIN gardener.entries e USING (project, author, hash)
     JOIN gardener.sessions s ON s.project = o.project AND s.author = o.author AND s.id = o.session
     WHERE o.project = %s AND o.change > %s AND o.machine <> %s ORDER BY o.change LIMIT %s"""
@@ -384,7 +388,9 @@ class Fetched:
         self.fetched = self.refused = self.heard = 0
         share = shares.share_of(db, self.project)
         gone: list[str] = []
-        for row in self.rows if share else ():
+        if share is None:
+            return gone
+        for row in self.rows:
             if len(row) == PLACE_COLUMNS:
                 self._place(db, share, row)
             elif self._is_own_withdrawal(share, row):

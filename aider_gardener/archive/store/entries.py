@@ -343,8 +343,8 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
 
 
 def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
-    """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these. Sessions
-    that are empty then go too. No server hears of it."""
+    """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
+    Sessions that are empty then go too. No server hears of it."""
     listed = json.dumps(list(numbers))
     rows: list[Any] = db.execute(
         """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original

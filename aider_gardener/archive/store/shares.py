@@ -31,8 +31,8 @@ class Share:
     `number` and `name` are the project's on the server that says it is `server`; `author` is this user's role
     there, who only reads if not `may_write`; `machine` tells this archive from the author's others. `sent` is
     the last occurrence that the server has, `vectors_sent` the last vector, `told` the last tombstone; `seen`
-    is the last change of the server's that is here, `since` the last before the project was shared from here. `cuts` counts how often the rows here were cut off, after
-    which row numbers are given anew.
+    is the last change of the server's that is here, `since` the last before the project was shared from here.
+    `cuts` counts how often the rows here were cut off, after which row numbers are given anew.
     """
 
     project: str
@@ -54,7 +54,8 @@ class Share:
 
 @dataclass(frozen=True)
 class Tombstone:
-    """What was forgotten: an original by its hash (and id), or a session by its id; `at` is when, in seconds."""
+    """What was forgotten: an original by its hash (and id), or a session by its id; `at` is when, in
+    seconds."""
 
     seq: int
     kind: str
@@ -114,8 +115,8 @@ def is_forgotten(db: apsw.Connection, project: str, key: str, at: float) -> bool
 def note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) -> None:
     """Note, before originals are deleted, those of shared projects; the server hears of the user's own.
 
-    Without `told` it hears only of what was said on this machine: what was fetched was pruned here alone. What
-    was said to a local model was never sent, so nothing of it is told either.
+    Without `told` it hears only of what was said on this machine: what was fetched was pruned here alone.
+    What was said to a local model was never sent, so nothing of it is told either.
     """
     shared = {share.project: share for share in all_shares(db)}
     if not shared:
@@ -151,7 +152,7 @@ def note_session(db: apsw.Connection, session: str) -> None:
         if share is None:
             continue
         providers = db.execute("SELECT DISTINCT provider FROM occurrences WHERE session = ?", (number,))
-        is_own = any(_is_told(share, session, provider, True) for (provider,) in providers.fetchall())
+        is_own = any(_is_told(share, session, str(row[0]), True) for row in providers.fetchall())
         own = session_here(share.author, "")
         _note(db, project, SESSION, session.removeprefix(own), "", time.time(), is_own)
 
