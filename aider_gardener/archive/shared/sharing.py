@@ -81,7 +81,8 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
     role = str(_row(connection, "SELECT session_user::text")[0])
     rows = connection.execute(
         """SELECT number, creator, name, number IN (SELECT gardener.writable()) FROM gardener.projects
-           WHERE name = %s AND (creator = %s OR %s = '') AND number IN (SELECT gardener.readable())""",
+           WHERE name = %s AND (creator = %s OR %s = '') AND number IN (SELECT gardener.readable())
+           ORDER BY creator""",
         (short, creator, creator),
     ).fetchall()
     if not rows and creator and creator != role:

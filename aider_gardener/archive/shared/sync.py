@@ -393,10 +393,11 @@ class Fetched:
         for row in self.rows:
             if len(row) == PLACE_COLUMNS:
                 self._place(db, share, row)
-            elif self._is_own_withdrawal(share, row):
-                self.is_withdrawn = True
-                shares.drop(db, self.project)
-                return gone
+            elif row[1] == share.author and row[2] == WITHDRAWN:
+                if row[0] > share.since:
+                    self.is_withdrawn = True
+                    shares.drop(db, self.project)
+                    return gone
             else:
                 gone += self._tombstone(db, share, row)
         held = shares.share_of(db, self.project)
@@ -413,7 +414,7 @@ class Fetched:
         forgotten = (key, session if author == share.author else here)
         if any(shares.is_forgotten(db, self.project, each, at) for each in forgotten):
             return
-        if _is_said_here(db, key):
+        if _is_said_here(db, key) or _is_fetched(db, here, key, at):
             return
         try:
             lines = _read_lines(key, texts)
@@ -425,10 +426,6 @@ class Fetched:
             self.fetched += 1
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             self.refused += 1
-
-    def _is_own_withdrawal(self, share: Share, row: Any) -> bool:
-        change, author, kind, *_ = row
-        return bool(kind == WITHDRAWN and author == share.author and change > share.since)
 
     def _tombstone(self, db: apsw.Connection, share: Share, row: Any) -> list[str]:
         """Delete what an author forgot, or withdrew; returns the ids of entries that are gone."""
@@ -467,6 +464,13 @@ def _is_said_here(db: apsw.Connection, key: str) -> bool:
     sql = """SELECT 1 FROM originals o JOIN occurrences n ON n.original = o.number
              JOIN sessions s ON s.number = n.session WHERE o.hash = ? AND s.id NOT LIKE ? || '%'"""
     return db.execute(sql, (bytes.fromhex(key), SHARED)).get is not None
+
+
+def _is_fetched(db: apsw.Connection, session: str, key: str, at: float) -> bool:
+    """Whether a message was fetched before."""
+    sql = """SELECT 1 FROM originals o JOIN occurrences n ON n.original = o.number
+             JOIN sessions s ON s.number = n.session WHERE o.hash = ? AND s.id = ? AND n.at = ?"""
+    return db.execute(sql, (bytes.fromhex(key), session, at)).get is not None
 
 
 def _places_of(

@@ -36,7 +36,8 @@ class Unusable(Exception):
 class Server:
     """One cluster; `kill` ends it as a power cut would, `start` begins it again where it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
+        self.durable = durable
         self.binaries = _binaries()
         self.user = _other_user()
         self.folder = Path(tempfile.mkdtemp(prefix="gpg-", dir="/tmp" if os.name == "posix" else None))
@@ -66,10 +67,12 @@ class Server:
             raise Unusable(f"{name} failed: {done.stderr.decode(errors='replace')[-300:]}")
 
     def start(self) -> None:
-        """Start it, with what is committed on disk before it is acknowledged; returns once it answers."""
+        """Start it; returns once it answers. If `durable`, a commit is on the disk before it is
+        acknowledged."""
         options = {
             "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self.folder,
             "max_connections": 60, "shared_buffers": "256MB", "restart_after_crash": "off",
+            "fsync": "on" if self.durable else "off",
         }  # fmt: skip
         given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with open(self.folder / "log", "ab") as log:
@@ -136,9 +139,9 @@ class Server:
             return done.fetchall() if done.description else []
 
 
-def started() -> Server:
+def started(*, durable: bool = False) -> Server:
     """A running server. Raises Unusable, saying why, where there can be none."""
-    server = Server()
+    server = Server(durable=durable)
     try:
         server.start()
     except BaseException:
