@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from postgres_server import PASSWORD, Server, Unusable, started
 
 from aider_gardener.archive.shared import sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE
@@ -16,6 +15,7 @@ from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
+from bench.postgres_server import PASSWORD, Server, Unusable, started
 
 PROJECT = "/work/pump"
 

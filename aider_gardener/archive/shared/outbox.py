@@ -20,7 +20,7 @@ from aider_gardener.archive.store.shares import Share, Tombstone
 if TYPE_CHECKING:
     import apsw
 
-ROWS = 500
+TOLD_ROWS = 500
 BYTES = 4_000_000
 """A batch ends with the row that brings it over this."""
 VECTOR_ROWS = 1_000
@@ -72,7 +72,7 @@ class SentVector:
     values: tuple[float, ...]
 
 
-def batch(db: apsw.Connection, share: Share, *, rows: int = ROWS) -> Batch:
+def batch(db: apsw.Connection, share: Share, *, rows: int) -> Batch:
     """The next occurrences that the server has not, at most `rows` and about four megabytes of text.
 
     An original that is not as it was stored is left out, until `gardener store verify` has mended it.
@@ -154,7 +154,7 @@ def vectors(db: apsw.Connection, share: Share, *, rows: int = VECTOR_ROWS) -> tu
             break
         upto = number
         if first is not None:
-            values = struct.unpack(f"<{len(value) // 4}f", value)
+            values = struct.unpack(f"<{len(value) // 2}e", value)
             found.append(SentVector(number, stored_hash.hex(), start, end, embedder, values))
     return found, upto
 
@@ -169,7 +169,7 @@ def _first_place(db: apsw.Connection, share: Share, original: int) -> int | None
 
 def told(db: apsw.Connection, share: Share) -> list[Tombstone]:
     """The next of what was forgotten that the server is to hear of."""
-    return shares.tombstones(db, share.project, share.told, ROWS)
+    return shares.tombstones(db, share.project, share.told, TOLD_ROWS)
 
 
 def moved(db: apsw.Connection, share: Share, upto: int) -> Share:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 WITHDRAWN = "withdrawn"
 """A tombstone of this kind takes all copies of an author's away from the others, not what is the author's
 own."""
-FETCHED = 200
+SENT, FETCHED = 500, 200
+"""Messages in one transaction, at most."""
 NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 OTHER_SERVER = (
     "this project is shared with another server than the one of the address: correct the address, or"
@@ -212,7 +213,7 @@ def _share(store: SqliteStore, project: str) -> Share:
 def _send(store: SqliteStore, project: str, connection: Connection, note: Callable[..., None]) -> bool:
     """Send one batch; whether there may be more."""
     share = _share(store, project)
-    found = store.database.read(lambda db: outbox.batch(db, share))
+    found = store.database.read(lambda db: outbox.batch(db, share, rows=SENT))
     if found.said:
         with connection.transaction():
             _lock(connection, share)

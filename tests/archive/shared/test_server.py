@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres_server import PASSWORD
 from shared_archives import Team
 
 from aider_gardener.archive.shared import server
 from aider_gardener.archive.shared.server import VARIABLE, Away, ServerError, connected
 from aider_gardener.errors import UsageError
+from bench.postgres_server import PASSWORD
 
 pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
 

