@@ -38,7 +38,7 @@ from aider_gardener.messages import ContentClass, Entry, Segment, Source, Source
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
 
-ROLE, PROJECT, NAME = "ana", "/work/pump", "pump"
+ROLE, PROJECT, NAME = "ana", "/projects/pump", "pump"
 SYNC_EVERY = 10
 SERVER_SHARE = 1 / 3
 """So often it is the server that is killed, else a writer."""

@@ -17,7 +17,7 @@ from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
 
-PROJECT = "/work/pump"
+PROJECT = "/projects/pump"
 
 
 @pytest.fixture(scope="session")

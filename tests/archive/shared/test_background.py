@@ -39,11 +39,11 @@ class Stage:
         store = open_store(folder / "archive", user=folder / "user")
         assert isinstance(store, SqliteStore)
         if shared:
-            share = Share("/work/pump", "ana/pump", 1, "server", "ana", True, "machine")
+            share = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine")
             store.database.write(lambda db: shares.keep(db, share))
         self.store = store
         self.background = Background(
-            store, "/work/pump", environ, clock=lambda: self.now, start=self.start
+            store, "/projects/pump", environ, clock=lambda: self.now, start=self.start
         )  # fmt: skip
 
     def start(self, given: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -90,7 +90,7 @@ def test_it_gets_the_environment_it_was_given_and_nothing_of_the_processs(
     given, environ = stage.begun[0]
     assert environ == NAMED
     assert given[:5] == [sys.executable, "-m", "aider_gardener.cli", "store", "sync"]
-    assert given[given.index("--project") + 1] == "/work/pump"
+    assert given[given.index("--project") + 1] == "/projects/pump"
     stage.store.close()
 
 
@@ -106,7 +106,7 @@ def test_a_process_that_cannot_begin_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_store_in_memory_is_never_shared() -> None:
-    assert not Background(open_store(None), "/work/pump", NAMED).turn_over()
+    assert not Background(open_store(None), "/projects/pump", NAMED).turn_over()
 
 
 def test_nothing_of_the_working_directory_is_imported(

@@ -15,7 +15,7 @@ from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import entry_id
 
-SHARE = Share("/work/pump", "ana/pump", 1, "server", "ana", True, "machine")
+SHARE = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_neither_path_nor_marks_nor_short_forms_are_sent(one: Machine) -> None:
     (found,) = batch(one).said
     line = json.loads(found.entry_line)
     assert (line["pinned"], line["access_count"], line["accessed_at"], line["renditions"]) == (0, 0, 0.0, [])
-    assert "/work/pump" not in found.session_line + found.entry_line + found.occurrence_line
+    assert "/projects/pump" not in found.session_line + found.entry_line + found.occurrence_line
 
 
 def test_what_is_not_as_it_was_stored_is_left_out(one: Machine) -> None:
@@ -88,7 +88,7 @@ def test_vectors_wait_for_their_text_and_never_leave_without_it(one: Machine) ->
 
 
 def test_what_was_fetched_is_not_sent_back(one: Machine) -> None:
-    one.store.open_session("shared:bob:s", project="/work/pump", started_at=1.0)
+    one.store.open_session("shared:bob:s", project="/projects/pump", started_at=1.0)
     text = "of bob's"
     one.store.add(entry(text, "shared:bob:s", 0, "openai", 1.0), chunks=chunks(text))
     assert batch(one).said == () and entry_id("user", text)

@@ -201,7 +201,7 @@ def test_what_was_said_to_a_local_model_never_leaves(machines: Machines, team: T
 
 
 def test_nothing_but_what_the_archive_holds_redacted_is_sent(machines: Machines, team: Team) -> None:
-    one = machines("ana", project="/home/ana/secret-customer/pump")
+    one = machines("ana", project="/projects/secret-customer/pump")
     key = "sk-proj-" + "A1b2C3d4E5f6G7h8" * 3
     one.say(f"export OPENAI_API_KEY={key}")
     one.store.set_state(one.session, "note", "state of the chat")
@@ -364,7 +364,7 @@ def test_many_batches_are_as_good_as_one(machines: Machines, monkeypatch: pytest
 
 def test_a_project_elsewhere_in_the_same_archive_is_not_sent(machines: Machines, team: Team) -> None:
     one = machines("ana")
-    one.store.open_session("t", project="/work/other", started_at=1.0)
+    one.store.open_session("t", project="/projects/other", started_at=1.0)
     one.store.add(
         entry_of("of another project", "t", 0, "openai", 1.0), chunks=chunks_of("of another project")
     )

@@ -15,14 +15,14 @@ from aider_gardener.archive.store import Chunk, open_store, repair, shares
 from aider_gardener.archive.store.shares import Share, Tombstone
 from aider_gardener.archive.store.sqlite import SqliteStore
 
-SHARE = Share("/work/pump", "ana/pump", 1, "server", "ana", True, "machine", sent=9, told=1, seen=7)
+SHARE = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine", sent=9, told=1, seen=7)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     found = open_store(tmp_path / "archive", user=tmp_path / "user")
     assert isinstance(found, SqliteStore)
-    found.open_session("s", project="/work/pump", started_at=1.0, hold=False)
+    found.open_session("s", project="/projects/pump", started_at=1.0, hold=False)
     yield found
     found.close()
 
@@ -32,24 +32,24 @@ def keep(store: SqliteStore, share: Share = SHARE) -> None:
 
 
 def kept(store: SqliteStore) -> Share | None:
-    return store.database.read(lambda db: shares.share_of(db, "/work/pump"))
+    return store.database.read(lambda db: shares.share_of(db, "/projects/pump"))
 
 
 def say(store: SqliteStore, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
-    store.open_session(session, project="/work/pump", started_at=1.0, hold=False)
+    store.open_session(session, project="/projects/pump", started_at=1.0, hold=False)
     new = replace(entry(seq, "user", text), session=session, provider=provider)
     return store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
 
 
 def stones(store: SqliteStore) -> list[Tombstone]:
-    return store.database.read(lambda db: shares.tombstones(db, "/work/pump", 0, 100))
+    return store.database.read(lambda db: shares.tombstones(db, "/projects/pump", 0, 100))
 
 
 def test_a_share_is_kept_by_project_and_dropped(store: SqliteStore) -> None:
     keep(store)
     assert kept(store) == SHARE
     assert store.database.read(shares.all_shares) == [SHARE]
-    store.database.write(lambda db: shares.drop(db, "/work/pump"))
+    store.database.write(lambda db: shares.drop(db, "/projects/pump"))
     assert kept(store) is None and store.database.read(shares.all_shares) == []
 
 
@@ -77,7 +77,7 @@ def test_what_is_forgotten_is_noted_by_its_hash_and_time(store: SqliteStore) -> 
     (stone,) = stones(store)
     assert (stone.kind, stone.entry, len(stone.key)) == ("entry", said, 64)
     forgotten = store.database.read(
-        lambda db: [shares.is_forgotten(db, "/work/pump", stone.key, at) for at in (stone.at, stone.at + 1)]
+        lambda db: [shares.is_forgotten(db, "/projects/pump", stone.key, at) for at in (stone.at, stone.at + 1)]
     )
     assert forgotten == [True, False]
 
@@ -122,8 +122,8 @@ def test_marks_never_stand_above_the_last_row(store: SqliteStore) -> None:
 def test_sessions_that_were_fetched_are_no_chats_of_the_users(store: SqliteStore) -> None:
     say(store, "one", 0)
     say(store, "of bob's", 0, session="shared:bob:x")
-    assert [info.id for info in said_in(store, "/work/pump")] == ["s"]
-    assert len(store.sessions("/work/pump")) == 2
+    assert [info.id for info in said_in(store, "/projects/pump")] == ["s"]
+    assert len(store.sessions("/projects/pump")) == 2
 
 
 def test_places_go_without_the_texts_that_stand_elsewhere(store: SqliteStore) -> None:
@@ -136,7 +136,7 @@ def test_places_go_without_the_texts_that_stand_elsewhere(store: SqliteStore) ->
     assert store.database.write(lambda db: entries.forget_places(db, numbers)) == [alone]
     store.scrub()
     assert store.original(both) == "both" and store.original(alone) is None
-    assert [info.id for info in store.sessions("/work/pump")] == ["s"]
+    assert [info.id for info in store.sessions("/projects/pump")] == ["s"]
     assert store.verify() == []
 
 
