@@ -129,6 +129,8 @@ def test_a_stranger_sees_no_row_of_anothers_project(shared: Machines, team: Team
 def test_a_stranger_finds_nothing_in_anothers_project(shared: Machines, team: Team) -> None:
     with connected(team.environ("eve")) as eve:
         assert [each.text for each in search.search(eve, "gasket")] == ["the gasket of eve's pump"]
+        asked = "SELECT author FROM gardener.find_words('''gasket'''::tsquery, 100, 100)"
+        assert eve.execute(asked.encode()).fetchall() == [("eve",)]
     with connected(team.environ("cora")) as cora:
         assert [each.text for each in search.search(cora, "gasket")] == ["the gasket of bob's pump"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -133,6 +134,46 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(machin
     away.sync()
     assert away.store.original(said) is None
     assert one.sync().fetched == 0 and one.store.original(said) is None
+
+
+def test_a_batch_that_was_read_before_a_text_was_forgotten_does_not_bring_it_back(
+    machines: Machines, team: Team
+) -> None:
+    one, late = machines("ana"), machines("ana")
+    (said,) = one.say("both said this")
+    late.say("both said this", "and this")
+    share = late.share()
+    batch = late.store.database.read(lambda db: outbox.batch(db, share, rows=500))
+    one.share()
+    one.sync()
+    one.store.forget([said])
+    one.sync()
+    with connected(late.environ) as connection, connection.transaction():
+        sync.send_said(connection, share, batch.said)
+    texts = team.rows("SELECT payload FROM gardener.entries")
+    assert [json.loads(str(row[0]))["content"] for row in texts] == ["and this"]
+    assert team.rows("SELECT count(*) FROM gardener.occurrences") == [(1,)]
+
+
+def test_what_is_committed_late_is_not_overlooked(machines: Machines) -> None:
+    slow, quick, reader = machines("ana"), machines("ana"), machines("ana")
+    slow.say("of the slow one")
+    quick.say("of the quick one")
+    share = slow.share()
+    for machine in (quick, reader):
+        machine.share()
+    batch = slow.store.database.read(lambda db: outbox.batch(db, share, rows=500))
+    with connected(slow.environ) as connection:
+        with connection.transaction():
+            connection.execute("SELECT gardener.begin_write(%s)", (share.number,))
+            sync.send_said(connection, share, batch.said)
+            meanwhile = threading.Thread(target=quick.sync)
+            meanwhile.start()
+            meanwhile.join(0.5)
+            reader.sync()
+        meanwhile.join()
+    reader.sync()
+    assert reader.finds("slow quick") == ["of the quick one", "of the slow one"]
 
 
 def test_a_session_that_is_forgotten_goes_everywhere(machines: Machines, team: Team) -> None:
