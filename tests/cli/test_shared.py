@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from made_entries import entry
 from shared_archives import Team, postgres, team
 
 from aider_gardener.archive.shared import background
@@ -27,10 +29,6 @@ def gardener(*words: str) -> Result:
 @pytest.fixture
 def project(tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with two messages, one of them to a local model, and the server in the environment."""
-    from dataclasses import replace
-
-    from made_entries import entry
-
     folder = tmp_path / "pump"
     (folder / ".git").mkdir(parents=True)
     store = open_store(folder / ".aider.gardener")
@@ -72,6 +70,16 @@ def test_what_is_shared_is_found_everywhere(project: Path) -> None:
     assert gardener("recall", "--everywhere", "llama").stdout.startswith("Nothing that you may read fits")
 
 
+def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) -> None:
+    store = open_store(project / ".aider.gardener")
+    store.open_session("shared:bob:x", project=str(project), started_at=1.0, hold=False)
+    new = replace(entry(0, "user", "of bob's"), session="shared:bob:x")
+    store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+    store.close()
+    told = gardener("sessions").stdout
+    assert "gasket" in told and "bob" not in told and "older" not in told
+
+
 def test_unsharing_says_what_became_of_what_was_sent(project: Path, team: Team) -> None:
     gardener("store", "share")
     assert gardener("store", "unshare", "--delete").stdout.endswith(
@@ -108,11 +116,7 @@ def test_a_server_is_prepared_without_sharing(project: Path) -> None:
 def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -> None:
     gardener("store", "share")
     store = open_store(project / ".aider.gardener")
-    from made_entries import entry
-
     new = entry(5, "user", "said after the sync")
-    from dataclasses import replace
-
     store.add(replace(new, provider="openai"), chunks=[Chunk(new.id, 0, len(new.content))])
     process = background.begin(background.command(store, str(project)), dict(os.environ))
     assert process.wait(timeout=60) == 0

@@ -13,8 +13,8 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import SHARED
-from aider_gardener.archive.store import shares, transfer, words
+from aider_gardener.archive.sessions import HOST_KEY, SHARED
+from aider_gardener.archive.store import sessions, shares, transfer, words
 from aider_gardener.archive.store.shares import Share, Tombstone
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _original(db: apsw.Connection, number: int) -> Any:
 def _said(db: apsw.Connection, number: int, session: str, original: Any) -> Said:
     stored_hash, entry_line, cls, found = original
     session_line, line = transfer.place_lines(db, number)
-    session_line["project"] = ""
+    session_line |= {"project": "", "host": sessions.get_state(db, session, HOST_KEY) or ""}
     return Said(
         number, session, line["seq"], stored_hash, line["at"], cls, found,
         as_line(session_line), entry_line, as_line(line),

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import SHARED
+from aider_gardener.archive.sessions import HOST_KEY, SHARED
 from aider_gardener.archive.shared import outbox, schema
 from aider_gardener.archive.shared.outbox import Said, SentVector
 from aider_gardener.archive.shared.server import Away, ServerError, connected
-from aider_gardener.archive.store import entries, shares, transfer
+from aider_gardener.archive.store import entries, sessions, shares, transfer
 from aider_gardener.archive.store.shares import ENTRY, SESSION, Share, Tombstone
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import content_hash
@@ -43,7 +43,7 @@ NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `garden
 GONE = "you took {name} back from the server on another machine: it is no longer shared from here"
 PLACE_COLUMNS = 8
 ENDLESS = (1 << 63) - 1
-ID = re.compile(r"g[0-9a-f]{9,64}")
+ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
 SEND_SESSIONS = """
     INSERT INTO gardener.sessions (project, author, id, payload)
@@ -424,6 +424,8 @@ class Fetched:
             lines[2] |= {"session": here, "at": float(at)}
             with db:
                 transfer.take_in(db, *lines)
+                if HOST.fullmatch(lines[0].get("host", "")):
+                    sessions.set_state(db, here, HOST_KEY, lines[0]["host"])
             self.fetched += 1
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             self.refused += 1

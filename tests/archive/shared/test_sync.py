@@ -12,6 +12,7 @@ from shared_archives import chunks as chunks_of
 from shared_archives import entry as entry_of
 
 from aider_gardener.archive.retention import Policy, prune
+from aider_gardener.archive.sessions import HOST_KEY, host_of
 from aider_gardener.archive.shared import outbox, sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store import shares
@@ -61,6 +62,17 @@ def test_a_text_said_on_both_machines_stays_each_ones_own(machines: Machines) ->
         machine.sync()
     found = one.store.get(said)
     assert found is not None and found.session == one.session and found.active
+
+
+def test_the_agent_that_a_chat_was_held_with_comes_along(machines: Machines) -> None:
+    ana, bob = machines("ana"), machines("bob")
+    ana.say("said to an agent")
+    ana.store.set_state(ana.session, HOST_KEY, "claude-code")
+    ana.share(readers=("bob",))
+    ana.sync()
+    bob.share("ana/pump")
+    bob.sync()
+    assert host_of(bob.store, "shared:ana:s0") == "claude-code"
 
 
 def test_what_a_colleague_said_names_its_author_and_never_comes_unasked(machines: Machines) -> None:
