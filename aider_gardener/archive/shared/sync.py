@@ -8,20 +8,17 @@ What was forgotten goes the same way: a tombstone deletes on the server, and in 
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aider_gardener.archive.sessions import HOST_KEY, SHARED
-from aider_gardener.archive.shared import outbox, schema
+from aider_gardener.archive.shared import incoming, outbox, schema
 from aider_gardener.archive.shared.outbox import Said, SentVector
 from aider_gardener.archive.shared.server import Away, ServerError, connected
-from aider_gardener.archive.store import entries, sessions, shares, transfer
+from aider_gardener.archive.store import shares
 from aider_gardener.archive.store.shares import ENTRY, SESSION, Share, Tombstone
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import content_hash
 
 if TYPE_CHECKING:
     import apsw
@@ -29,10 +26,7 @@ if TYPE_CHECKING:
     from aider_gardener.archive.shared.server import Connection
     from aider_gardener.archive.store.sqlite import SqliteStore
 
-WITHDRAWN = "withdrawn"
-"""A tombstone of this kind takes all copies of an author's away from the others, not what is the author's
-own."""
-SENT, FETCHED = 500, 200
+SENT = 500
 """Messages in one transaction, at most."""
 NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 OTHER_SERVER = (
@@ -41,9 +35,6 @@ OTHER_SERVER = (
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
 GONE = "you took {name} back from the server on another machine: it is no longer shared from here"
-PLACE_COLUMNS = 8
-ENDLESS = (1 << 63) - 1
-ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
 SEND_SESSIONS = """
     INSERT INTO gardener.sessions (project, author, id, payload)
@@ -94,15 +85,6 @@ DELETE_SESSION = """
     DELETE FROM gardener.sessions t WHERE t.project = %s AND t.author = session_user AND t.id = %s
     AND NOT EXISTS (SELECT FROM gardener.occurrences o
                     WHERE o.project = t.project AND o.author = t.author AND o.session = t.id)"""
-FETCH_PLACES = """
-    SELECT o.change, o.author, o.session, o.hash, o.at, s.payload, e.payload, o.payload
-    FROM gardener.occurrences o
-    JOIN gardener.entries e USING (project, author, hash)
-    JOIN gardener.sessions s ON s.project = o.project AND s.author = o.author AND s.id = o.session
-    WHERE o.project = %s AND o.change > %s AND o.machine <> %s ORDER BY o.change LIMIT %s"""
-FETCH_TOMBSTONES = """
-    SELECT change, author, kind, key, entry, at FROM gardener.tombstones
-    WHERE project = %s AND change > %s AND change <= %s ORDER BY change"""
 
 
 @dataclass(frozen=True)
@@ -338,7 +320,7 @@ def withdraw(connection: Connection, share: Share, at: float) -> None:
         for table in ("vectors", "entries", "occurrences", "sessions"):
             sql = f"DELETE FROM gardener.{table} WHERE project = %s AND author = session_user"
             connection.execute(sql.encode(), (share.number,))
-        connection.execute(TELL, (share.number, WITHDRAWN, "", "", at))
+        connection.execute(TELL, (share.number, incoming.WITHDRAWN, "", "", at))
 
 
 def _lock(connection: Connection, share: Share) -> None:
@@ -354,147 +336,14 @@ def _fetch(
 ) -> bool:
     """Fetch one batch and take it in, in the order of the server's changes; whether there may be more."""
     share = _share(store, project)
-    with connection.transaction():
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        given = (share.number, share.seen, share.machine, FETCHED)
-        places: list[Any] = connection.execute(FETCH_PLACES, given).fetchall()
-        is_full = len(places) == FETCHED
-        upto = int(places[-1][0]) if is_full else ENDLESS
-        stones: list[Any] = connection.execute(FETCH_TOMBSTONES, (share.number, share.seen, upto)).fetchall()
-    found = Fetched(share.project, sorted([*places, *stones], key=lambda row: int(row[0])), clock())
+    found = incoming.fetch(connection, share, clock())
     forgotten = store.database.write(found.take_in)
     if forgotten:
         store.scrub()
     note(fetched=found.fetched, refused=found.refused, heard=found.heard)
     if found.is_withdrawn:
         raise ServerError(GONE.format(name=share.name))
-    return is_full
-
-
-@dataclass
-class Fetched:
-    """A batch from the server: rows of places and tombstones in the order of its changes, and what became of
-    them here. `now` is when they were fetched, in seconds."""
-
-    project: str
-    rows: Sequence[Any]
-    now: float
-    fetched: int = 0
-    refused: int = 0
-    heard: int = 0
-    is_withdrawn: bool = False
-
-    def take_in(self, db: apsw.Connection) -> list[str]:
-        """Write the batch, and that it is here; returns the ids of entries that were deleted for good."""
-        self.fetched = self.refused = self.heard = 0
-        share = shares.share_of(db, self.project)
-        gone: list[str] = []
-        if share is None:
-            return gone
-        for row in self.rows:
-            if len(row) == PLACE_COLUMNS:
-                self._place(db, share, row)
-            elif row[1] == share.author and row[2] == WITHDRAWN:
-                if row[0] > share.since:
-                    self.is_withdrawn = True
-                    shares.drop(db, self.project)
-                    return gone
-            else:
-                gone += self._tombstone(db, share, row)
-        held = shares.share_of(db, self.project)
-        if held is not None and self.rows:
-            shares.keep(db, replace(held, seen=max(held.seen, int(self.rows[-1][0]))))
-        return gone
-
-    def _place(self, db: apsw.Connection, share: Share, row: Any) -> None:
-        """Take in one message, unless it was said or forgotten here; count it where it is no such thing."""
-        _, author, session, key, at, *texts = row
-        if author == share.author and _has_session(db, session):
-            return
-        here = shares.session_here(author, session)
-        forgotten = (key, session if author == share.author else here)
-        if any(shares.is_forgotten(db, self.project, each, at) for each in forgotten):
-            return
-        if _is_said_here(db, key) or _is_fetched(db, here, key, at):
-            return
-        try:
-            lines = _read_lines(key, texts)
-            lines[0] |= {"id": here, "project": self.project}
-            lines[1]["accessed_at"] = self.now
-            lines[2] |= {"session": here, "at": float(at)}
-            with db:
-                transfer.take_in(db, *lines)
-                if HOST.fullmatch(lines[0].get("host", "")):
-                    sessions.set_state(db, here, HOST_KEY, lines[0]["host"])
-            self.fetched += 1
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            self.refused += 1
-
-    def _tombstone(self, db: apsw.Connection, share: Share, row: Any) -> list[str]:
-        """Delete what an author forgot, or withdrew; returns the ids of entries that are gone."""
-        _, author, kind, key, stored_id, at = row
-        numbers = _places_of(db, share, author, kind, key, stored_id, at)
-        self.heard += bool(numbers)
-        return entries.forget_places(db, numbers) if numbers else []
-
-
-def _read_lines(key: str, texts: Sequence[str]) -> list[dict[str, Any]]:
-    """The lines of a session, an original and its place, as far as another's can be trusted: the text must be
-    that of its hash, and short forms are made anew. Raises ValueError and the like."""
-    session, entry, place = (json.loads(text) for text in texts)
-    content, spans = entry["content"], entry["chunks"]
-    if content_hash(entry["role"], content) != key or not ID.fullmatch(entry["id"]):
-        raise ValueError("not the text of its hash")
-    if not all(0 <= start < end <= len(content) for start, end in spans):
-        raise ValueError("a passage that lies outside its text")
-    entry |= {"kind": "entry", "renditions": [], "pinned": 0, "access_count": 0}
-    session |= {"kind": "session", "started_at": float(session["started_at"])}
-    place |= {
-        "kind": "occurrence",
-        "entry": entry["id"],
-        "turn": int(place["turn"]),
-        "seq": int(place["seq"]),
-    }
-    return [session, entry, place]
-
-
-def _has_session(db: apsw.Connection, session: str) -> bool:
-    return db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).get is not None
-
-
-def _is_said_here(db: apsw.Connection, key: str) -> bool:
-    """Whether a text stands in a session of this archive's own: it is found there."""
-    sql = """SELECT 1 FROM originals o JOIN occurrences n ON n.original = o.number
-             JOIN sessions s ON s.number = n.session WHERE o.hash = ? AND s.id NOT LIKE ? || '%'"""
-    return db.execute(sql, (bytes.fromhex(key), SHARED)).get is not None
-
-
-def _is_fetched(db: apsw.Connection, session: str, key: str, at: float) -> bool:
-    """Whether a message was fetched before."""
-    sql = """SELECT 1 FROM originals o JOIN occurrences n ON n.original = o.number
-             JOIN sessions s ON s.number = n.session WHERE o.hash = ? AND s.id = ? AND n.at = ?"""
-    return db.execute(sql, (bytes.fromhex(key), session, at)).get is not None
-
-
-def _places_of(
-    db: apsw.Connection, share: Share, author: str, kind: str, key: str, stored_id: str, at: float
-) -> list[int]:
-    """The occurrences that a tombstone is of: the author's, said up to its time."""
-    given = {"project": share.project, "mine": shares.session_here(author, ""), "key": key, "at": at}
-    whose = "substr(s.id, 1, length(:mine)) = :mine"
-    if author == share.author:
-        whose += " OR s.id NOT LIKE 'shared:%'"
-    if kind == ENTRY:
-        what = "(o.hash = unhex(:key) OR o.id = :entry) AND n.at <= :at"
-        given["entry"] = stored_id
-    elif kind == SESSION:
-        what = "s.id IN (:key, :mine || :key) AND n.at <= :at"
-    else:
-        what = "1"
-    sql = f"""SELECT n.number FROM occurrences n JOIN sessions s ON s.number = n.session
-              JOIN originals o ON o.number = n.original
-              WHERE s.project = :project AND ({whose}) AND {what}"""
-    return [row[0] for row in db.execute(sql, given)]
+    return found.is_full
 
 
 def _keep(store: SqliteStore, project: str, problem: str, now: float) -> None:
