@@ -150,12 +150,13 @@ def explained(error: Exception, environ: Mapping[str, str], given: Mapping[str, 
         "variable": VARIABLE,
         "why": said,
     }
+    is_of_connection = isinstance(error, psycopg.OperationalError)
     for signs, text in SIGNS:
-        if any(sign in low for sign in signs):
+        if is_of_connection and any(sign in low for sign in signs):
             return ServerError(text.format(**words))
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return ServerError(REFUSED.format(**words))
-    if isinstance(error, psycopg.OperationalError):
+    if is_of_connection:
         return Away(AWAY.format(**words))
     return ServerError(BROKEN.format(**words))
 

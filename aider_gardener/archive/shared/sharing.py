@@ -28,7 +28,6 @@ ENCRYPTED = (
     " leave it"
 )
 ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshare` first"
-SEVERAL = "several projects are called {name}: write {choices}"
 NO_PROJECT = (
     "there is no project {name} that {role} may see: ask its owner for `gardener store share --owner {role}`"
 )
@@ -76,32 +75,22 @@ def share(
 
 
 def _joined(connection: Connection, project: str, name: str, which: str) -> Share:
-    """The project of this name on the server, made if there is none."""
+    """The project of this name on the server: the role's own, made if there is none, or another's that it may
+    read. Another's is never meant unless its creator is named."""
     creator, _, short = name.rpartition("/")
     role = str(_row(connection, "SELECT session_user::text")[0])
-    rows = connection.execute(
-        """SELECT number, creator, name, number IN (SELECT gardener.writable()) FROM gardener.projects
-           WHERE name = %s AND (creator = %s OR %s = '') AND number IN (SELECT gardener.readable())
-           ORDER BY creator""",
-        (short, creator, creator),
-    ).fetchall()
-    if not rows and creator and creator != role:
+    row = connection.execute(
+        """SELECT number, number IN (SELECT gardener.writable()) FROM gardener.projects
+           WHERE name = %s AND creator = %s AND number IN (SELECT gardener.readable())""",
+        (short, creator or role),
+    ).fetchone()
+    if row is None and creator not in ("", role):
         raise UsageError(NO_PROJECT.format(name=name, role=role))
-    if len(rows) > 1:
-        choices = " or ".join(f"--name {row[1]}/{row[2]}" for row in rows)
-        raise UsageError(SEVERAL.format(name=short, choices=choices))
-    if rows:
-        number, creator, _, may_write = rows[0]
-    else:
+    if row is None:
         with connection.transaction():
-            number, creator, may_write = (
-                *_row(connection, "SELECT gardener.make_project(%s)", short),
-                role,
-                True,
-            )
-    return Share(
-        project, f"{creator}/{short}", int(number), which, role, bool(may_write), machine=uuid.uuid4().hex
-    )
+            row = (*_row(connection, "SELECT gardener.make_project(%s)", short), True)
+    shown = f"{creator or role}/{short}"
+    return Share(project, shown, int(row[0]), which, role, bool(row[1]), machine=uuid.uuid4().hex)
 
 
 def _admit(connection: Connection, found: Share, owners: Sequence[str], readers: Sequence[str]) -> None:

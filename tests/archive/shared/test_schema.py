@@ -220,13 +220,14 @@ def test_the_share_of_a_role_that_does_not_exist_is_one_line(machines: Machines)
         machines("ana").share(readers=("nobody_such",))
 
 
-def test_two_projects_of_one_name_are_told_apart(shared: Machines, machines: Machines) -> None:
+def test_anothers_project_of_the_same_name_is_joined_only_by_its_creators_name(
+    shared: Machines, machines: Machines
+) -> None:
     eve = machines("eve")
-    eve.share("pump")
-    machines.made[0].share(readers=("eve",))
+    machines.made[0].share(owners=("eve",))
+    assert eve.share("pump").name == "eve/pump"
     sharing.unshare(eve.store, PROJECT, now=1.0, environ=eve.environ)
-    with pytest.raises(UsageError, match="write --name bob/pump or --name eve/pump"):
-        eve.share("pump")
-    assert eve.share("bob/pump").number == 1
+    joined = eve.share("bob/pump")
+    assert (joined.number, joined.may_write) == (1, True)
     held = eve.store.database.read(lambda db: shares.share_of(db, PROJECT))
     assert held is not None and held.name == "bob/pump"

@@ -126,6 +126,11 @@ def test_a_certificate_that_cannot_be_verified_is_told_as_such() -> None:
     assert str(found).startswith("the certificate of db.example could not be verified")
 
 
+def test_a_statement_that_speaks_of_certificates_is_no_fault_of_the_connection(team: Team) -> None:
+    with pytest.raises(ServerError, match="failed: .*certificate"), connected(team.environ("ana")) as found:
+        found.execute("SELECT * FROM certificate")
+
+
 def test_passwords_are_taken_out_of_whatever_the_driver_says() -> None:
     for text in (
         'failed: "postgresql://ana:hunter2@db.example/d"',
