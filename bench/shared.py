@@ -66,7 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.rows:
             figures = searched(server, options.rows, options.rounds)
         else:
-            figures = Killing(server, options.writers, options.entries, options.seed).run(options.kills)
+            with tempfile.TemporaryDirectory() as folder:
+                killing = Killing(server, Path(folder), options.writers, options.entries, options.seed)
+                figures = killing.run(options.kills)
     finally:
         server.stop()
     figures = {**made_on(), **figures}
@@ -119,13 +121,14 @@ def entry(name: str, number: int) -> Entry:
 
 
 class Killing:
-    """Writers around a server, and what is killed of them; `seed` decides what and when."""
+    """Writers around a server, with their archives in a folder, and what is killed of them; `seed` decides what
+    and when."""
 
-    def __init__(self, server: Server, writers: int, entries: int, seed: int = 1) -> None:
+    def __init__(self, server: Server, folder: Path, writers: int, entries: int, seed: int = 1) -> None:
         self.server = server
         self.entries = entries
         self.random = random.Random(seed)
-        self.folder = Path(tempfile.mkdtemp(prefix="bench-shared-"))
+        self.folder = folder
         self.database = server.database(ROLE)
         self.environ = {**os.environ, VARIABLE: server.url(ROLE, self.database)}
         self.names = [f"writer{number}" for number in range(writers)]

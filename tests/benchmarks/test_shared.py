@@ -21,8 +21,8 @@ def server() -> Iterator[Server]:
     found.stop()
 
 
-def test_what_is_lost_doubled_or_altered_is_told(server: Server) -> None:
-    killing = shared.Killing(server, writers=1, entries=12)
+def test_what_is_lost_doubled_or_altered_is_told(server: Server, tmp_path: Path) -> None:
+    killing = shared.Killing(server, tmp_path, writers=1, entries=12)
     sound = killing.run(0)
     assert (sound["acknowledged"], sound["fetched"]) == (12, 12)
     assert (sound["lost"], sound["doubled"], sound["altered"]) == (0, 0, 0)

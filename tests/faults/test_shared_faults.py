@@ -4,6 +4,7 @@ whole."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +24,10 @@ def server() -> Iterator[Server]:
     found.stop()
 
 
-def test_kill_9_of_clients_and_of_the_server_loses_and_doubles_nothing(server: Server) -> None:
-    killing = Killing(server, writers=2, entries=2_000, seed=7)
+def test_kill_9_of_clients_and_of_the_server_loses_and_doubles_nothing(
+    server: Server, tmp_path: Path
+) -> None:
+    killing = Killing(server, tmp_path, writers=2, entries=2_000, seed=7)
     found = killing.run(KILLS, least_seconds=0.1, most_seconds=1.5)
     assert sum(found["killed"].values()) == KILLS and min(found["killed"].values()) > 0
     assert found["acknowledged"] >= 2 * 2_000 - found["killed"]["writer"]
