@@ -121,8 +121,8 @@ def entry(name: str, number: int) -> Entry:
 
 
 class Killing:
-    """Writers around a server, with their archives in a folder, and what is killed of them; `seed` decides what
-    and when."""
+    """Writers around a server, with their archives in a folder, and what is killed of them; `seed` decides
+    what and when."""
 
     def __init__(self, server: Server, folder: Path, writers: int, entries: int, seed: int = 1) -> None:
         self.server = server
