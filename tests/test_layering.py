@@ -39,10 +39,10 @@ UPWARD: set[tuple[str, str]] = set()
 
 TALKS_TO_HOSTS = ("adapters", "replay", "patches", "cli")
 DOES_INPUT_OUTPUT = (
-    *TALKS_TO_HOSTS, "archive.store", "recall.embed", "gardener.upkeep", "tables",
+    *TALKS_TO_HOSTS, "archive.store", "archive.shared", "recall.embed", "gardener.upkeep", "tables",
 )  # fmt: skip
 INPUT_OUTPUT = {
-    "apsw", "sqlite3", "socket", "subprocess", "urllib", "http", "requests", "httpx", "shutil", "tempfile",
+    "apsw", "sqlite3", "psycopg", "socket", "subprocess", "urllib", "http", "requests", "httpx", "shutil", "tempfile",
 }  # fmt: skip
 
 

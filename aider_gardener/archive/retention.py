@@ -161,7 +161,7 @@ def prune(store: Store, policy: Policy, *, clock: Callable[[], float] = time.tim
         due: Sequence[Pruning] = proposal(store, policy, clock=clock)
         if not due:
             break
-        entries += store.forget([each.holding.entry_id for each in due])
+        entries += store.forget([each.holding.entry_id for each in due], told=False)
     if entries:
         store.compact()
     return Pruned(entries, before, store.size_bytes())

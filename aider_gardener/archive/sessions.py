@@ -24,6 +24,8 @@ LOCAL_PROVIDERS = frozenset(
 """Providers that run on the user's own machines unless an address says otherwise."""
 AIDER, HOST_KEY = "aider", "host"
 """The agent in which a session was held that says none, and where it says so."""
+SHARED = "shared:"
+"""How the id of a session begins that came from a server: `shared:AUTHOR:ID`. It is found by recall alone."""
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
@@ -56,8 +58,8 @@ def clear_floor(store: Store, session: str) -> int:
 
 
 def said_in(store: Store, project: str) -> list[SessionInfo]:
-    """The sessions of a project in which anything was said, the last used first."""
-    found = [info for info in store.sessions(project) if info.entries]
+    """The sessions of a project in which anything was said here, the last used first."""
+    found = [info for info in store.sessions(project) if info.entries and not info.id.startswith(SHARED)]
     return sorted(found, key=lambda info: info.last_at, reverse=True)
 
 

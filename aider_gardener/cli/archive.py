@@ -18,6 +18,7 @@ from aider_gardener.cli.root import (
     project_of,
     put,
 )
+from aider_gardener.cli.shared import share, sync, unshare
 
 if TYPE_CHECKING:
     from aider_gardener.archive.retention import Policy
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 @click.group()
 def store() -> None:
     """Look after the archive of a project."""
+
+
+for _command in (share, unshare, sync):
+    store.add_command(_command)
 
 
 @store.command("stats")

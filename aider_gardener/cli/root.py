@@ -176,6 +176,12 @@ def put(value: Any, as_json: bool, table: Any) -> None:
 )
 @click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
 @click.option("--why", is_flag=True, help="Say of each passage what made it come.")
+@click.option(
+    "--everywhere",
+    is_flag=True,
+    help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
+    " options --passages and --json hold.",
+)
 @directory_option
 @json_option
 def recall(
@@ -187,11 +193,21 @@ def recall(
     session: str,
     full: bool,
     why: bool,
+    everywhere: bool,
     directory: Path | None,
     as_json: bool,
 ) -> None:
     """Find what was said in any session of this project, by words and, with a model of this machine, by
     meaning."""
+    if everywhere:
+        from aider_gardener.cli.everywhere import found_everywhere, found_text
+
+        shared = found_everywhere(" ".join(query), passages or 10)
+        if not shared and not as_json:
+            click.echo("Nothing that you may read fits that. Try other words, or a name or number.")
+            return
+        put(shared, as_json, lambda: found_text(shared))
+        return
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.replaced import rules_in

@@ -37,6 +37,7 @@ def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bo
     """
     if ctx.invoked_subcommand:
         return
+    from aider_gardener.archive.sessions import said_in
     from aider_gardener.cli.past_chats import list_lines
     from aider_gardener.gardener.past_chats import past_chats
 
@@ -51,7 +52,7 @@ def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bo
         return
     for line in list_lines(found, shutil.get_terminal_size((80, 24)).columns, time.time()):
         click.echo(line)
-    more = sum(bool(info.entries) for info in store.sessions(project)) - len(found)
+    more = len(said_in(store, project)) - len(found)
     if more:
         click.echo(f"{more:,} older: --limit {len(found) + more}")
 

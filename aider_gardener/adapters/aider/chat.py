@@ -82,6 +82,7 @@ def end_turn(coder: HostCoder) -> None:
     link.sync(coder)
     if not gardener.state.busy:
         after_turn.turn_over(coder, gardener)
+        link.sync_shared(gardener)
 
 
 def cleared(coder: HostCoder) -> None:

@@ -24,6 +24,7 @@ from aider_gardener.settings import Settings, variable
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.origins import Origins
+    from aider_gardener.archive.shared.background import Background
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.upkeep import Upkeep
@@ -50,6 +51,7 @@ class State:
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
     upkeeps: list[Upkeep] = field(default_factory=list)
+    syncs: dict[tuple[str, str], Background] = field(default_factory=dict)
     background: bool = True
     loading: Callable[[str], Load | None] | None = None
     origins: Origins | None = None
@@ -117,6 +119,7 @@ class State:
             for store in self.stores.values():
                 store.close()
             self.stores.clear()
+            self.syncs.clear()
             self.settings = self.origins = None
 
 
@@ -251,6 +254,21 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
 
         state.upkeeps.append(begin(gardener, coder.io, coder_of))
     return gardener
+
+
+def sync_shared(gardener: Gardener) -> None:
+    """Sync a shared project beside the chat if it is time to; only where it is known what the environment was
+    before a repository's files could name a server."""
+    if state.origins is None or not state.background:
+        return
+    from aider_gardener.archive.shared.background import Background
+
+    archive = gardener.state.archive
+    key = (str(archive.store.directory), archive.project)
+    with state.lock:
+        if key not in state.syncs:
+            state.syncs[key] = Background(archive.store, archive.project, state.origins.environ)
+    state.syncs[key].turn_over()
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:

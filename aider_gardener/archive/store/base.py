@@ -332,11 +332,12 @@ class Store(Protocol):
         """Say which entries stand in the chat. A new occurrence makes an entry active again."""
         ...
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         """Delete entries for good, with occurrences, renditions, index and the events about them.
 
         When it returns, their bytes are gone from the file, its log and its index. Returns how many
-        there were. Refused inside `trial`.
+        there were. Refused inside `trial`. A server that the project is shared with hears of the user's own
+        entries; without `told` only of those that were said on this machine.
         """
         ...
 

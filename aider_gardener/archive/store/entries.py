@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import search, sums, vectors
+from aider_gardener.archive.store import search, shares, sums, vectors
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.archive.store.redact import Redacted
@@ -341,20 +341,53 @@ def _entry(row: Any) -> Entry:
     )
 
 
-def forget(db: apsw.Connection, ids: Iterable[str]) -> int:
+def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int:
     """Delete entries with all that was derived from them; returns how many there were.
 
-    Their words leave the index with `search.scrub`, which the caller repeats until it is done.
+    Their words leave the index with `search.scrub`, which the caller repeats until it is done. `told`: a
+    server that the project is shared with hears of all that is the user's own, not of this machine's alone.
     """
-    numbers = []
+    numbers = {}
     for stored_id in dict.fromkeys(ids):
         number = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
         if number is not None:
-            _forget_entry(db, number, stored_id)
-            numbers.append(number)
+            numbers[number] = stored_id
     if numbers:
-        search.begin_scrub(db)
+        shares.note_entries(db, numbers, told=told)
+        _delete(db, numbers)
     return len(numbers)
+
+
+def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
+    """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
+    Sessions that are empty then go too. No server hears of it."""
+    listed = json.dumps(list(numbers))
+    rows: list[Any] = db.execute(
+        """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
+           WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
+               SELECT 1 FROM occurrences e WHERE e.original = o.number
+               AND e.number NOT IN (SELECT value FROM json_each(?1)))""",
+        (listed,),
+    ).fetchall()
+    stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
+    sessions = [row[0] for row in db.execute(stood, (listed,))]
+    db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
+    _delete(db, dict(rows))
+    for session in sessions:
+        db.execute(
+            "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
+            "(SELECT 1 FROM occurrences WHERE session = ?1)",
+            (session,),
+        )
+    return [stored_id for _, stored_id in rows]
+
+
+def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
+    """Delete originals, given with their ids; the words of them leave the index with `search.scrub`."""
+    for number, stored_id in numbers.items():
+        _forget_entry(db, number, stored_id)
+    shares.note_cut(db)
+    search.begin_scrub(db)
 
 
 def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
@@ -410,8 +443,10 @@ def forget_session(db: apsw.Connection, session: str) -> int:
                 (number,),
             )
         ]
+    shares.note_session(db, session)
     forgotten = forget(db, own)
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
+    shares.note_cut(db)
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))
     db.execute("DELETE FROM events WHERE session = ?", (session,))

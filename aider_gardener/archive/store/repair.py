@@ -13,10 +13,10 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import check, copies, encryption, files, schema, search, sums
+from aider_gardener.archive.store import check, copies, encryption, files, schema, search, shares, sums
 from aider_gardener.archive.store.database import Database, Unavailable, explain
 
-TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events")
+TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events", "tombstones")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
 DERIVED_COLUMN = "embedded"
 """Says that a chunk has a vector: vectors are not saved but made anew."""
@@ -92,6 +92,7 @@ def salvage(db: apsw.Connection, damaged: Path | None, copy: Path | None = None,
         _drop_altered(db)
     _place(db)
     search.rebuild(db)
+    shares.begin_again(db)
     return int(db.execute("SELECT count(*) FROM originals").get)
 
 

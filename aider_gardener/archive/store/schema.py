@@ -85,6 +85,16 @@ deleted; `codes` has the signs of each vector's numbers, one bit each, under the
 NO_HASHES = ("DROP TABLE rendition_hashes",)
 """Hashes of texts before redaction: nothing asks for them, and they say more than the archive should."""
 
+TOMBSTONES = (
+    """CREATE TABLE tombstones (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, project TEXT NOT NULL, kind TEXT NOT NULL,
+        key TEXT NOT NULL, entry TEXT NOT NULL, at REAL NOT NULL, is_own INTEGER NOT NULL)""",
+    "CREATE INDEX tombstones_by_key ON tombstones (project, key)",
+)
+"""What was forgotten of shared projects (see `shares`). `key` is the hash of an original's stored text, as
+hex, or the id of a session. What is said after `at` is new. `is_own`: a server hears of it; else only this
+archive keeps to it."""
+
 Migration = Callable[["apsw.Connection"], None]
 
 
@@ -120,6 +130,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _upkeep,
     _statements(NO_HASHES),
     _sums,
+    _statements(TOMBSTONES),
 )
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append. Each changes
 the tables, by which a header that a disk altered is told from that of another version."""

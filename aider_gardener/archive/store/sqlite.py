@@ -288,7 +288,7 @@ class SqliteBase:
         held = found.records()
         done = self._db.write(lambda db: records.take(db, held, self._clock()))
         if any(each.record["kind"] in (FORGET, FORGET_SESSION) for each in done[0]):
-            self._scrub()
+            self.scrub()
         return done
 
     def count_waiting(self, found: lines.Found) -> None:
@@ -315,7 +315,7 @@ class SqliteBase:
         told = [*([self.notice] if self.notice else []), *told, *found.problems]
         self.notice = "; ".join(told)
 
-    def _scrub(self) -> None:
+    def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
         self._drop_copy()
@@ -402,6 +402,11 @@ class SqliteStore(SqliteBase):
     @property
     def directory(self) -> Path | None:
         return self._db.path.parent if self._db.path is not None else self._lines.directory
+
+    @property
+    def database(self) -> Database:
+        """The file beneath, for what goes from one archive to another (see `archive.shared`)."""
+        return self._db
 
     def open_session(
         self,
@@ -542,21 +547,21 @@ class SqliteStore(SqliteBase):
     def set_active(self, ids: Iterable[str], active: bool) -> None:
         self._write_or_wait({"kind": "active", "ids": list(ids), "active": active})
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         wanted = list(ids)
         self.take_in_lines()
         count = self._waiting.forget(wanted)
         for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
-            count += self._forget(partial(entries.forget, ids=some))
-        self._scrub()
+            count += self._forget(partial(entries.forget, ids=some, told=told))
+        self.scrub()
         self._forget_lines({"kind": FORGET, "ids": wanted})
         return count
 
     def forget_session(self, session_id: str) -> int:
         self.take_in_lines()
         count = self._forget(lambda db: entries.forget_session(db, session_id))
-        self._scrub()
+        self.scrub()
         self._forget_lines({"kind": FORGET_SESSION, "session": session_id})
         return count
 

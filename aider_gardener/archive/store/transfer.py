@@ -31,6 +31,8 @@ from aider_gardener.messages import Fidelity as F
 
 FORMAT = 1
 NOT_COPIED = "damaged: {ids}; nothing was copied, `gardener store verify` mends what it can"
+SESSION_FIELDS = ("id", "project", "started_at", "provider", "model")
+PLACE_FIELDS = ("session", "seq", "turn", "entry", "source", "detail", "provider", "at")
 Line = dict[str, Any]
 
 
@@ -72,17 +74,15 @@ def write_export(db: apsw.Connection, path: Path, damaged: list[str]) -> int:
 def lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
     """The lines of an export, in the order in which all was said; see `write_export`."""
     yield {"kind": "meta", "format": FORMAT, "schema": schema.version_of(db)}
-    names = ("id", "project", "started_at", "provider", "model")
-    for row in db.execute(f"SELECT {', '.join(names)} FROM sessions ORDER BY number"):
-        yield {"kind": "session", **dict(zip(names, row, strict=True))}
+    for row in db.execute(f"SELECT {', '.join(SESSION_FIELDS)} FROM sessions ORDER BY number"):
+        yield {"kind": "session", **dict(zip(SESSION_FIELDS, row, strict=True))}
     yield from _entry_lines(db, damaged)
-    fields = ("session", "seq", "turn", "entry", "source", "detail", "provider", "at")
     sql = """SELECT s.id, n.seq, n.turn, o.id, n.source, n.detail, n.provider, n.at FROM occurrences n
              JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original
              ORDER BY n.number"""
     for row in db.execute(sql):
         if row[3] not in damaged:
-            yield {"kind": "occurrence", **dict(zip(fields, row, strict=True))}
+            yield {"kind": "occurrence", **dict(zip(PLACE_FIELDS, row, strict=True))}
     for session, turn, kind, data, at in db.execute(
         "SELECT session, turn, kind, data, at FROM events ORDER BY number"
     ):
@@ -100,33 +100,71 @@ def lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
         yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
 
 
+ENTRY_FIELDS = (
+    "id",
+    "role",
+    "cls",
+    "segments",
+    "redactions",
+    "tokens",
+    "pinned",
+    "active",
+    "accessed_at",
+    "access_count",
+)
+ENTRY_SQL = f"""SELECT o.number, o.hash, b.body, {", ".join("o." + name for name in ENTRY_FIELDS)}
+                FROM originals o JOIN bodies b ON b.original = o.number"""
+
+
 def _entry_lines(db: apsw.Connection, damaged: list[str]) -> Iterator[Line]:
-    names = (
-        "id",
-        "role",
-        "cls",
-        "segments",
-        "redactions",
-        "tokens",
-        "pinned",
-        "active",
-        "accessed_at",
-        "access_count",
-    )
-    for number, stored_hash, body, *row in db.execute(
-        f"SELECT o.number, o.hash, b.body, {', '.join('o.' + name for name in names)} "
-        "FROM originals o JOIN bodies b ON b.original = o.number ORDER BY o.number"
-    ):
-        if not entries.is_text_of(row[1], stored_hash, body):
-            damaged.append(str(row[0]))
-            continue
-        line: Line = {"kind": "entry", **dict(zip(names, row, strict=True)), "content": search.decode(body)}
-        line["segments"], line["redactions"] = json.loads(line["segments"]), json.loads(line["redactions"])
-        sql = """SELECT start, "end" FROM chunks WHERE original = ? AND fidelity = '' ORDER BY number"""
-        line["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
-        sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
-        line["renditions"] = [[word, search.decode(text), n] for word, text, n in db.execute(sql, (number,))]
-        yield line
+    for row in db.execute(f"{ENTRY_SQL} ORDER BY o.number"):
+        line = _entry_line(db, *row)
+        if line is None:
+            damaged.append(str(row[3]))
+        else:
+            yield line
+
+
+def _entry_line(db: apsw.Connection, number: int, stored_hash: bytes, body: bytes, *row: Any) -> Line | None:
+    """The line of an original; None for one that is not as it was stored."""
+    if not entries.is_text_of(row[1], stored_hash, body):
+        return None
+    line: Line = {
+        "kind": "entry",
+        **dict(zip(ENTRY_FIELDS, row, strict=True)),
+        "content": search.decode(body),
+    }
+    line["segments"], line["redactions"] = json.loads(line["segments"]), json.loads(line["redactions"])
+    sql = """SELECT start, "end" FROM chunks WHERE original = ? AND fidelity = '' ORDER BY number"""
+    line["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
+    sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
+    line["renditions"] = [[word, search.decode(text), n] for word, text, n in db.execute(sql, (number,))]
+    return line
+
+
+def entry_line(db: apsw.Connection, number: int) -> tuple[Line | None, str]:
+    """The line of one original, None if it is not sound, and the hash of its stored text as hex."""
+    rows: list[Any] = db.execute(f"{ENTRY_SQL} WHERE o.number = ?", (number,)).fetchall()
+    return (_entry_line(db, *rows[0]), rows[0][1].hex()) if rows else (None, "")
+
+
+def place_lines(db: apsw.Connection, number: int) -> tuple[Line, Line]:
+    """The lines of the session that an occurrence stands in and of the occurrence itself."""
+    sql = """SELECT s.id, s.project, s.started_at, s.provider, s.model, n.seq, n.turn, o.id, n.source,
+             n.detail, n.provider, n.at FROM occurrences n JOIN sessions s ON s.number = n.session
+             JOIN originals o ON o.number = n.original WHERE n.number = ?"""
+    row: Any = db.execute(sql, (number,)).fetchall()[0]
+    session = dict(zip(SESSION_FIELDS, row[:5], strict=True))
+    place = dict(zip(PLACE_FIELDS, (row[0], *row[5:]), strict=True))
+    return {"kind": "session", **session}, {"kind": "occurrence", **place}
+
+
+def take_in(db: apsw.Connection, session: Line, entry: Line, occurrence: Line) -> None:
+    """Add an original with one place where it stood, both as lines of an export, within the caller's
+    transaction. What is there already stays. Raises ValueError and the like for lines that are none."""
+    known = Known()
+    for line in (session, entry, occurrence):
+        import_line(db, line, known)
 
 
 def read_import(db: apsw.Connection, path: Path) -> int:

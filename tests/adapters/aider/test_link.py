@@ -8,6 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.origins import Origins
+from aider_gardener.archive.shared.background import Background
+from aider_gardener.archive.shared.server import VARIABLE
+
 from .conftest import MakeDriver, ScriptedModel
 
 
@@ -103,3 +110,27 @@ def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
     assert len(model.requests) == 1
     (line,) = warnings(driver.said)
     assert "AIDER_GARDENER_LOW_MARK='many' is not a float" in line
+
+
+def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[dict[str, str]] = []
+    monkeypatch.setattr(Background, "turn_over", lambda self: bool(begun.append(self.environ)))
+    gardened()
+    driver = drive()
+    driver.ask("/ask remember 48213")
+    gardener = driver.coder.gardener
+    monkeypatch.setattr(link.state, "background", True)
+    link.sync_shared(gardener)
+    assert begun == [], "where nobody knows what the environment was, nothing is synced"
+
+    monkeypatch.setattr(
+        link.state, "origins", Origins(None, environ={VARIABLE: "postgresql://ana@db.example/d"})
+    )
+    monkeypatch.setenv(VARIABLE, "postgresql://thief.example/d")
+    link.sync_shared(gardener)
+    assert begun == [{VARIABLE: "postgresql://ana@db.example/d"}]
+    monkeypatch.setattr(link.state, "background", False)
+    link.sync_shared(gardener)
+    assert len(begun) == 1

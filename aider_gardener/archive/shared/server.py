@@ -1,0 +1,214 @@
+"""The server: where it is, how it is reached safely, and what is said when it is not.
+
+Its address comes from the user's environment alone (AIDER_GARDENER_DATABASE_URL, else libpq's own PG*
+variables), never from a file of a repository. No password stands in any message.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[tuple[Any, ...]]
+
+VARIABLE = "AIDER_GARDENER_DATABASE_URL"
+NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
+"""Any of these says that a server is meant; libpq knows the others."""
+MOST_CONNECTIONS = 3
+CONNECT_SECONDS = 10
+STATEMENT_SECONDS = 120
+VERIFIED = "verify-full"
+SAFE_MODES = (VERIFIED,)
+NO_ADDRESS = f"there is no server: set {VARIABLE}=postgresql://ROLE@HOST/DATABASE, or PGHOST and the like"
+NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://ROLE@HOST/DATABASE"
+NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
+WEAK = "the connection to {host} is not verified (sslmode={mode}): whoever is on the way can read it"
+PASSWORD_REFUSED = "{host} refused the password of {user}: check {variable} or ~/.pgpass"
+NO_PASSWORD = "{host} asks for a password of {user}: give it in ~/.pgpass or PGPASSWORD"
+NO_ROLE = "{host} knows no role {user}, or no database of that name for it: check the address"
+UNKNOWN_HOST = "{host} is unknown: check the address, or whether this machine is online"
+NO_TLS = (
+    "{host} offers no TLS, and nothing was sent: switch it on there, or write sslmode=disable into the"
+    " address if the way is safe"
+)
+BAD_TLS = (
+    "the certificate of {host} could not be verified, and nothing was sent: name its authority with"
+    " sslrootcert=FILE in the address"
+)
+AWAY = "{host} does not answer: what is new waits here and goes with the next sync"
+REFUSED = "{host} refuses this to {user}: {why}"
+BROKEN = "{host} failed: {why}"
+SECRET = re.compile(
+    r"(?i)(://[^:/@\s]*:)[^@\s]*@|((?:password|passfile|sslpassword)\s*=\s*)('[^']*'|[^\s&]+)"
+)
+
+_free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
+
+class ServerError(StoreError):
+    """The server cannot be used as it is; the message says what to do."""
+
+
+class Away(ServerError):
+    """The server cannot be reached for the moment; what was to be sent may be tried again."""
+
+
+def is_named(environ: Mapping[str, str]) -> bool:
+    """Whether the environment says that there is a server."""
+    return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
+
+
+def parameters(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the connection is made with, by libpq's names; TLS is verified unless another mode is written out.
+
+    A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
+    """
+    if not is_named(environ):
+        raise UsageError(NO_ADDRESS)
+    url = environ.get(VARIABLE, "").strip()
+    psycopg = _library()
+    try:
+        found = {name: str(value) for name, value in psycopg.conninfo.conninfo_to_dict(url).items()}
+    except psycopg.Error:
+        raise UsageError(NOT_AN_ADDRESS) from None
+    found.setdefault("connect_timeout", str(CONNECT_SECONDS))
+    found.setdefault("application_name", "aider-gardener")
+    if "sslmode" in found or environ.get("PGSSLMODE") or _is_here(_hosts(found, environ)):
+        return found
+    found["sslmode"] = VERIFIED
+    own_authority = found.get("sslrootcert") or environ.get("PGSSLROOTCERT")
+    if not own_authority and not Path("~/.postgresql/root.crt").expanduser().exists():
+        found["sslrootcert"] = "system"
+    return found
+
+
+def warning(environ: Mapping[str, str]) -> str:
+    """One line where the address asks for less than verified TLS on the way to another machine, else ""."""
+    found = parameters(environ)
+    mode = found.get("sslmode") or environ.get("PGSSLMODE", "")
+    hosts = _hosts(found, environ)
+    if _is_here(hosts) or mode in SAFE_MODES:
+        return ""
+    return WEAK.format(host=host_of(environ), mode=mode)
+
+
+def host_of(environ: Mapping[str, str]) -> str:
+    """The server as it is named in messages: without role or password."""
+    try:
+        found = parameters(environ)
+    except UsageError:
+        return "the server"
+    hosts = [host for host in _hosts(found, environ) if host]
+    return ", ".join(hosts) if hosts else "the server of this machine"
+
+
+@contextmanager
+def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
+    """A connection for one piece of work, at most three of this process at once; nothing is open afterwards.
+
+    Each `with connection.transaction()` in it is a transaction; what stands outside is none. Raises
+    UsageError, Away or ServerError; errors of the server's within the context come out so too.
+    """
+    environ = os.environ if environ is None else environ
+    given = parameters(environ)
+    psycopg = _library()
+    with _free:
+        try:
+            found: Connection = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
+        except psycopg.Error as error:
+            raise explained(error, environ, given) from None
+        try:
+            found.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+            found.execute("SET search_path = pg_catalog")
+            yield found
+        except psycopg.Error as error:
+            raise explained(error, environ, given) from None
+        finally:
+            found.close()
+
+
+def explained(error: Exception, environ: Mapping[str, str], given: Mapping[str, str]) -> ServerError:
+    """One line for an error of the driver's: what happened, what to do, and no password."""
+    psycopg = _library()
+    said = scrubbed(str(error), given.get("password") or environ.get("PGPASSWORD", ""))
+    low = said.lower()
+    words = {
+        "host": host_of(environ),
+        "user": given.get("user") or environ.get("PGUSER") or "this role",
+        "variable": VARIABLE,
+        "why": said,
+    }
+    is_of_connection = isinstance(error, psycopg.OperationalError)
+    for signs, text in SIGNS:
+        if is_of_connection and any(sign in low for sign in signs):
+            return ServerError(text.format(**words))
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return ServerError(REFUSED.format(**words))
+    if is_of_connection:
+        return Away(AWAY.format(**words))
+    return ServerError(BROKEN.format(**words))
+
+
+SIGNS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("password authentication failed",), PASSWORD_REFUSED),
+    (("no password supplied",), NO_PASSWORD),
+    (("does not support ssl", "server refused ssl"), NO_TLS),
+    (("certificate", "sslmode", "tls alert", "ssl error"), BAD_TLS),
+    (("could not translate host name", "name or service not known", "failed to resolve host"), UNKNOWN_HOST),
+    (("role \"", "database \""), NO_ROLE),
+)  # fmt: skip
+"""What libpq says, in lower case, and what is told instead."""
+
+
+def scrubbed(text: str, password: str = "") -> str:
+    """The first line of a text without passwords, whether they are known or stand where one does."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    first = SECRET.sub(lambda found: f"{found[1] or found[2]}***{'@' if found[1] else ''}", first)
+    return first.replace(password, "***") if password else first
+
+
+def _hosts(found: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
+    """Where the connection goes, "" being a socket of this machine."""
+    for name, variable in (("hostaddr", "PGHOSTADDR"), ("host", "PGHOST")):
+        value = found.get(name) or environ.get(variable, "")
+        if value:
+            return [each.strip() for each in value.split(",")]
+    if found.get("service") or environ.get("PGSERVICE"):
+        return [f"service {found.get('service') or environ['PGSERVICE']}"]
+    return [""]
+
+
+def _is_here(hosts: list[str]) -> bool:
+    """Whether all of the hosts are sockets or loopback addresses."""
+    return all(_is_local(host) for host in hosts)
+
+
+def _is_local(host: str) -> bool:
+    if not host or host.startswith(("/", "@")) or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _library() -> Any:
+    """psycopg. Raises UsageError that says how to install it."""
+    try:
+        psycopg = importlib.import_module("psycopg")
+        importlib.import_module("psycopg.conninfo")
+        return psycopg
+    except ImportError as error:
+        raise UsageError(NOT_INSTALLED) from error

@@ -1,0 +1,144 @@
+"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, put
+from aider_gardener.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.shared.sync import Report
+    from aider_gardener.archive.store.sqlite import SqliteStore
+
+project_option = click.option("--project", default="", hidden=True, help="The project's path.")
+
+
+@click.command("share", short_help="Share this project's archive through a PostgreSQL server.")
+@click.option(
+    "--name",
+    default="",
+    help="Its name on the server, or CREATOR/NAME to join.  [default: the folder's name]",
+)
+@click.option("--owner", "owners", multiple=True, metavar="ROLE", help="Let this role read and write.")
+@click.option("--reader", "readers", multiple=True, metavar="ROLE", help="Let this role read.")
+@click.option("--readable", is_flag=True, help="Agree that what is encrypted here can be read there.")
+@click.option("--prepare", is_flag=True, help="Only make the server's tables, or bring them up to date.")
+@click.option("--status", "as_status", is_flag=True, help="Only say how the project is shared.")
+@directory_option
+@json_option
+def share(
+    name: str,
+    owners: tuple[str, ...],
+    readers: tuple[str, ...],
+    readable: bool,
+    prepare: bool,
+    as_status: bool,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
+    """Share this project's archive with other machines and people, through a PostgreSQL server.
+
+    The server is that of AIDER_GARDENER_DATABASE_URL or the PG* variables. What was said to remote models
+    goes there, secrets taken out; what was said to a local model never does. Chats go on without the server:
+    they send and fetch in the background.
+    """
+    from aider_gardener.archive.shared import server, sharing
+
+    if prepare:
+        sharing.prepare()
+        click.echo("The server is ready.")
+        return
+    store = _on_disk(directory)
+    project = project_of(store)
+    if as_status:
+        value = sharing.status(store, project)
+        put(value, as_json, lambda: status_text(value))
+        return
+    warned = server.warning(os.environ)
+    if warned:
+        click.echo(f"gardener: {warned}", err=True)
+    wanted = name or Path(project).name
+    found = sharing.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
+    click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json)
+    _synced(store, project, as_json, quiet=False)
+
+
+@click.command("unshare")
+@click.option(
+    "--delete", is_flag=True, help="Take back what you shared, from the server and the others' archives."
+)
+@directory_option
+def unshare(delete: bool, directory: Path | None) -> None:
+    """Share this project no more. What was sent stays on the server, unless it is to be deleted."""
+    from aider_gardener.archive.shared import sharing
+
+    store = _on_disk(directory)
+    found = sharing.unshare(store, project_of(store), delete=delete, now=time.time())
+    done = "What you shared of it was deleted there." if delete else "What was sent stays on the server."
+    click.echo(f"{found.name} is no longer shared from here. {done}")
+
+
+@click.command("sync")
+@click.option("--quiet", is_flag=True, help="Say nothing, whatever happens; for the background.")
+@project_option
+@directory_option
+@json_option
+def sync(quiet: bool, project: str, directory: Path | None, as_json: bool) -> None:
+    """Send what is new of a shared project to the server and fetch what others sent, now."""
+    store = _on_disk(directory)
+    _synced(store, project or project_of(store), as_json, quiet=quiet)
+
+
+def _synced(store: SqliteStore, project: str, as_json: bool, *, quiet: bool) -> None:
+    from dataclasses import asdict
+
+    from aider_gardener.archive.shared.sync import sync as run
+
+    report = run(store, project)
+    if not quiet:
+        put(asdict(report), as_json, lambda: report_text(report))
+    if report.problem:
+        raise StoreError(report.problem)
+
+
+def report_text(report: Report) -> str:
+    """What one sync did, in one line."""
+    parts = [f"{report.sent:,} messages sent", f"{report.fetched:,} fetched"]
+    if report.told or report.heard:
+        parts.append(f"{report.told:,} deletions told, {report.heard:,} heard")
+    if report.refused:
+        parts.append(f"{report.refused:,} refused: they are not what they say")
+    return ", ".join(parts) + "."
+
+
+def status_text(value: dict[str, Any]) -> str:
+    """How a project is shared, in a few words."""
+    if not value["shared"]:
+        return "This project is not shared."
+    at = value["synced_at"]
+    place = value["server"] or "no server"
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else "never"
+    lines = [f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."]
+    lines.append(
+        f"Waiting: {value['waiting']:,} messages, {value['to_forget']:,} deletions. Last sync: {when}."
+    )
+    if value["problem"]:
+        lines.append(f"The last sync failed: {value['problem']}")
+    return "\n".join(lines)
+
+
+def _on_disk(directory: Path | None) -> SqliteStore:
+    """The archive of a project, which must be one on disk."""
+    from aider_gardener.archive.shared.sharing import IN_MEMORY
+    from aider_gardener.archive.store.sqlite import SqliteStore
+
+    store = open_archive(directory)
+    if not isinstance(store, SqliteStore) or not store.persistent:
+        raise UsageError(IN_MEMORY)
+    return store

@@ -1,0 +1,69 @@
+"""The figures of a shared server: what is lost, doubled or altered is told, and questions find something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench import shared
+from bench.postgres_server import Server, Unusable, started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    try:
+        found = started()
+    except Unusable as reason:
+        pytest.skip(f"no PostgreSQL here: {reason}")
+    yield found
+    found.stop()
+
+
+def test_what_is_lost_doubled_or_altered_is_told(server: Server, tmp_path: Path) -> None:
+    killing = shared.Killing(server, tmp_path, writers=1, entries=12)
+    sound = killing.run(0)
+    assert (sound["acknowledged"], sound["fetched"]) == (12, 12)
+    assert (sound["lost"], sound["doubled"], sound["altered"]) == (0, 0, 0)
+
+    server.execute("DELETE FROM gardener.occurrences WHERE seq = 3", killing.database)
+    server.execute(
+        "UPDATE gardener.entries SET payload = replace(payload, 'writer0 4 ', 'writer0 5 ')", killing.database
+    )
+    server.execute(
+        "INSERT INTO gardener.occurrences SELECT 99, project, author, machine, session, seq, "
+        "(SELECT hash FROM gardener.entries e WHERE e.hash != o.hash LIMIT 1), at, payload "
+        "FROM gardener.occurrences o WHERE seq = 5",
+        killing.database,
+    )
+    found = killing.checked()
+    assert found["lost"] == 1 and found["doubled"] == 1 and found["altered"] >= 1
+
+
+def test_the_texts_and_vectors_are_the_same_each_time() -> None:
+    assert shared.text_of("w", 3) == shared.text_of("w", 3) != shared.text_of("w", 4)
+    first, second = next(shared.made_rows(5)), next(shared.made_rows(5))
+    assert first == second and len(first[0]) == len(first[1]) == 5
+    assert sum(value * value for value in first[1][0].values) == pytest.approx(1)
+
+
+def test_every_way_to_ask_is_measured(server: Server) -> None:
+    found = shared.searched(server, rows=300, rounds=4)
+    assert found["rows"] == 300 and found["database_mb"] > 0
+    for way in ("words", "meaning", "both"):
+        assert 0 < found[way]["p50_ms"] <= found[way]["p95_ms"] and found[way]["found"] > 0
+
+
+def test_a_writer_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
+    store = shared.archive(tmp_path)
+    store.open_session("w", project=shared.PROJECT, started_at=1.0)
+    store.add(shared.entry("w", 0), chunks=[])
+    store.close()
+    with pytest.raises(Exception, match="not shared"):
+        shared.write(tmp_path, "w", 3)
+    store = shared.archive(tmp_path)
+    assert [each.seq for each in store.session_entries("w")] == [0, 1, 2]
+    store.close()
+    assert (tmp_path / "said").read_text().split() == ["1", "2"]

@@ -1,0 +1,125 @@
+"""`gardener store share`, `unshare` and `sync`: one line for the user, one JSON value, or one error."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from made_entries import entry
+from shared_archives import Team, postgres, team
+
+from aider_gardener.archive.shared import background
+from aider_gardener.archive.shared.server import VARIABLE
+from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.cli.root import main
+from bench.postgres_server import PASSWORD
+
+__all__ = ["postgres", "team"]
+
+
+def gardener(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+@pytest.fixture
+def project(tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with two messages, one of them to a local model, and the server in the environment."""
+    folder = tmp_path / "pump"
+    (folder / ".git").mkdir(parents=True)
+    store = open_store(folder / ".aider.gardener")
+    store.open_session("s", project=str(folder), started_at=1.0, hold=False)
+    for seq, (text, provider) in enumerate((("the gasket leaks", "openai"), ("told to llama", "ollama"))):
+        new = replace(entry(seq, "user", text), provider=provider)
+        store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    store.close()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv(VARIABLE, team.environ("ana")[VARIABLE])
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
+    return folder
+
+
+def test_sharing_says_under_which_name_and_sends(project: Path) -> None:
+    done = gardener("store", "share")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"{project} is shared as ana/pump, by ana.\n1 messages sent, 0 fetched.\n"
+    assert json.loads(gardener("store", "sync", "--json").stdout) == {
+        "sent": 0, "fetched": 0, "told": 0, "heard": 0, "refused": 0, "problem": "",
+    }  # fmt: skip
+
+
+def test_the_status_is_told_and_as_json(project: Path) -> None:
+    assert gardener("store", "share", "--status").stdout == "This project is not shared.\n"
+    gardener("store", "share")
+    told = gardener("store", "share", "--status").stdout
+    assert told.startswith(
+        "Shared as ana/pump by ana (owner) on 127.0.0.1.\nWaiting: 0 messages, 0 deletions."
+    )
+    assert json.loads(gardener("store", "share", "--status", "--json").stdout)["role"] == "owner"
+
+
+def test_what_is_shared_is_found_everywhere(project: Path) -> None:
+    gardener("store", "share")
+    told = gardener("recall", "--everywhere", "gasket").stdout
+    assert told.startswith("ana/pump, ana, turn 1, ") and told.endswith("the gasket leaks\n")
+    assert json.loads(gardener("recall", "--everywhere", "--json", "gasket").stdout)[0]["author"] == "ana"
+    assert gardener("recall", "--everywhere", "llama").stdout.startswith("Nothing that you may read fits")
+
+
+def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) -> None:
+    store = open_store(project / ".aider.gardener")
+    store.open_session("shared:bob:x", project=str(project), started_at=1.0, hold=False)
+    new = replace(entry(0, "user", "of bob's"), session="shared:bob:x")
+    store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+    store.close()
+    told = gardener("sessions").stdout
+    assert "gasket" in told and "bob" not in told and "older" not in told
+
+
+def test_unsharing_says_what_became_of_what_was_sent(project: Path, team: Team) -> None:
+    gardener("store", "share")
+    assert gardener("store", "unshare", "--delete").stdout.endswith(
+        "What you shared of it was deleted there.\n"
+    )
+    assert team.rows("SELECT count(*) FROM gardener.entries") == [(0,)]
+    again = gardener("store", "unshare")
+    assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
+
+
+def test_a_wrong_password_is_one_line_without_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, os.environ[VARIABLE].replace(PASSWORD, "hunter2"))
+    for words in (("store", "sync"), ("store", "share"), ("recall", "--everywhere", "gasket")):
+        done = gardener(*words)
+        assert done.exit_code == 1 and "hunter2" not in done.output
+        assert done.stderr.endswith(
+            "refused the password of ana: check AIDER_GARDENER_DATABASE_URL or ~/.pgpass\n"
+        )
+    assert "The last sync failed: 127.0.0.1 refused" in gardener("store", "share", "--status").stdout
+
+
+def test_without_a_server_one_line_says_what_to_set(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    done = gardener("store", "share")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1) and f"set {VARIABLE}=" in done.stderr
+
+
+def test_a_server_is_prepared_without_sharing(project: Path) -> None:
+    assert gardener("store", "share", "--prepare").stdout == "The server is ready.\n"
+    assert gardener("store", "share", "--status").stdout == "This project is not shared.\n"
+
+
+def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -> None:
+    gardener("store", "share")
+    store = open_store(project / ".aider.gardener")
+    new = entry(5, "user", "said after the sync")
+    store.add(replace(new, provider="openai"), chunks=[Chunk(new.id, 0, len(new.content))])
+    process = background.begin(background.command(store, str(project)), dict(os.environ))
+    assert process.wait(timeout=60) == 0
+    store.close()
+    assert team.rows("SELECT count(*) FROM gardener.entries") == [(2,)]
+    assert isinstance(process, subprocess.Popen)
