@@ -84,7 +84,7 @@ def unshare(delete: bool, directory: Path | None) -> None:
     click.echo(f"{found.name} is no longer shared from here. {done}")
 
 
-@click.command("sync")
+@click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--quiet", is_flag=True, help="Say nothing, whatever happens; for the background.")
 @project_option
 @directory_option
