@@ -44,7 +44,7 @@ from bench.provenance import made_on
 RESULTS = Path(__file__).with_name("results") / "agents.json"
 CONTEXT_TOKENS = 12_000
 ENTRIES = (1_000, 10_000, 100_000)
-ROUNDS = 30
+ROUNDS = 40
 PROJECT = "project"
 LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(800))
 WAYS = ("alone", "words", "model")

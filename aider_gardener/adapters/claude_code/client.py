@@ -7,6 +7,7 @@ one line without a word of the chat to the log beside the archive.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -33,6 +34,7 @@ def main(event: str) -> int:
     """Answer one event: its JSON on standard input, one JSON object or nothing on standard output. Returns
     0."""
     directory: Path | None = None
+    gc.disable()  # the process ends before there is anything to collect
     try:
         given = json.loads(sys.stdin.buffer.read(LARGEST_BYTES).decode("utf-8", "replace"))
         if not isinstance(given, dict):
