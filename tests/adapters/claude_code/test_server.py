@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aider_gardener.adapters.claude_code import client
 from aider_gardener.adapters.claude_code.client import SERVER_NAME, SOCKET_NAME, asked, server_of
 from aider_gardener.adapters.claude_code.server import HookServer
 from aider_gardener.archive.store import Store, open_store
@@ -136,7 +137,11 @@ def test_an_archive_in_memory_is_not_served() -> None:
     store.close()
 
 
-def test_many_at_once_are_all_answered(server: HookServer, host: Host, project: Path, store: Store) -> None:
+def test_many_at_once_are_all_answered(
+    server: HookServer, host: Host, project: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for patience in ("CONNECT_SECONDS", "ANSWER_SECONDS"):  # a slow machine is no fault of the server's
+        monkeypatch.setattr(client, patience, 60.0)
     answers: list[object] = []
     for number in range(4):  # in a turn only so much is taken in as fits into a tenth of a second
         given = {**host.payload("PreCompact"), "session_id": f"s{number}"}
