@@ -108,7 +108,7 @@ ELSEWHERE = {
     "archive.store.search.index_chunk": "writes to a database",
     "archive.store.writing.write_private": "writes a file",
     "compress.tools.frame.read_with": "called with each reader, by its kind",
-    "archive.store.entries.lengthened": "asks a database which ids are free",
+    "archive.store.entries.lengthened": "no reading: a hash of a text",
     "archive.store.search.encode": "no reading: bytes of a text",
 }
 """Public functions with a text that are not called, and why."""
