@@ -72,14 +72,14 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
     memory.archive.backlog = backlog
     hooks = HookServer(store, str(root or start), backlog=backlog)
-    hooks.start()
 
     def end() -> None:
         hooks.stop()
         backlog.stop()
         store.close()
 
-    ends_with(end)
+    ends_with(end)  # before anything is left behind that a signal must take along
+    hooks.start()
     try:
         server = make_server(memory, __version__)
         if port is None:
