@@ -302,7 +302,7 @@ async def in_thread(work: Callable[[], Any]) -> Any:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except GardenerError as error:
         raise UsageError(" ".join(str(error).split())) from None
-    except Exception as error:
+    except Exception as error:  # reason: told in one line as the tool's error; the server goes on
         raise UsageError(FAILED.format(kind=type(error).__name__)) from None
 
 

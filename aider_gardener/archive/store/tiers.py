@@ -18,7 +18,7 @@ from aider_gardener.errors import StoreError, UsageError
 
 SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 PROBE_BYTES = 4_096
-NO_SERVER = "{place} is a server, to which only a version with the extra postgres can copy; name a directory"
+NO_SERVER = "{place} is a server, which `gardener store share` brings a project to; name a directory here"
 NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 SAME_PLACE = "{place} is where the archive lies already; name another directory"
 
@@ -159,7 +159,7 @@ def status(directory: Path, key_source: str = "", user: Path | None = None) -> S
 def copy_target(place: str) -> Path:
     """The directory that a copy is to go to. Raises UsageError for what no copy can go to.
 
-    A tier that is no directory begins here: give `copy` what it is opened by.
+    A server is none: a project is shared with it, and what is new goes there by itself.
     """
     if "://" in place:
         raise UsageError(NO_SERVER.format(place=place.split("://")[0] + "://…"))

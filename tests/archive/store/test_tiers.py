@@ -190,8 +190,8 @@ def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("postgresql://me:secret@host/db", "extra postgres"),
-        ("https://host/x", "extra postgres"),
+        ("postgresql://me:secret@host/db", "gardener store share"),
+        ("https://host/x", "gardener store share"),
     ],
 )
 def test_a_server_is_refused_in_one_line_without_its_password(place: str, said: str) -> None:
