@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.cli.root import (
+    PLACE,
     archive_directory,
     directory_option,
     json_option,
@@ -19,10 +20,12 @@ from aider_gardener.cli.root import (
     put,
 )
 from aider_gardener.cli.shared import share, sync, unshare
+from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.retention import Policy
     from aider_gardener.archive.store.base import StoreStats
+    from aider_gardener.cli.root import Place
 
 
 @click.group()
@@ -37,11 +40,11 @@ for _command in (share, unshare, sync):
 @store.command("stats")
 @directory_option
 @json_option
-def store_stats(directory: Path | None, as_json: bool) -> None:
+def store_stats(place: Place | None, as_json: bool) -> None:
     """Counts, tokens and bytes, by class."""
     from aider_gardener.tables import stats_table
 
-    value = stats_record(open_archive(directory, read_only=True).stats())
+    value = stats_record(open_archive(place, read_only=True).stats())
     put(value, as_json, lambda: stats_table(value))
 
 
@@ -58,49 +61,88 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
 @store.command("status", short_help="Where what is said goes, and what waits to go into the archive.")
 @directory_option
 @json_option
-def store_status(directory: Path | None, as_json: bool) -> None:
+def store_status(place: Place | None, as_json: bool) -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
     how much it holds, and how many lines wait to be taken into SQLite. Changes nothing."""
     from aider_gardener.archive.store import tiers
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
 
-    value = asdict(tiers.status(archive_directory(directory), Settings.from_env().store_key))
+    value = asdict(tiers.status(archive_directory(place), Settings.from_env().store_key))
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
     put(value, as_json, lambda: facts_table(shown))
     for line in () if as_json else value["told"]:
         click.echo(f"gardener: {line}", err=True)
 
 
-@store.command("copy", short_help="Copy the whole archive to another directory.")
-@click.option("--to", "place", required=True, metavar="DIRECTORY", help="Where; it is made if need be.")
+@store.command("copy", short_help="Copy the whole archive to a directory or a server, or back.")
+@click.option("--to", type=PLACE, metavar="PLACE", help="Where; it is made if need be.")
+@click.option(
+    "--from", "source", type=PLACE, metavar="PLACE", help="Add all of this archive to the project's."
+)
+@click.option("--readable", is_flag=True, help="Agree that what is encrypted here can be read on the server.")
 @directory_option
-def store_copy(place: str, directory: Path | None) -> None:
-    """Copy all that the archive holds to another directory, into SQLite or, where that does not work, lines
-    of JSON. What is there already stays, nothing is doubled. Vectors are made anew there.
+def store_copy(to: Place | None, source: Place | None, readable: bool, place: Place | None) -> None:
+    """Copy all that the archive holds to another directory or to a PostgreSQL server, or back.
 
-    A new archive there is encrypted if the setting store_key is given, whatever this one is.
+    PLACE is a directory, or postgresql://ROLE@HOST/DATABASE#NAME. What is there already stays, nothing is
+    doubled. Vectors are made anew there. In a directory it is SQLite or, where that does not work, lines of
+    JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
+    server only ROLE can read it, and chats held with a local model are left out.
     """
+    from aider_gardener.archive.shared import copies
     from aider_gardener.archive.store import tiers
     from aider_gardener.settings import Settings
 
-    target = tiers.copy_target(place)
-    done = tiers.copy(archive_directory(directory), target, Settings.from_env().store_key)
+    key = Settings.from_env().store_key
+    if to is not None and source is None:
+        own = archive_directory(place)
+        if isinstance(to, Path):
+            done = tiers.copy(own, chosen(to), key)
+        else:
+            done = copies.copy_to(own, to, key, readable=readable)
+    elif source is not None and to is None:
+        own = archive_directory(place, made=True)
+        if isinstance(source, Path):
+            done = tiers.copy(archive_directory(source), own, key)
+        else:
+            done = copies.copy_from(source, own, key)
+    else:
+        raise UsageError("say where: --to PLACE, or --from PLACE")
     for line in done.told:
         click.echo(f"gardener: {line}", err=True)
-    click.echo(f"{done.lines:,} lines copied to {done.directory} ({done.tier})")
+    click.echo(f"{done.lines:,} lines copied to {done.place} ({done.tier})")
+
+
+def chosen(to: Path) -> Path:
+    """The directory that an archive is copied to."""
+    from aider_gardener.archive.store.location import chosen_directory
+
+    return chosen_directory(to.expanduser())
+
+
+@store.command("remove", short_help="Delete an archive from a server.")
+@click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
+def store_remove(address: Place) -> None:
+    """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
+    from aider_gardener.archive.shared import copies
+
+    if isinstance(address, Path):
+        raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
+    copies.remove(address)
+    click.echo(f"{address} is deleted.")
 
 
 @store.command("verify", short_help="Check the file, its index and every original.")
 @directory_option
 @json_option
-def store_verify(directory: Path | None, as_json: bool) -> None:
+def store_verify(place: Place | None, as_json: bool) -> None:
     """Check the file, the index, every original against its hash and every other row against its sum.
 
     What is wrong is told, each with what was done about it: put back from the copy, made anew, or left as it
     is because no copy of it is sound. Exit 1 when anything was wrong.
     """
-    problems = open_archive(directory).verify()
+    problems = open_archive(place).verify()
     if as_json:
         click.echo(json.dumps(problems))
     else:
@@ -112,32 +154,31 @@ def store_verify(directory: Path | None, as_json: bool) -> None:
 @store.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @directory_option
-def store_export(file: Path, directory: Path | None) -> None:
+def store_export(file: Path, place: Place | None) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    click.echo(f"{open_archive(directory).export(file):,} lines written to {file}")
+    click.echo(f"{open_archive(place).export(file):,} lines written to {file}")
 
 
 @store.command("import", short_help="Add what an export holds and the archive does not.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @directory_option
-def store_import(file: Path, directory: Path | None) -> None:
+def store_import(file: Path, place: Place | None) -> None:
     """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{open_archive(directory).import_(file):,} lines read from {file}")
+    click.echo(f"{open_archive(place).import_(file):,} lines read from {file}")
 
 
 @store.command("adopt", short_help="Take over an archive that another machine made.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @directory_option
-def store_adopt(file: Path | None, directory: Path | None) -> None:
+def store_adopt(file: Path | None, place: Place | None) -> None:
     """Take over what an archive holds that another machine made, or your user before it lost its key.
 
     FILE is one that was set aside (gardener.db.foreign-DATE, or the copy of an archive that is gone,
     gardener.db.removed-DATE), by default the newest. Adopt what you know: what it holds may come back into
     your prompts.
     """
-    from aider_gardener.errors import UsageError
 
-    store, folder = open_archive(directory), archive_directory(directory)
+    store, folder = open_archive(place), archive_directory(place)
     aside = [each for kind in ("foreign", "removed") for each in folder.glob(f"gardener.db.{kind}-*[0-9]")]
     found = file or max(aside, default=None, key=lambda each: each.name.split("-", 1)[1])
     if found is None:
@@ -167,7 +208,7 @@ def store_gc(
     yes: bool,
     max_size: int | None,
     older_than: float | None,
-    directory: Path | None,
+    place: Place | None,
     as_json: bool,
 ) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
@@ -181,7 +222,7 @@ def store_gc(
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
-    archive = open_archive(directory)
+    archive = open_archive(place)
     limit = settings.store_limit if max_size is None else max_size
     policy = Policy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
@@ -208,20 +249,19 @@ def store_gc(
     " key if it has none.  [default: the setting store_key]",
 )
 @directory_option
-def store_encrypt(source: str | None, directory: Path | None) -> None:
+def store_encrypt(source: str | None, place: Place | None) -> None:
     """Encrypt the archive, index and vectors included.
 
     An encrypted copy takes the place of the file in one step, and the old bytes are overwritten. No chat of
     the project may be open. Later starts find the source of the key by themselves.
     """
     from aider_gardener.archive.store.encryption import encrypt
-    from aider_gardener.errors import UsageError
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env(store_key=source)
     if not settings.store_key:
         raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
-    found = archive_directory(directory)
+    found = archive_directory(place)
     readable = encrypt(found, settings.store_key)
     click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
     click.echo("without it nobody can read the archive.")
@@ -231,12 +271,12 @@ def store_encrypt(source: str | None, directory: Path | None) -> None:
 
 @store.command("decrypt")
 @directory_option
-def store_decrypt(directory: Path | None) -> None:
+def store_decrypt(place: Place | None) -> None:
     """Take the encryption off the archive, in the same way."""
     from aider_gardener.archive.store.encryption import decrypt
     from aider_gardener.settings import Settings
 
-    found = archive_directory(directory)
+    found = archive_directory(place)
     decrypt(found, Settings.from_env().store_key)
     click.echo(f"The archive in {found} is no longer encrypted.")
 

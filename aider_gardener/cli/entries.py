@@ -23,6 +23,7 @@ from aider_gardener.notes.last_chat import plural, when
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
+    from aider_gardener.cli.root import Place
 
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
 
@@ -30,7 +31,7 @@ HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep
 @click.command(short_help="What the last chat used of its window.")
 @directory_option
 @json_option
-def pressure(directory: Path | None, as_json: bool) -> None:
+def pressure(place: Place | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.sessions import AIDER, host_of
@@ -40,7 +41,7 @@ def pressure(directory: Path | None, as_json: bool) -> None:
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     info = session_named(store, "last")
     state = stored_chat(store, info, Settings.from_env(), default_counter())
     if host_of(store, info.id) == AIDER:
@@ -62,11 +63,11 @@ def pressure(directory: Path | None, as_json: bool) -> None:
 )
 @directory_option
 @json_option
-def restore(entry_id: str, output: Path | None, directory: Path | None, as_json: bool) -> None:
+def restore(entry_id: str, output: Path | None, place: Place | None, as_json: bool) -> None:
     """Print the whole original of an entry, as it is stored, and nothing else."""
     from aider_gardener.archive.entries import full_id, source_words
 
-    store = open_archive(directory)
+    store = open_archive(place)
     entry = store.get(full_id(store, entry_id))
     if entry is None:
         raise UsageError(f"no entry has the id {entry_id}; gardener recall shows the ids there are")
@@ -98,12 +99,12 @@ def write_private(path: Path, text: str) -> None:
 @click.argument("entry_id", metavar="ID")
 @directory_option
 @json_option
-def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
+def why(entry_id: str, place: Place | None, as_json: bool) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
     from aider_gardener.archive.entries import full_id, why_stored
     from aider_gardener.tables import why_table
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     found = why_stored(store, full_id(store, entry_id))
     put(found.as_json(), as_json, lambda: why_table(found))
 
@@ -119,7 +120,7 @@ def why(entry_id: str, directory: Path | None, as_json: bool) -> None:
 @directory_option
 @json_option
 def forget(
-    entry_ids: tuple[str, ...], session: str | None, yes: bool, directory: Path | None, as_json: bool
+    entry_ids: tuple[str, ...], session: str | None, yes: bool, place: Place | None, as_json: bool
 ) -> None:
     """Delete entries, or a whole session, for good: from the file, its log and its index.
 
@@ -127,7 +128,7 @@ def forget(
     """
     if bool(entry_ids) == bool(session):
         raise UsageError("name the ids to forget, or a session with --session")
-    store = open_archive(directory)
+    store = open_archive(place)
     if session:
         forget_session(store, session, yes=yes, as_json=as_json)
         return
@@ -172,11 +173,11 @@ def confirm(question: str, yes: bool) -> None:
     click.confirm(question, abort=True)
 
 
-def mark(entry_id: str, directory: Path | None, as_json: bool, *, pinned: bool) -> None:
+def mark(entry_id: str, place: Place | None, as_json: bool, *, pinned: bool) -> None:
     """Set or clear the mark of an entry and say so."""
     from aider_gardener.archive.entries import full_id
 
-    store = open_archive(directory)
+    store = open_archive(place)
     found = full_id(store, entry_id)
     store.pin(found, pinned)
     if as_json:
@@ -191,15 +192,15 @@ def mark(entry_id: str, directory: Path | None, as_json: bool, *, pinned: bool) 
 @click.argument("entry_id", metavar="ID")
 @directory_option
 @json_option
-def pin(entry_id: str, directory: Path | None, as_json: bool) -> None:
+def pin(entry_id: str, place: Place | None, as_json: bool) -> None:
     """Mark a message to be kept whole in chats; --gardener-resume brings it along."""
-    mark(entry_id, directory, as_json, pinned=True)
+    mark(entry_id, place, as_json, pinned=True)
 
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
 @directory_option
 @json_option
-def unpin(entry_id: str, directory: Path | None, as_json: bool) -> None:
+def unpin(entry_id: str, place: Place | None, as_json: bool) -> None:
     """Let go of a pinned message: it may be compacted again."""
-    mark(entry_id, directory, as_json, pinned=False)
+    mark(entry_id, place, as_json, pinned=False)

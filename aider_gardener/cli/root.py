@@ -19,7 +19,11 @@ from aider_gardener import __version__
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.shared.copies import Address
     from aider_gardener.archive.store.base import SessionInfo, Store, StoreStats
+
+    Place = Path | Address
+    """Where an archive is: in a directory, or on a server."""
 
 LAZY = {
     "replay": ("aider_gardener.cli.replay", "replay"),
@@ -78,18 +82,13 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-def open_archive(directory: Path | None, *, read_only: bool = False) -> Store:
+def open_archive(place: Place | None, *, read_only: bool = False) -> Store:
     """The archive of a project: as given, else as `aider-gardener` in this directory would find it.
 
     Raises UsageError when there is none yet, and with `read_only`, which leaves whatever is found as it is,
     StoreError for one that is damaged.
     """
-    from aider_gardener.archive.store import open_store, open_to_read
-    from aider_gardener.settings import Settings
-
-    found = archive_directory(directory)
-    key_source = Settings.from_env().store_key
-    store = (open_to_read if read_only else open_store)(found, key_source=key_source)
+    store = _opened(place, read_only)
     told = store.notice
     if told:
         click.echo(f"gardener: {told}", err=True)
@@ -105,15 +104,30 @@ def open_archive(directory: Path | None, *, read_only: bool = False) -> Store:
     return store
 
 
-def archive_directory(given: Path | None) -> Path:
-    """The directory of the archive. Raises UsageError when there is none in it yet."""
+def _opened(place: Place | None, read_only: bool) -> Store:
+    from aider_gardener.archive.store import open_store, open_to_read
+    from aider_gardener.settings import Settings
+
+    if place is not None and not isinstance(place, Path):
+        from aider_gardener.archive.shared.copies import open_on_server
+
+        return open_on_server(place, read_only=read_only)
+    found = archive_directory(place)
+    return (open_to_read if read_only else open_store)(found, key_source=Settings.from_env().store_key)
+
+
+def archive_directory(given: Place | None, *, made: bool = False) -> Path:
+    """The directory of the archive. Raises UsageError when there is none in it yet, unless it is to be
+    `made`."""
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
+    if given is not None and not isinstance(given, Path):
+        raise UsageError(f"{given} is on a server; this needs one in a directory")
     named = given or Settings.from_env().store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
-    if not (found / "gardener.db").is_file() and not names(found):
+    if not (made or (found / "gardener.db").is_file() or names(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
     return found
 
@@ -123,11 +137,26 @@ def repository_root(start: Path) -> Path | None:
     return next((folder for folder in [start, *start.parents] if (folder / ".git").exists()), None)
 
 
+class PlaceType(click.Path):
+    """A directory, or the address of an archive on a server."""
+
+    name = "directory or url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "://" not in str(value):
+            return super().convert(value, param, ctx)
+        from aider_gardener.archive.shared.copies import Address
+
+        return Address.of(str(value))
+
+
+PLACE = PlaceType(file_okay=False, path_type=Path)
 directory_option = click.option(
     "--store",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Directory of the archive.  [default: that of the current project]",
+    "place",
+    type=PLACE,
+    metavar="PLACE",
+    help="The archive's directory, or postgresql://…#NAME.  [default: that of this project]",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else."
@@ -194,7 +223,7 @@ def recall(
     full: bool,
     why: bool,
     everywhere: bool,
-    directory: Path | None,
+    place: Place | None,
     as_json: bool,
 ) -> None:
     """Find what was said in any session of this project, by words and, with a model of this machine, by
@@ -221,7 +250,7 @@ def recall(
     from aider_gardener.settings import Settings
     from aider_gardener.tables import recalled_screen
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     request = Request(
         " ".join(query),
         token_limit=limit,
@@ -269,7 +298,7 @@ def recall(
 )
 @directory_option
 @json_option
-def status(month: str | None, directory: Path | None, as_json: bool) -> None:
+def status(month: str | None, place: Place | None, as_json: bool) -> None:
     """What the archive of this project holds, how its last chat stood, what its chats came to.
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
@@ -282,13 +311,13 @@ def status(month: str | None, directory: Path | None, as_json: bool) -> None:
         month = time.strftime("%Y-%m") if month == "now" else month
         if not re.fullmatch(r"\d{4}-\d{2}", month):
             raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
-        found = month_status(open_archive(directory, read_only=True), project, month)
+        found = month_status(open_archive(place, read_only=True), project, month)
         if not found and not as_json:
             click.echo(f"No chat of this project ended in {month}.")
             return
         put(found, as_json, lambda: month_text(found))
         return
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     value = {**archive_status(store.stats()), **project_status(store, project)}
     put(value, as_json, lambda: archive_text(value))
 

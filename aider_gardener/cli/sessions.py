@@ -8,10 +8,14 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, session_named
+
+if TYPE_CHECKING:
+    from aider_gardener.cli.root import Place
 
 LISTED = 20
 
@@ -28,7 +32,7 @@ LISTED = 20
 @directory_option
 @json_option
 @click.pass_context
-def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bool) -> None:
+def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool) -> None:
     """List the chats of this project, the last used first.
 
     For each: when, turns, tokens sent, what that cost, how many files, an id, the first prompt. `show` and
@@ -41,7 +45,7 @@ def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bo
     from aider_gardener.cli.past_chats import list_lines
     from aider_gardener.gardener.past_chats import past_chats
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     project = project_of(store)
     found = past_chats(store, project, limit)
     if as_json:
@@ -69,14 +73,14 @@ def sessions(ctx: click.Context, limit: int, directory: Path | None, as_json: bo
 @click.option("--full", is_flag=True, help="Long outputs whole.")
 @directory_option
 @json_option
-def show(session: str, page: Path | None, full: bool, directory: Path | None, as_json: bool) -> None:
+def show(session: str, page: Path | None, full: bool, place: Place | None, as_json: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
     A line below a message says if the model saw less of it in later prompts.
     """
     from aider_gardener.gardener.past_chats import transcript
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
     if page is not None:
         from aider_gardener.replay.show.html_transcript import write_transcript
@@ -96,11 +100,11 @@ def show(session: str, page: Path | None, full: bool, directory: Path | None, as
 @click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 @directory_option
 @json_option
-def forget(session: str, yes: bool, directory: Path | None, as_json: bool) -> None:
+def forget(session: str, yes: bool, place: Place | None, as_json: bool) -> None:
     """Delete a chat for good, as `gardener forget --session ID`: the messages that no other chat holds."""
     from aider_gardener.cli.entries import forget_session
 
-    forget_session(open_archive(directory), session, yes=yes, as_json=as_json)
+    forget_session(open_archive(place), session, yes=yes, as_json=as_json)
 
 
 @sessions.command("check")

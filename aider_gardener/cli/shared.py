@@ -15,6 +15,7 @@ from aider_gardener.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from aider_gardener.archive.shared.sync import Report
     from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.cli.root import Place
 
 project_option = click.option("--project", default="", hidden=True, help="The project's path.")
 
@@ -39,7 +40,7 @@ def share(
     readable: bool,
     prepare: bool,
     as_status: bool,
-    directory: Path | None,
+    place: Place | None,
     as_json: bool,
 ) -> None:
     """Share this project's archive with other machines and people, through a PostgreSQL server.
@@ -54,7 +55,7 @@ def share(
         sharing.prepare()
         click.echo("The server is ready.")
         return
-    store = _on_disk(directory)
+    store = _on_disk(place)
     project = project_of(store)
     if as_status:
         value = sharing.status(store, project)
@@ -74,11 +75,11 @@ def share(
     "--delete", is_flag=True, help="Take back what you shared, from the server and the others' archives."
 )
 @directory_option
-def unshare(delete: bool, directory: Path | None) -> None:
+def unshare(delete: bool, place: Place | None) -> None:
     """Share this project no more. What was sent stays on the server, unless it is to be deleted."""
     from aider_gardener.archive.shared import sharing
 
-    store = _on_disk(directory)
+    store = _on_disk(place)
     found = sharing.unshare(store, project_of(store), delete=delete, now=time.time())
     done = "What you shared of it was deleted there." if delete else "What was sent stays on the server."
     click.echo(f"{found.name} is no longer shared from here. {done}")
@@ -89,9 +90,9 @@ def unshare(delete: bool, directory: Path | None) -> None:
 @project_option
 @directory_option
 @json_option
-def sync(quiet: bool, project: str, directory: Path | None, as_json: bool) -> None:
+def sync(quiet: bool, project: str, place: Place | None, as_json: bool) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
-    store = _on_disk(directory)
+    store = _on_disk(place)
     _synced(store, project or project_of(store), as_json, quiet=quiet)
 
 
@@ -133,12 +134,12 @@ def status_text(value: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _on_disk(directory: Path | None) -> SqliteStore:
+def _on_disk(place: Place | None) -> SqliteStore:
     """The archive of a project, which must be one on disk."""
     from aider_gardener.archive.shared.sharing import IN_MEMORY
     from aider_gardener.archive.store.sqlite import SqliteStore
 
-    store = open_archive(directory)
-    if not isinstance(store, SqliteStore) or not store.persistent:
+    store = open_archive(place)
+    if not isinstance(store, SqliteStore) or not store.is_file:
         raise UsageError(IN_MEMORY)
     return store

@@ -21,6 +21,7 @@ from aider_gardener.plan.said import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
+    from aider_gardener.cli.root import Place
     from aider_gardener.gardener.learnt import Verdict
     from aider_gardener.notes.observations import Observation
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @directory_option
 @json_option
 def archive(
-    session: str | None, output: Path | None, everything: bool, directory: Path | None, as_json: bool
+    session: str | None, output: Path | None, everything: bool, place: Place | None, as_json: bool
 ) -> None:
     """Print a session as Markdown: what was asked, done and decided, rules, files, errors mended and open.
 
@@ -56,7 +57,7 @@ def archive(
 
     if everything and (session or as_json):
         raise UsageError("--all writes the index of all sessions: leave SESSION and --json out")
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     project = project_of(store)
     if everything:
         path = files.write_index(store, project, output)
@@ -80,7 +81,7 @@ def archive(
 @directory_option
 @json_option
 @click.pass_context
-def observations(ctx: click.Context, everything: bool, directory: Path | None, as_json: bool) -> None:
+def observations(ctx: click.Context, everything: bool, place: Place | None, as_json: bool) -> None:
     """List what was said or went wrong in three chats of this project, each as a proposal for a rule.
 
     A preference or correction in your own words, a test that failed, an error, a linter's code, an edit that
@@ -91,7 +92,7 @@ def observations(ctx: click.Context, everything: bool, directory: Path | None, a
         return
     from aider_gardener.gardener import learnt
 
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     found = learnt.learnt(store, project_of(store))
     if as_json:
         click.echo(json.dumps(learnt.records(found)))
@@ -104,7 +105,7 @@ def observations(ctx: click.Context, everything: bool, directory: Path | None, a
 @click.argument("numbers", nargs=-1, required=True, metavar="N...")
 @click.option("--conventions", is_flag=True, help="Add them to CONVENTIONS.md in the repository too.")
 @directory_option
-def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) -> None:
+def take(numbers: tuple[str, ...], conventions: bool, place: Place | None) -> None:
     """Make observations rules of every later chat of this project. N is a number of the list, or an id.
 
     /gardener constraints lists them in a chat. With --conventions they are added to CONVENTIONS.md too, under
@@ -112,7 +113,7 @@ def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) ->
     """
     from aider_gardener.gardener import learnt
 
-    store, chosen = settled(numbers, directory, learnt.TAKEN)
+    store, chosen = settled(numbers, place, learnt.TAKEN)
     texts = [learnt.text_of(each) for each in chosen]
     for text in texts:
         click.echo(f"Rule of every chat from now on: {harmless(text)}")
@@ -124,21 +125,21 @@ def take(numbers: tuple[str, ...], conventions: bool, directory: Path | None) ->
 @observations.command("refuse", short_help="Have observations never proposed again.")
 @click.argument("numbers", nargs=-1, required=True, metavar="N...")
 @directory_option
-def refuse(numbers: tuple[str, ...], directory: Path | None) -> None:
+def refuse(numbers: tuple[str, ...], place: Place | None) -> None:
     """Have observations never proposed again, and rules that were taken dropped. N is a number or an id."""
     from aider_gardener.gardener import learnt
 
-    for each in settled(numbers, directory, learnt.REFUSED)[1]:
+    for each in settled(numbers, place, learnt.REFUSED)[1]:
         click.echo(f"Refused, it will not come again: {harmless(learnt.text_of(each))}")
 
 
 def settled(
-    numbers: Sequence[str], directory: Path | None, verdict: str
+    numbers: Sequence[str], place: Place | None, verdict: str
 ) -> tuple[Store, list[Observation | Verdict]]:
     """Keep a verdict on observations, all or none; returns the archive and what they were."""
     from aider_gardener.gardener import learnt
 
-    store = open_archive(directory)
+    store = open_archive(place)
     project = project_of(store)
     found = learnt.learnt(store, project)
     chosen = [learnt.numbered(found, given) for given in dict.fromkeys(numbers)]
@@ -178,7 +179,7 @@ def compress_context(
     everything: bool,
     listed: Path | None,
     dry_run: bool,
-    directory: Path | None,
+    place: Place | None,
 ) -> None:
     """Upkeep of what was said, now: the index of sessions, proposals for rules, done tasks.
 
@@ -190,7 +191,7 @@ def compress_context(
 
     if not (session_now or learnt_now or tasks or everything):
         raise UsageError("say what: --session-now, --observations, --tasks or --all")
-    store = open_archive(directory, read_only=dry_run)
+    store = open_archive(place, read_only=dry_run)
     project = project_of(store)
     if session_now or everything:
         click.echo(files.renew_now(store, project, would=dry_run))
@@ -216,7 +217,7 @@ def compress_context(
 )
 @directory_option
 @json_option
-def report(month: str | None, page: Path | None, directory: Path | None, as_json: bool) -> None:
+def report(month: str | None, page: Path | None, place: Place | None, as_json: bool) -> None:
     """What the chats of a month came to: tokens sent and saved, cost, commits, errors, tasks, observations.
 
     A chat belongs to the month in which something was last said in it.
@@ -226,7 +227,7 @@ def report(month: str | None, page: Path | None, directory: Path | None, as_json
     month = month or time.strftime("%Y-%m")
     if not is_month(month):
         raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
-    store = open_archive(directory, read_only=True)
+    store = open_archive(place, read_only=True)
     found = monthly.report(store, project_of(store), month)
     if page is not None:
         from aider_gardener.replay.show.html_month import write_month

@@ -1,4 +1,5 @@
-"""What every store promises, run against each tier: memory, a file of SQLite's, lines of JSON.
+"""What every store promises, run against each tier: memory, a file of SQLite's, the same without sqlite-vec,
+lines of JSON, a PostgreSQL server.
 
 A further tier needs one line in TIERS: how it is opened in a directory.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_vectors import LetterCounts
+from shared_archives import postgres
 
+from aider_gardener.archive.shared.copies import Address, open_on_server
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
@@ -31,26 +35,60 @@ from aider_gardener.messages import (
     SourceKind,
     entry_id,
 )
+from bench.postgres_server import Server
+
+__all__ = ["postgres"]
 
 SEQS = itertools.count()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 
 
-def in_lines(directory: Path) -> Store:
+def memory(directory: Path, url: str) -> Store:
+    return open_store(None, clock=lambda: 1_000.0)
+
+
+def file(directory: Path, url: str) -> Store:
+    return open_store(directory, clock=lambda: 1_000.0)
+
+
+def lines(directory: Path, url: str) -> Store:
     return open_lines(prepare_directory(directory), clock=lambda: 1_000.0)
 
 
-TIERS: dict[str, Callable[[Path], Store]] = {
-    "memory": lambda directory: open_store(None, clock=lambda: 1_000.0),
-    "file": lambda directory: open_store(directory, clock=lambda: 1_000.0),
-    "lines": in_lines,
-}
-"""How a store is opened, by tier; the directory is the archive's, and may not be there yet."""
+def server(directory: Path, url: str) -> Store:
+    return open_on_server(Address(url, directory.as_posix()), made=True, clock=lambda: 1_000.0)
+
+
+Opener = Callable[[str], Store]
+NO_VECTORS = "file without sqlite-vec"
+TIERS: dict[str, Callable[[Path, str], Store]] = {
+    "memory": memory, "file": file, NO_VECTORS: file, "lines": lines, "server": server
+}  # fmt: skip
+"""How a store is opened, by tier: in a directory, which may not be there yet, or under its name on a server."""
+
+
+@pytest.fixture(scope="session")
+def url(postgres: Server) -> str:
+    """The address of a database with pgvector."""
+    return postgres.url("ana", postgres.database("ana"))
+
+
+def opener(tier: str, request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """What opens stores of a tier, by their name."""
+    if tier == NO_VECTORS:
+        request.getfixturevalue("monkeypatch").setitem(sys.modules, "sqlite_vec", None)
+    address = request.getfixturevalue("url") if tier == "server" else ""
+    return lambda name: TIERS[tier](tmp_path / name, address)
 
 
 @pytest.fixture(params=TIERS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    found = TIERS[request.param](tmp_path / "archive")
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    return opener(request.param, request, tmp_path)
+
+
+@pytest.fixture
+def store(opened: Opener) -> Iterator[Store]:
+    found = opened("archive")
     found.open_session("s1", project="p", started_at=10.0, provider="openai", model="gpt-4o")
     yield found
     found.close()
@@ -481,28 +519,30 @@ def exported(store: Store, path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("to", TIERS)
-def test_a_round_trip_over_the_tiers_gives_the_same_bytes(store: Store, to: str, tmp_path: Path) -> None:
+def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
+    store: Store, to: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     fill(store)
     before = exported(store, tmp_path / "out.jsonl")
-    other = TIERS[to](tmp_path / "other")
+    open_other = opener(to, request, tmp_path)
+    other = open_other("other")
     for _ in range(2):
         other.import_(tmp_path / "out.jsonl")
         assert exported(other, tmp_path / "again.jsonl") == before
     other.close()
     if to != "memory":
-        again = TIERS[to](tmp_path / "other")
+        again = open_other("other")
         assert exported(again, tmp_path / "again.jsonl") == before
         again.close()
 
 
-def test_what_was_said_is_there_at_the_next_start(store: Store, tmp_path: Path) -> None:
-    if store.directory is None:
+def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, tmp_path: Path) -> None:
+    if not store.persistent:
         pytest.skip("memory forgets")
     fill(store)
     before = exported(store, tmp_path / "out.jsonl")
-    tier = "lines" if store.stats().path.endswith(".jsonl") else "file"
     store.close()
-    again = TIERS[tier](tmp_path / "archive")
+    again = opened("archive")
     assert again.persistent and again.notice == ""
     assert exported(again, tmp_path / "again.jsonl") == before
     assert found_ids(again, "same") and again.verify() == []

@@ -156,7 +156,25 @@ surrogate.
 searched by functions that look at the project themselves, because under row-level security no index would
 be used."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (FIRST,)
+COPIES = (
+    """CREATE TABLE gardener.copies (
+        number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner text NOT NULL DEFAULT session_user,
+        name text NOT NULL, UNIQUE (owner, name))""",
+    """CREATE TABLE gardener.lines (
+        copy int NOT NULL REFERENCES gardener.copies ON DELETE CASCADE, file text NOT NULL,
+        number bigint NOT NULL, part int NOT NULL, data bytea NOT NULL,
+        PRIMARY KEY (copy, file, number, part))""",
+    "ALTER TABLE gardener.copies ENABLE ROW LEVEL SECURITY",
+    "ALTER TABLE gardener.lines ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY own ON gardener.copies USING (owner = session_user)",
+    """CREATE POLICY own ON gardener.lines USING (
+        copy IN (SELECT number FROM gardener.copies WHERE owner = session_user))""",
+    "GRANT SELECT, INSERT, DELETE ON gardener.copies, gardener.lines TO PUBLIC",
+)
+"""Archives that are kept whole, each read and written by one role: `data` is a line of the archive's, or a
+part of one."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (FIRST, COPIES)
 """Migration n brings the tables from version n to n + 1. Never edit one that was released: append."""
 VERSION = len(MIGRATIONS)
 

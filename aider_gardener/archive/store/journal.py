@@ -185,6 +185,11 @@ class Lines:
         return self._journal.path if self._journal else self.directory
 
     @property
+    def shown(self) -> str:
+        """Where they are, for people."""
+        return str(self.path)
+
+    @property
     def bytes(self) -> int:
         """What all files of lines in the directory take."""
         if self.directory is None:
@@ -217,6 +222,10 @@ class Lines:
         while self._unwritten:
             self._opened().append(self._unwritten[0])
             del self._unwritten[0]
+
+    def keep_all(self, record: Record) -> None:
+        """Write a record that holds all that the store holds."""
+        self.keep(record)
 
     def place(self, record: Record) -> Place:
         """Write a record that waits for the database; returns where, NOWHERE if that is impossible."""

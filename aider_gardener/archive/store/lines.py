@@ -158,7 +158,7 @@ def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
             raise OSError("another user's")
         raw = source.read()
     *whole, rest = raw.split(b"\n")
-    first = _unframed(whole[0]) if whole else None
+    first = unframed(whole[0]) if whole else None
     if first is None or first["kind"] != "meta":
         raise ValueError("no first line")
     if first["format"] > FORMAT:
@@ -171,8 +171,8 @@ def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
         raise ValueError("another user's")
     owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
     file = LinesFile(path, token, owner, len(raw), is_alive=_is_alive(owner, now - status.st_mtime))
-    for line in map(_unframed, filter(None, whole[1:])):
-        _take_line(file, line)
+    for line in map(unframed, filter(None, whole[1:])):
+        take_line(file, line)
     if rest and not file.is_alive:
         file.problems.append(CUT_OFF.format(name=path.name))
     if file.unreadable:
@@ -180,7 +180,8 @@ def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     return file
 
 
-def _take_line(file: LinesFile, line: Record | None) -> None:
+def take_line(file: LinesFile, line: Record | None) -> None:
+    """Add a record to those of its file; None is one that could not be read."""
     if line is None:
         file.unreadable += 1
     elif line["kind"] == CLOSED:
@@ -203,7 +204,7 @@ def framed(record: Record) -> bytes:
     return HEAD + _sum_of(body) + b'",' + body + b"\n"
 
 
-def _unframed(raw: bytes) -> Record | None:
+def unframed(raw: bytes) -> Record | None:
     """The record of a line, None for one that is not as it was written."""
     start = len(HEAD) + SUM_HEX
     body = raw[start + 2 :]

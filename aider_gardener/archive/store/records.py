@@ -126,6 +126,19 @@ STEPS: dict[str, Callable[[apsw.Connection, Record], object]] = {
 """What each kind of record does."""
 
 
+def copy_without(old: apsw.Connection, new: apsw.Connection, without: Sequence[Record]) -> int:
+    """Add all of one archive to another but what some records forget; returns the lines. Runs within the
+    caller's transaction. Raises StoreError for an archive that is damaged."""
+    damaged: list[str] = []
+    held, *_ = without_forgotten([{"kind": IMPORT, "lines": list(transfer.lines(old, damaged))}, *without])
+    if damaged:
+        raise StoreError(transfer.NOT_COPIED.format(ids=", ".join(damaged)))
+    if held is None:
+        return 0
+    _import(new, held)
+    return len(held["lines"])
+
+
 def taken(db: apsw.Connection, file: str) -> int:
     """The number of the last record that was taken from a file, 0 for none."""
     value = sessions.get_state(db, ownership.SESSION, TAKEN + file)

@@ -170,8 +170,11 @@ class SqliteBase:
         """Where lines are the archive, bring a write that was made to them; in a step of the database's."""
         if self._lines.is_tier and not self._db.in_trial:
             self._lines.keep(record)
-            if self._lines.fault:
-                self.notice = NOT_IN_LINES.format(place=self._lines.directory, fault=self._lines.fault)
+            self._tell_fault()
+
+    def _tell_fault(self) -> None:
+        if self._lines.fault:
+            self.notice = NOT_IN_LINES.format(place=self._lines.directory, fault=self._lines.fault)
 
     def _caught_up(self, written: list[Draft | Later]) -> None:
         if written:
@@ -268,7 +271,12 @@ class SqliteBase:
         """Be an archive in lines: all that is in the directory's, and from now on what is said. `key` is this
         user's. Raises OSError where nothing can be written there."""
         self._lines.allow(directory, key)
-        self._lines.begin()
+        self.begin_in(self._lines)
+
+    def begin_in(self, kept: Lines) -> None:
+        """Be an archive in these lines: what they hold, and from now on what is said. Raises OSError."""
+        self._lines = kept
+        kept.begin()
         self._load_lines()
 
     def show_lines(self, directory: Path, found: lines.Found) -> None:
@@ -621,7 +629,7 @@ class SqliteStore(SqliteBase):
     def stats(self) -> StoreStats:
         found = self._db.read(lambda db: sessions.stats(db, self._db.path))
         if self._lines.is_tier:
-            return replace(found, path=str(self._lines.path), bytes=self._lines.bytes)
+            return replace(found, path=self._lines.shown, bytes=self._lines.bytes)
         return found
 
     def verify(self) -> list[str]:
@@ -677,20 +685,27 @@ class SqliteStore(SqliteBase):
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
 
-    def copy_from(self, source: SqliteStore) -> int:
+    def copy_from(self, source: SqliteStore, without: Sequence[Record] = ()) -> int:
         """Add what another archive holds and this one does not; returns the lines read of it. All or nothing.
 
-        Raises StoreError, also if an entry of the source is damaged.
+        `without` are records of what is to be left out as if it were forgotten. Raises StoreError, also if an
+        entry of the source is damaged.
         """
-        return source._db.read(lambda old: self._add_lines(lambda db: transfer.copy(old, db)))
+
+        def add(old: apsw.Connection, db: apsw.Connection) -> int:
+            return records.copy_without(old, db, without) if without else transfer.copy(old, db)
+
+        return source._db.read(lambda old: self._add_lines(lambda db: add(old, db)))
 
     def _add_lines(self, step: Step[int]) -> int:
         """Add what comes from elsewhere, to the lines too where they are the archive."""
 
         def whole(db: apsw.Connection) -> int:
+            before = db.total_changes()
             count = step(db)
-            if self._lines.is_tier:
-                self._keep({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
+            if self._lines.is_tier and db.total_changes() > before:
+                self._lines.keep_all({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
+                self._tell_fault()
             return count
 
         return self._db.write(whole)

@@ -16,9 +16,8 @@ import apsw
 from aider_gardener.archive.store import database, encryption, lines, location, sqlite
 from aider_gardener.errors import StoreError, UsageError
 
-SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
+SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
 PROBE_BYTES = 4_096
-NO_SERVER = "{place} is a server, which `gardener store share` brings a project to; name a directory here"
 NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 SAME_PLACE = "{place} is where the archive lies already; name another directory"
 
@@ -51,7 +50,7 @@ class Status:
 class Copied:
     """A copy of an archive: where and in which tier it is, how many lines went over, lines for the user."""
 
-    directory: Path
+    place: str
     tier: str
     lines: int
     told: tuple[str, ...] = ()
@@ -156,16 +155,6 @@ def status(directory: Path, key_source: str = "", user: Path | None = None) -> S
         store.close()
 
 
-def copy_target(place: str) -> Path:
-    """The directory that a copy is to go to. Raises UsageError for what no copy can go to.
-
-    A server is none: a project is shared with it, and what is new goes there by itself.
-    """
-    if "://" in place:
-        raise UsageError(NO_SERVER.format(place=place.split("://")[0] + "://…"))
-    return location.chosen_directory(Path(place).expanduser())
-
-
 def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = None) -> Copied:
     """Copy all that an archive holds to another place, which is made if need be, or added to.
 
@@ -174,9 +163,9 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
     """
     if os.path.realpath(directory) == os.path.realpath(to):
         raise UsageError(SAME_PLACE.format(place=to))
-    source = _opened(directory, key_source, user)
+    source = opened_on_disk(directory, key_source, user)
     try:
-        target = _opened(to, key_source, user)
+        target = opened_on_disk(to, key_source, user)
         try:
             count = target.copy_from(source)
             place, tier = target.directory or to, SQLITE if target.is_file else LINES
@@ -185,12 +174,13 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
         was_secret = encryption.is_encrypted(directory / location.FILE_NAME)
         is_open = was_secret and not encryption.is_encrypted(place / location.FILE_NAME)
         told = [source.notice, target.notice, NOT_ENCRYPTED.format(place=place) if is_open else ""]
-        return Copied(place, tier, count, tuple(filter(None, told)))
+        return Copied(str(place), tier, count, tuple(filter(None, told)))
     finally:
         source.close()
 
 
-def _opened(directory: Path, key_source: str, user: Path | None) -> sqlite.SqliteStore:
+def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> sqlite.SqliteStore:
+    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
     store = sqlite.open_sqlite(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()
