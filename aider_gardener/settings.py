@@ -50,6 +50,11 @@ TERMS = ("context_ttl", "summarise_after")
 SHORT_NOTE = "note"
 """What `resume` is when it is just switched on."""
 
+ON_A_SERVER = (
+    "store must be a directory: a chat is kept on this machine first; `gardener store share` and"
+    " `gardener store copy --to` bring it to a server"
+)
+
 
 def option(
     default: Any,
@@ -317,6 +322,8 @@ def check_field(field: dataclasses.Field[Any], value: Any) -> None:
         raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     if field.name in TERMS:
         parse_terms(value, field.name)
+    if field.name == "store" and "://" in value:
+        raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if high and (not is_number or not low <= value <= high):
         raise UsageError(f"{field.name} must be a number from {low:g} to {high:g}, not {value!r}")

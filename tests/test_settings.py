@@ -41,3 +41,8 @@ def test_a_text_may_just_be_switched_on(given: object, value: str) -> None:
 @pytest.mark.parametrize(("text", "value"), [("true", "note"), ("1", "note"), ("Off", ""), ("3FA2", "3FA2")])
 def test_a_variable_may_just_switch_a_text_on(text: str, value: str) -> None:
     assert Settings.from_env({"AIDER_GARDENER_RESUME": text}).resume == value
+
+
+def test_the_archive_of_a_chat_is_on_no_server() -> None:
+    with pytest.raises(UsageError, match="store must be a directory"):
+        Settings.from_env({"AIDER_GARDENER_STORE": "postgresql://ana@db.example/g"})

@@ -23,9 +23,10 @@ def write_page(path: Path, page: str) -> None:
 
 
 def index_path(store: Store) -> Path:
-    """Where the index of an archive's sessions belongs. Raises StoreError for an archive in memory."""
+    """Where the index of an archive's sessions belongs. Raises StoreError for an archive without a
+    directory."""
     if store.directory is None:
-        raise StoreError("the archive is in memory only; name a file for the index with --output")
+        raise StoreError("the archive is in no directory; name a file for the index with --output")
     return store.directory / INDEX_NAME
 
 

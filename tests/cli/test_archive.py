@@ -69,8 +69,29 @@ def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
     for name, place in (("one", archive), ("two", tmp_path / "copy")):
         assert store(place, "export", str(tmp_path / name)).exit_code == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    server = store(archive, "copy", "--to", "postgresql://me:secret@host/db")
-    assert server.exit_code == 2 and len(server.stderr.splitlines()) == 1 and "secret" not in server.stderr
+    back = store(tmp_path / "third", "copy", "--from", str(tmp_path / "copy"))
+    assert back.exit_code == 0 and store(tmp_path / "third", "export", str(tmp_path / "three")).exit_code == 0
+    assert (tmp_path / "three").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("copy",), "--to PLACE, or --from PLACE"),
+        (("copy", "--to", "x", "--from", "y"), "--to PLACE, or --from PLACE"),
+        (("copy", "--to", "https://me:secret@host/db"), "postgresql://ROLE@HOST/DATABASE#NAME"),
+        (("copy", "--to", "postgresql://me:secret@127.0.0.1:1/db"), "127.0.0.1 does not answer"),
+        (("remove", "somewhere"), "name an archive on a server"),
+    ],
+)
+def test_a_place_that_is_none_is_refused_in_one_line_without_its_password(
+    archive: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = CliRunner().invoke(
+        main, ["store", *words, *([] if words[0] == "remove" else ["--store", str(archive)])]
+    )
+    assert done.exit_code in (1, 2) and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "secret" not in done.stderr
 
 
 def test_an_archive_that_is_lines_only_is_looked_after_like_any_other(archive: Path, tmp_path: Path) -> None:
