@@ -19,7 +19,8 @@ from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import prepare_directory
-from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
+from aider_gardener.archive.store.opening import open_lines
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,

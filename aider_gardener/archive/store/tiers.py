@@ -13,7 +13,8 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import database, encryption, lines, location, sqlite
+from aider_gardener.archive.store import database, encryption, lines, location, opening
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError, UsageError
 
 SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
@@ -75,8 +76,8 @@ def here(directory: Path, key_source: str = "", user: Path | None = None) -> Tie
         return Tier(MEMORY, str(error))
     if not fault:
         return Tier(SQLITE)
-    if sqlite.is_secret(place / location.FILE_NAME, key_source):
-        return Tier(MEMORY, fault + sqlite.NO_PLAIN_LINES)
+    if encryption.is_secret(place / location.FILE_NAME, key_source):
+        return Tier(MEMORY, fault + opening.NO_PLAIN_LINES)
     try:
         _write_and_remove(place)
     except OSError as error:
@@ -101,11 +102,11 @@ def _fault_of_sqlite(place: Path, key_source: str, user: Path | None) -> str:
         if encryption.header_of(path):
             if not os.access(path, os.W_OK):
                 return f"{path} cannot be written; check the permissions of the file and its directory"
-            sqlite.opened_to_read(path, key_source, user).close()
+            opening.opened_to_read(path, key_source, user).close()
     except database.Older:
         pass
     except (encryption.Locked, database.ForeignFile) as error:
-        if not sqlite.is_fault_of_file(error):
+        if not database.is_fault_of_file(error):
             raise
         return str(error)
     except database.Unavailable as error:
@@ -137,7 +138,7 @@ def _write_and_remove(place: Path) -> None:
 
 def status(directory: Path, key_source: str = "", user: Path | None = None) -> Status:
     """What the archive of a directory holds; nothing is changed. Raises StoreError if it cannot be read."""
-    store = sqlite.open_to_read(directory, key_source, user)
+    store = opening.open_to_read(directory, key_source, user)
     try:
         stats, tier = store.stats(), here(directory, key_source, user)
         place = store.directory or directory
@@ -148,7 +149,7 @@ def status(directory: Path, key_source: str = "", user: Path | None = None) -> S
             stats.entries,
             stats.sessions,
             stats.bytes,
-            store.waiting_lines,
+            store.beside.waiting_lines,
             len(lines.names(place)),
             tuple(filter(None, [store.notice])),
         )
@@ -190,8 +191,8 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
         source.close()
 
 
-def _opened(directory: Path, key_source: str, user: Path | None) -> sqlite.SqliteStore:
-    store = sqlite.open_sqlite(directory, key_source=key_source, user=user)
+def _opened(directory: Path, key_source: str, user: Path | None) -> SqliteStore:
+    store = opening.open_sqlite(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()
         raise StoreError(store.notice)
