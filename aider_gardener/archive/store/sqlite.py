@@ -249,7 +249,7 @@ class SqliteStore:
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
             count += self._forget(partial(entries.forget, ids=some, told=told))
         self.scrub()
-        self.beside.forget({"kind": FORGET, "ids": wanted})
+        self.beside.forget({"kind": FORGET, "ids": wanted, "told": told})
         return count
 
     def forget_session(self, session_id: str) -> int:
