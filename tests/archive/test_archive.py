@@ -180,13 +180,15 @@ def test_what_is_kept_of_a_text_with_a_secret_is_made_without_it(archive: Archiv
     assert archive.without_secrets(plain) is plain
 
 
-def test_after_damage_the_archive_has_again_what_the_chat_still_knows(archive: Archive) -> None:
+def test_after_damage_the_archive_has_again_what_the_chat_still_knows(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
     fresh = open_store(None)
     archive.store = fresh
     archive.add_again([entry])
     assert fresh.get(entry.id) is None, "nothing was lost, so nothing is written"
-    fresh.generation = 1  # type: ignore[misc]  # reason: as after damage
+    monkeypatch.setattr(type(fresh), "generation", 1)
     archive.add_again([entry])
     assert fresh.original(entry.id) == OUTPUT and fresh.search_text("orders")
     assert fresh.renditions(entry.id) == archive.renditions(entry)

@@ -23,7 +23,8 @@ from shared_archives import postgres
 from aider_gardener.archive.shared.copies import Address, open_on_server
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import prepare_directory
-from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
+from aider_gardener.archive.store.opening import open_lines
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,

@@ -13,7 +13,7 @@ from made_entries import entry
 
 from aider_gardener.archive.store import Chunk, lines, open_store
 from aider_gardener.archive.store.location import prepare_directory
-from aider_gardener.archive.store.sqlite import open_lines
+from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
 
 from .conftest import SAID

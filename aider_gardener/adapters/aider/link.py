@@ -213,7 +213,7 @@ def warm_up() -> None:
 
     def load() -> None:
         with Guard(None):
-            import aider_gardener.archive.store.sqlite
+            import aider_gardener.archive.store.opening
             import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
 
     threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()

@@ -225,7 +225,7 @@ def open_on_server(
     rows = Rows(address, clock)
     rows.find(made=made)
     store = SqliteStore(Database(None), clock=clock)
-    store.begin_in(rows)
+    store.beside.begin_in(rows)
     store.database.read_only = read_only
     return store
 

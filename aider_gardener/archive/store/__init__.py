@@ -53,7 +53,7 @@ def open_store(
     archive that another user or another machine made is set aside; `user` is the folder of what tells
     this user's, by default that of the user's data.
     """
-    from aider_gardener.archive.store.sqlite import open_sqlite
+    from aider_gardener.archive.store.opening import open_sqlite
 
     return open_sqlite(directory, clock, key_source, user)
 
@@ -65,6 +65,6 @@ def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = N
     that cannot be read, unless there are lines of JSON beside it: then it is what they hold. What would be
     written raises it too, but for accesses, which are not counted.
     """
-    from aider_gardener.archive.store.sqlite import open_to_read as opened
+    from aider_gardener.archive.store.opening import open_to_read as opened
 
     return opened(directory, key_source, user)

@@ -15,6 +15,7 @@ from aider_gardener.archive.store import encryption, files, location, schema, su
 
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
+KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 
 
 def copy_of(path: Path) -> Path:
@@ -54,14 +55,18 @@ def remove(path: Path) -> None:
     copy_of(path).unlink(missing_ok=True)
 
 
-def put_aside(path: Path) -> Path | None:
-    """Give the copy of an archive that is gone another name, so that no other takes its place."""
+def put_aside(path: Path) -> str:
+    """Give the copy of an archive that is gone another name, so that no other takes its place; returns what
+    is to be said of it, "" if there is none."""
     copy = copy_of(path)
-    if not copy.is_file():
-        return None
-    name = path.with_name(f"{path.name}.removed-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
-    os.replace(copy, name)
-    return name
+    try:
+        if not copy.is_file():
+            return ""
+        name = path.with_name(f"{path.name}.removed-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
+        os.replace(copy, name)
+    except OSError:
+        return ""
+    return KEPT.format(copy=name.name)
 
 
 def opened(copy: Path, key: str) -> apsw.Connection | None:

@@ -114,6 +114,12 @@ class Stranger(StoreError):
         self.identity = identity
 
 
+def is_fault_of_file(fault: Exception) -> bool:
+    """Whether an archive cannot be used for what SQLite or the system says, or because it is of a newer
+    version, and not for what somebody put in its place."""
+    return isinstance(fault, (apsw.Error, OSError, Unavailable, Newer))
+
+
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 

@@ -121,6 +121,11 @@ def is_encrypted(path: Path) -> bool:
     return alike < len(PLAIN_HEADER) // 2 and header[21:24] == PAYLOAD_FRACTIONS
 
 
+def is_secret(path: Path, source: str) -> bool:
+    """Whether an archive is encrypted, or a new one would be."""
+    return bool(source) or read_marker(path.parent) is not None or is_encrypted(path)
+
+
 def key_for(path: Path, source: str) -> str:
     """The key to open an archive with, "" for one that is not encrypted.
 

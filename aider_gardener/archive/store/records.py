@@ -119,11 +119,11 @@ STEPS: dict[str, Callable[[apsw.Connection, Record], object]] = {
         db, record["session"], record["turn"], record["event"], record["data"], record["at"]
     ),
     "state": lambda db, record: sessions.set_state(db, record["session"], record["key"], record["value"]),
-    FORGET: lambda db, record: entries.forget(db, record["ids"]),
+    FORGET: lambda db, record: entries.forget(db, record["ids"], told=record.get("told", True)),
     FORGET_SESSION: lambda db, record: entries.forget_session(db, record["session"]),
     IMPORT: _import,
 }
-"""What each kind of record does."""
+"""What each kind of record does. One to forget that has no `told` is from before: it is told."""
 
 
 def copy_without(old: apsw.Connection, new: apsw.Connection, without: Sequence[Record]) -> int:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import database, encryption, lines, location, sqlite
+from aider_gardener.archive.store import database, encryption, lines, location, opening
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError, UsageError
 
 SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
@@ -74,8 +75,8 @@ def here(directory: Path, key_source: str = "", user: Path | None = None) -> Tie
         return Tier(MEMORY, str(error))
     if not fault:
         return Tier(SQLITE)
-    if sqlite.is_secret(place / location.FILE_NAME, key_source):
-        return Tier(MEMORY, fault + sqlite.NO_PLAIN_LINES)
+    if encryption.is_secret(place / location.FILE_NAME, key_source):
+        return Tier(MEMORY, fault + opening.NO_PLAIN_LINES)
     try:
         _write_and_remove(place)
     except OSError as error:
@@ -100,11 +101,11 @@ def _fault_of_sqlite(place: Path, key_source: str, user: Path | None) -> str:
         if encryption.header_of(path):
             if not os.access(path, os.W_OK):
                 return f"{path} cannot be written; check the permissions of the file and its directory"
-            sqlite.opened_to_read(path, key_source, user).close()
+            opening.opened_to_read(path, key_source, user).close()
     except database.Older:
         pass
     except (encryption.Locked, database.ForeignFile) as error:
-        if not sqlite.is_fault_of_file(error):
+        if not database.is_fault_of_file(error):
             raise
         return str(error)
     except database.Unavailable as error:
@@ -136,7 +137,7 @@ def _write_and_remove(place: Path) -> None:
 
 def status(directory: Path, key_source: str = "", user: Path | None = None) -> Status:
     """What the archive of a directory holds; nothing is changed. Raises StoreError if it cannot be read."""
-    store = sqlite.open_to_read(directory, key_source, user)
+    store = opening.open_to_read(directory, key_source, user)
     try:
         stats, tier = store.stats(), here(directory, key_source, user)
         place = store.directory or directory
@@ -147,7 +148,7 @@ def status(directory: Path, key_source: str = "", user: Path | None = None) -> S
             stats.entries,
             stats.sessions,
             stats.bytes,
-            store.waiting_lines,
+            store.beside.waiting_lines,
             len(lines.names(place)),
             tuple(filter(None, [store.notice])),
         )
@@ -179,9 +180,9 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
         source.close()
 
 
-def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> sqlite.SqliteStore:
+def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
     """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
-    store = sqlite.open_sqlite(directory, key_source=key_source, user=user)
+    store = opening.open_sqlite(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()
         raise StoreError(store.notice)

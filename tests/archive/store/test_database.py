@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, open_to_read, schema
+from aider_gardener.archive.store import Chunk, Store, entries, open_store, schema
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
@@ -346,68 +346,3 @@ def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         store.export(tmp_path / "missing" / "out.jsonl")
     store.close()
-
-
-def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_path: Path) -> None:
-    chat = open_store(tmp_path)
-    put(chat, "said a moment ago")
-    reader = open_to_read(tmp_path)
-    assert [hit.score > 0 for hit in reader.search_text("moment")] == [True]
-    put(chat, "and one thing more", seq=1)
-    assert reader.stats().entries == 2 and reader.verify() == []
-    reader.close()
-    chat.close()
-    names = sorted(path.name for path in tmp_path.iterdir())
-    reader = open_to_read(tmp_path)
-    reader.touch([entry_id("user", "said a moment ago")], 9.0)
-    assert reader.stats().entries == 2
-    with pytest.raises(StoreError, match="read only"):
-        reader.pin("g1", True)
-    reader.close()
-    assert sorted(path.name for path in tmp_path.iterdir()) == names
-
-
-def test_a_reader_looks_again_when_a_chat_begins_to_write_meanwhile(tmp_path: Path) -> None:
-    open_store(tmp_path).close()
-    reader = open_to_read(tmp_path)
-    assert isinstance(reader, SqliteStore)
-    chat = open_store(tmp_path)
-    put(chat, "said since")
-    assert reader._look_again(apsw.CorruptError())
-    assert reader.stats().entries == 1
-    reader.close()
-    chat.close()
-    assert not reader._look_again(apsw.CorruptError())
-
-
-def test_a_reader_says_what_was_altered_and_leaves_it(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    stored = [put(store, text, seq=seq) for seq, text in enumerate(("one thing", "another thing"))]
-    store.close()
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    db.execute("UPDATE bodies SET body = CAST('bad' AS BLOB) WHERE original = 1")
-    db.close()
-    before = bytes_of(tmp_path)
-    reader = open_to_read(tmp_path)
-    assert [each.content for each in reader.session_entries("s1")] == ["another thing"]
-    assert stored[0].id in reader.notice
-    with pytest.raises(StoreError, match=stored[0].id):
-        reader.get(stored[0].id)
-    assert reader.verify() == [f"{stored[0].id}: its text is not the one that was stored"]
-    reader.close()
-    assert bytes_of(tmp_path) == before
-
-
-def test_a_reader_refuses_a_strangers_archive_and_another_version(tmp_path: Path) -> None:
-    mine, other = tmp_path / "mine", tmp_path / "other"
-    open_store(mine, user=other).close()
-    before = bytes_of(mine)
-    with pytest.raises(StoreError, match="not made by you on this machine"):
-        open_to_read(mine)
-    assert bytes_of(mine) == before
-    open_to_read(mine, user=other).close()
-    db = apsw.Connection(str(mine / "gardener.db"))
-    db.pragma("user_version", schema.VERSION + 1)
-    db.close()
-    with pytest.raises(StoreError):
-        open_to_read(mine, user=other)

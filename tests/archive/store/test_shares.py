@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from made_entries import entry
 
 from aider_gardener.archive.sessions import said_in
-from aider_gardener.archive.store import Chunk, open_store, repair, shares
+from aider_gardener.archive.store import Chunk, open_store, records, repair, shares
+from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.archive.store.shares import Share, Tombstone
 from aider_gardener.archive.store.sqlite import SqliteStore
 
@@ -100,6 +102,29 @@ def test_what_came_from_the_authors_other_machine_is_told_unless_it_was_pruned(s
     store.forget([pruned], told=False)
     store.forget([forgotten])
     assert [stone.entry for stone in stones(store)] == [forgotten]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_was_forgotten_in_lines_is_told_unless_it_was_pruned(
+    store: SqliteStore, tmp_path: Path, told: bool
+) -> None:
+    keep(store)
+    said = say(store, "one", 0, session="shared:ana:x")
+    store.close()
+    in_lines = open_lines(tmp_path / "archive", time.time, tmp_path / "user")
+    in_lines.forget([said], told=told)
+    in_lines.close()
+    again = open_store(tmp_path / "archive", user=tmp_path / "user")
+    assert isinstance(again, SqliteStore) and again.get(said) is None
+    assert [stone.entry for stone in stones(again)] == ([said] if told else [])
+    again.close()
+
+
+def test_a_line_from_before_that_does_not_say_so_is_told(store: SqliteStore) -> None:
+    keep(store)
+    said = say(store, "one", 0, session="shared:ana:x")
+    store.database.write(lambda db: records.apply(db, {"kind": records.FORGET, "ids": [said]}))
+    assert [stone.entry for stone in stones(store)] == [said]
 
 
 def test_a_forgotten_session_is_told_of_under_its_own_id(store: SqliteStore) -> None:

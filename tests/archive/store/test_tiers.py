@@ -10,7 +10,8 @@ import pytest
 
 from aider_gardener.archive.store import Chunk, Store, database, lines, location, open_store, schema, tiers
 from aider_gardener.archive.store.encryption import VARIABLE
-from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
+from aider_gardener.archive.store.opening import open_lines
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
@@ -41,7 +42,7 @@ def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
         return opened(path)
 
     monkeypatch.setattr(database, "_open", attempt)
-    monkeypatch.setattr("aider_gardener.archive.store.sqlite.FALTERING_SECONDS", 0.0)
+    monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
 
 
 def exported(store: Store, path: Path) -> bytes:

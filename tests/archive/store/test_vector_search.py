@@ -14,7 +14,8 @@ import pytest
 from aider_gardener.archive.store import Chunk, Store, VectorHit, open_store
 from aider_gardener.archive.store import vectors as vector_search
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.sqlite import SqliteStore, open_lines
+from aider_gardener.archive.store.opening import open_lines
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vector_memory import Codes, Matrix, code, distances, products
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 

@@ -9,8 +9,19 @@ from pathlib import Path
 import apsw
 import pytest
 from click.testing import CliRunner
+from made_lines import bytes_of, crash, files_of
 
-from aider_gardener.archive.store import Chunk, Store, check, copies, open_store, repair, schema, sums
+from aider_gardener.archive.store import (
+    Chunk,
+    Store,
+    check,
+    copies,
+    open_store,
+    open_to_read,
+    repair,
+    schema,
+    sums,
+)
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main as cli
 from aider_gardener.errors import StoreError
@@ -365,22 +376,49 @@ def test_a_file_system_that_fails_or_numbers_files_anew_is_not_taken_for_a_remov
     store.close()
 
 
-def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
-    stored = filled(tmp_path)
-    altered(tmp_path, "UPDATE state SET value = 'another' WHERE session = ''")
+def test_an_archive_that_breaks_and_cannot_be_set_aside_goes_on_in_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> Path:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(repair, "set_aside", refused)
     store = open_store(tmp_path)
-    assert "set aside as gardener.db.foreign" in store.notice and "8 entries of its copy" in store.notice
-    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
-    assert store.verify() == []
-    store.close()
+    assert isinstance(store, SqliteStore)
+    put(store, "before")
+    store._mending.repair(apsw.CorruptError("damaged pages"))
+    assert "lines of JSON" in store.notice and store.persistent
+    put(store, "after", seq=1)
+    crash(store)
+    assert b"after" in b"".join(path.read_bytes() for path in files_of(tmp_path))
 
 
-def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) -> None:
-    stored = filled(tmp_path)
-    (tmp_path / "gardener.db").unlink()
+def test_a_reader_looks_again_when_a_chat_begins_to_write_meanwhile(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    reader = open_to_read(tmp_path)
+    assert isinstance(reader, SqliteStore)
+    chat = open_store(tmp_path)
+    put(chat, "said since")
+    assert reader._mending.look_again(apsw.CorruptError())
+    assert reader.stats().entries == 1
+    reader.close()
+    chat.close()
+    assert not reader._mending.look_again(apsw.CorruptError())
+
+
+def test_a_reader_says_what_was_altered_and_leaves_it(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    aside = next(tmp_path.glob("gardener.db.removed-*"))
-    assert aside.name in store.notice and "adopt" in store.notice
-    assert store.session_entries("s") == []
-    assert store.adopt(aside) == 8 and len(store.session_entries("s")) == len(stored)
+    stored = [put(store, text, seq=seq) for seq, text in enumerate(("one thing", "another thing"))]
     store.close()
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("UPDATE bodies SET body = CAST('bad' AS BLOB) WHERE original = 1")
+    db.close()
+    before = bytes_of(tmp_path)
+    reader = open_to_read(tmp_path)
+    assert [each.content for each in reader.session_entries("s")] == ["another thing"]
+    assert stored[0].id in reader.notice
+    with pytest.raises(StoreError, match=stored[0].id):
+        reader.get(stored[0].id)
+    assert reader.verify() == [f"{stored[0].id}: its text is not the one that was stored"]
+    reader.close()
+    assert bytes_of(tmp_path) == before

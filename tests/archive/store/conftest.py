@@ -1,0 +1,52 @@
+"""Where SQLite opens nothing or is locked, and other processes beside this one, for the tests of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from made_lines import NoSqlite
+
+from aider_gardener.archive.store import database, open_store, sessions
+
+
+@pytest.fixture
+def no_sqlite(monkeypatch: pytest.MonkeyPatch) -> Iterator[NoSqlite]:
+    """SQLite opens no file, from the start; called with False it does again."""
+    opened, failing = database._open, [True]
+
+    def attempt(path: Path | None) -> apsw.Connection:
+        if path is not None and failing[0]:
+            raise apsw.CantOpenError("unable to open database file")
+        return opened(path)
+
+    monkeypatch.setattr(database, "_open", attempt)
+    monkeypatch.setattr(database, "_open_to_read", attempt)
+    yield lambda fails: failing.__setitem__(0, fails)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Makes this process another one, which runs until it is another again; 0 is the first."""
+    own = sessions.this_process()
+    running = {own.pid}
+
+    def become(number: int) -> None:
+        owner = sessions.Owner(own.host, own.pid + 100_000_000 * number, "")
+        running.add(owner.pid)
+        monkeypatch.setattr(sessions, "this_process", lambda: owner)
+
+    monkeypatch.setattr(sessions, "is_running", lambda pid, started: pid in running)
+    return become
+
+
+@pytest.fixture
+def locker(tmp_path: Path) -> Iterator[apsw.Connection]:
+    """Another process that holds the lock of the archive in the test's directory."""
+    open_store(tmp_path).close()
+    other = apsw.Connection(str(tmp_path / "gardener.db"))
+    other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()

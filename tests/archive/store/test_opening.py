@@ -1,0 +1,148 @@
+"""An archive is opened as a file, in lines, in memory, or to be read only; what is in the way is said in one
+line and left whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said
+
+from aider_gardener.archive.store import open_store, open_to_read, schema
+from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
+
+
+def filled(place: Path) -> list[Entry]:
+    """An archive with a copy, closed."""
+    store = open_store(place)
+    store.open_session("s1", project="p", started_at=1.0)
+    found = [put(store, f"entry {number} about the fox", seq=number) for number in range(8)]
+    store.close()
+    return found
+
+
+def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
+    tmp_path: Path, no_sqlite: NoSqlite
+) -> None:
+    store = open_store(tmp_path / "a")
+    assert "cannot be opened" in store.notice and "lines of JSON" in store.notice and "\n" not in store.notice
+    assert store.persistent and store.directory == tmp_path / "a"
+    put(store, "the quokka lives in the attic", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    store.close()
+    again = open_store(tmp_path / "a")
+    assert said(again) == ["the quokka lives in the attic"]
+    assert [hit.entry_id for hit in again.search_text("quokka")] == [again.session_entries("s1")[0].id]
+    put(again, "and the second", seq=1)
+    again.close()
+    assert len(files_of(tmp_path / "a")) == 2
+
+
+def test_a_newer_archive_is_left_alone_and_nothing_said_beside_it_is_lost(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.pragma("user_version", schema.VERSION + 1)
+    db.execute("CREATE TABLE news (number INTEGER PRIMARY KEY)")
+    db.close()
+    before = (tmp_path / "gardener.db").read_bytes()
+    left_behind(tmp_path, "said to an older version")
+    again = open_store(tmp_path)
+    assert "newer" in again.notice and said(again) == ["said to an older version"]
+    again.close()
+    assert (tmp_path / "gardener.db").read_bytes() == before
+
+
+def test_lines_are_never_written_beside_an_encrypted_archive(
+    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    no_sqlite(False)
+    open_store(tmp_path / "old", key_source="env").close()
+    no_sqlite(True)
+    for directory, source in ((tmp_path / "new", "env"), (tmp_path / "old", "")):
+        store = open_store(directory, key_source=source)
+        put(store, "confidential")
+        assert not store.persistent and "in memory only" in store.notice and "plain text" in store.notice
+        store.close()
+    assert b"confidential" not in bytes_of(tmp_path)
+
+
+def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("UPDATE state SET value = 'another' WHERE session = ''")
+    db.close()
+    store = open_store(tmp_path)
+    assert "set aside as gardener.db.foreign" in store.notice and "8 entries of its copy" in store.notice
+    assert said(store) == [entry.content for entry in stored]
+    assert store.verify() == []
+    store.close()
+
+
+def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    (tmp_path / "gardener.db").unlink()
+    store = open_store(tmp_path)
+    aside = next(tmp_path.glob("gardener.db.removed-*"))
+    assert aside.name in store.notice and "adopt" in store.notice
+    assert said(store) == []
+    assert store.adopt(aside) == 8 and len(said(store)) == len(stored)
+    store.close()
+
+
+def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_path: Path) -> None:
+    chat = open_store(tmp_path)
+    put(chat, "said a moment ago")
+    reader = open_to_read(tmp_path)
+    assert [hit.score > 0 for hit in reader.search_text("moment")] == [True]
+    put(chat, "and one thing more", seq=1)
+    assert reader.stats().entries == 2 and reader.verify() == []
+    reader.close()
+    chat.close()
+    names = sorted(path.name for path in tmp_path.iterdir())
+    reader = open_to_read(tmp_path)
+    reader.touch([entry_id("user", "said a moment ago")], 9.0)
+    assert reader.stats().entries == 2
+    with pytest.raises(StoreError, match="read only"):
+        reader.pin("g1", True)
+    reader.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_a_reader_refuses_a_strangers_archive_and_another_version(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    open_store(mine, user=other).close()
+    before = bytes_of(mine)
+    with pytest.raises(StoreError, match="not made by you on this machine"):
+        open_to_read(mine)
+    assert bytes_of(mine) == before
+    open_to_read(mine, user=other).close()
+    db = apsw.Connection(str(mine / "gardener.db"))
+    db.pragma("user_version", schema.VERSION + 1)
+    db.close()
+    with pytest.raises(StoreError):
+        open_to_read(mine, user=other)
+
+
+def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_sqlite: NoSqlite) -> None:
+    left_behind(tmp_path, "the quokka")
+    before = sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir())
+    reader = open_to_read(tmp_path)
+    assert said(reader) == ["the quokka"] and len(reader.search_text("quokka")) == 1
+    reader.touch(["g1"], 1.0)
+    with pytest.raises(StoreError, match="read only"):
+        reader.pin("g1", True)
+    assert reader.verify() == []
+    reader.close()
+    assert sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir()) == before
+    no_sqlite(False)
+    chat = open_store(tmp_path / "b")
+    put(chat, "in the file")
+    chat.close()
+    for path in files_of(tmp_path):
+        (tmp_path / "b" / path.name).write_bytes(path.read_bytes())
+    reader = open_to_read(tmp_path / "b")
+    assert said(reader) == ["in the file"] and "1 lines wait" in reader.notice
+    reader.close()

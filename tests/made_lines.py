@@ -1,0 +1,50 @@
+"""What is said in an archive, and the files of lines beside it, for tests of either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from aider_gardener.archive.store import Chunk, Store, lines, open_store
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.messages import ContentClass, Entry, Rendition, Source, SourceKind, entry_id
+
+NoSqlite = Callable[[bool], None]
+"""Of the fixture `no_sqlite`: whether SQLite opens no file from now on."""
+
+
+def put(store: Store, content: str, *, seq: int = 0, session: str = "s1",
+        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+    new = Entry(
+        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
+        source=Source(SourceKind.COMMAND, "ls"), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
+    )  # fmt: skip
+    return store.add(new, chunks=[Chunk(new.id, 0, len(content))], renditions=renditions)
+
+
+def said(store: Store, session: str = "s1") -> list[str]:
+    return [entry.content for entry in store.session_entries(session)]
+
+
+def files_of(directory: Path) -> list[Path]:
+    return [directory / name for name in lines.names(directory)]
+
+
+def bytes_of(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def left_behind(directory: Path, *texts: str, session: str = "s1") -> None:
+    """A session that ended in lines."""
+    store = open_store(directory)
+    assert store.persistent and store.stats().path.endswith(".jsonl"), store.notice
+    for seq, text in enumerate(texts):
+        put(store, text, seq=seq, session=session)
+    store.close()
+
+
+def crash(store: Store) -> None:
+    """End a store as kill -9 does: nothing is written any more."""
+    assert isinstance(store, SqliteStore)
+    store.beside.lines._journal = None
+    store._db.close()
