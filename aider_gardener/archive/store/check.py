@@ -27,6 +27,14 @@ class Fault(NamedTuple):
         return f"{self.name}: {self.what}"
 
 
+def are_places_listed(db: apsw.Connection) -> bool:
+    """Whether each occurrence is found by its session and its place there."""
+    try:
+        return bool(db.execute("PRAGMA integrity_check(occurrences)").get == "ok")
+    except apsw.CorruptError:
+        return False
+
+
 def faults(db: apsw.Connection, stored_id: str | None = None) -> Iterator[Fault]:
     """The rows that are not as they were written, of one entry or of the whole archive."""
     sums.register(db)

@@ -28,6 +28,9 @@ CACHE_KIB = 16_384
 FRAME_HEADER_BYTES = 24
 """Before each page in a write-ahead log."""
 NO_TEXT = "a text that is no UTF-8"
+NO_VERSION = "a header of no version of SQLite's"
+WRITE_VERSION, NEWEST_WRITE_VERSION = slice(18, 19), b"\x02"
+"""Where the header says how the file is written; SQLite would only read what says more than that."""
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's"
 NOT_YOURS = "{path} was not made by you on this machine"
@@ -168,6 +171,8 @@ class Database:
                 location.prepare_file(self.path)
             elif not encryption.header_of(self.path):
                 raise apsw.CorruptError("an empty file")
+            if encryption.header_of(self.path)[WRITE_VERSION] > NEWEST_WRITE_VERSION:
+                raise apsw.CorruptError(NO_VERSION)
             self._identity = location.identity(self.path)
             is_from_before = ownership.is_from_before(self.path, self.user)
             self.key = encryption.key_for(self.path, self.key_source)

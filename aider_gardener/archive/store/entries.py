@@ -191,6 +191,11 @@ def _occurrence(db: apsw.Connection, new: Draft, session: int, number: int) -> i
     return seq
 
 
+IS_ITS_ROW = f"""(SELECT row.id = o.id OR NOT ({sums.is_sound("originals", "row")})
+                  FROM originals row NOT INDEXED WHERE row.number = o.number)"""
+"""The index of ids, which a disk may have altered, did not lead to another entry's row."""
+
+
 def number_of(db: apsw.Connection, stored_id: str) -> int | None:
     """The row of an entry, or None."""
     found = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
@@ -199,16 +204,15 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
 
 def get(db: apsw.Connection, stored_id: str) -> Entry | None:
     """The entry at its latest occurrence."""
-    rows = db.execute(
-        f"{ENTRY_COLUMNS} WHERE o.id = ? ORDER BY n.number DESC LIMIT 1", (stored_id,)
-    ).fetchall()
+    sql = f"{ENTRY_COLUMNS} WHERE o.id = ? AND {IS_ITS_ROW} ORDER BY n.number DESC LIMIT 1"
+    rows = db.execute(sql, (stored_id,)).fetchall()
     return _entry(rows[0]) if rows else None
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str], damaged: list[Damaged]) -> dict[str, Entry]:
     """The entries of these ids that are there, each at its latest occurrence; what is not sound goes to
     `damaged`."""
-    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
+    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?)) AND {IS_ITS_ROW}
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
     return {entry.id: entry for entry in _sound(rows, damaged)}
@@ -216,8 +220,8 @@ def get_many(db: apsw.Connection, ids: Iterable[str], damaged: list[Damaged]) ->
 
 def original(db: apsw.Connection, stored_id: str) -> str | None:
     """The stored text of an entry; None if there is none of that id. Raises Damaged."""
-    sql = """SELECT o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number
-             WHERE o.id = ?"""
+    sql = f"""SELECT o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number
+             WHERE o.id = ? AND {IS_ITS_ROW}"""
     rows: list[Any] = db.execute(sql, (stored_id,)).fetchall()
     return text_of(stored_id, *rows[0]) if rows else None
 
@@ -306,7 +310,7 @@ def _index_rendition(db: apsw.Connection, number: int, rendition: Rendition) -> 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
     """The renditions of an entry below full. Raises Damaged."""
     sql = f"""SELECT r.fidelity, r.text, r.tokens, {sums.is_sound("renditions", "r")}
-             FROM renditions r JOIN originals o ON o.number = r.original WHERE o.id = ?"""
+             FROM renditions r JOIN originals o ON o.number = r.original WHERE o.id = ? AND {IS_ITS_ROW}"""
     found = {}
     for word, text, tokens, is_sound in db.execute(sql, (stored_id,)):
         if not is_sound:

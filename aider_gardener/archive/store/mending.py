@@ -52,6 +52,7 @@ class Mending:
         self._notice = notice
         self._beside = beside
         self._vectors = vectors
+        self._has_looked = False
         database.repair = self.look_again if database.read_only else self.repair
 
     def look_again(self, _error: apsw.Error) -> bool:
@@ -131,6 +132,19 @@ class Mending:
             if not self._mend(stored_id):
                 raise
         return self._db.read(step)
+
+    def look_at_places(self) -> None:
+        """Look, once, whether the index of places leads to every occurrence: what it leaves out would be
+        missing in a session without a word. Raises StoreError for an archive that is only read."""
+        if self._has_looked or self._db.path is None:
+            return
+        self._has_looked = True
+        if self.read_or(True, check.are_places_listed):
+            return
+        error = apsw.CorruptError("an index that lacks a place")
+        if self._db.read_only:
+            raise self._db.failure(error)
+        self.repair(error)
 
     def sound_ones(
         self, instead: Result, step: Callable[[apsw.Connection, list[entries.Damaged]], Result]

@@ -82,7 +82,7 @@ def salvage(db: apsw.Connection, damaged: Path | None, copy: Path | None = None,
         with contextlib.suppress(apsw.Error):
             old = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READWRITE)
             encryption.unlock(old, key)
-            _copy_all(old, db)
+            _copy_all(old if key else _restated(old), db)
         _drop_altered(db)
         if not key:
             _read_behind_first_page(damaged, copy, db)
@@ -186,6 +186,30 @@ def _copy_all(old: apsw.Connection, new: apsw.Connection) -> None:
             old.close()
 
 
+def _restated(old: apsw.Connection) -> apsw.Connection:
+    """A file of this version in memory, with its tables stated as they should be where they no longer are;
+    else the file itself."""
+    with contextlib.suppress(UnicodeDecodeError, apsw.Error):
+        if schema.is_exact(old):
+            return old
+    with contextlib.suppress(apsw.Error):
+        pages = int(old.pragma("page_count"))
+        if pages * PAGE_BYTES > LARGEST_MENDED_BYTES or schema.version_of(old) != schema.VERSION:
+            return old
+        data = bytearray(old.serialize("main"))
+        data[18:20] = b"\x01\x01"  # without a log
+        restated = apsw.Connection(":memory:")
+        restated.deserialize("main", bytes(data))
+        restated.pragma("writable_schema", True)
+        for name, sql in _new().execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
+            restated.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (sql, name))
+        again = apsw.Connection(":memory:")
+        again.deserialize("main", restated.serialize("main"))
+        old.close()
+        return again
+    return old
+
+
 def _read_behind_first_page(damaged: Path, copy: Path | None, new: apsw.Connection) -> None:
     """Copy the tables of a file of which nothing could be read so far, or whose header is not one of ours.
 
@@ -217,13 +241,18 @@ def _has_any(db: apsw.Connection) -> bool:
     return bool(db.execute("SELECT count(*) FROM originals").get)
 
 
-def _first_page() -> bytes:
-    """The first page of a new archive."""
+def _new() -> apsw.Connection:
+    """A new archive in memory."""
     db = apsw.Connection(":memory:")
     db.pragma("page_size", PAGE_BYTES)
     db.pragma("auto_vacuum", 2)
     schema.migrate(db)
-    return bytes(db.serialize("main")[:PAGE_BYTES])
+    return db
+
+
+def _first_page() -> bytes:
+    """The first page of a new archive."""
+    return bytes(_new().serialize("main")[:PAGE_BYTES])
 
 
 def _with_size(first: bytes, pages: int) -> bytes:
@@ -296,7 +325,7 @@ def _rows_by_key(old: apsw.Connection, table: str, names: str) -> Iterator[tuple
 def _columns(db: apsw.Connection, table: str) -> list[str]:
     try:
         return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
-    except apsw.Error:
+    except (apsw.Error, UnicodeDecodeError):
         return []
 
 

@@ -175,6 +175,7 @@ class SqliteStore:
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
         nothing: list[Entry] = []
+        self._mending.look_at_places()
         stored = self._mending.sound_ones(
             nothing, lambda db, damaged: entries.session_entries(db, session_id, after_seq, damaged)
         )

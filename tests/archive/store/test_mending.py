@@ -161,7 +161,7 @@ def test_a_short_form_that_was_altered_is_made_anew(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("at", [0, 3, 16, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
+@pytest.mark.parametrize("at", [0, 3, 16, 18, 19, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
     whole = tmp_path / "whole"
@@ -183,6 +183,39 @@ def test_an_entry_that_the_index_of_ids_lacks_is_found(tmp_path: Path) -> None:
     assert store.original(stored[2].id) == stored[2].content and "was damaged" in store.notice
     assert store.original("g000000000") is None and store.verify() == []
     store.close()
+
+
+INDEX_OF_IDS, INDEX_OF_PLACES = "sqlite_autoindex_originals_1", "sqlite_autoindex_occurrences_1"
+
+
+@pytest.mark.parametrize(
+    ("page", "before", "mask"),
+    [
+        ("sqlite_schema", b"CREATE TABLE originals (", 0x80),
+        ("sqlite_schema", b"CREATE TABLE events (", 0x80),
+        ("sqlite_schema", b"accessed_at REAL N", 0x80),
+        (INDEX_OF_IDS, b"{id}", 0x08),
+        (INDEX_OF_PLACES, b"\x01\x02/1\x07", 0x01),
+        ("originals", b"{id}"[:-1], 0x80),
+    ],
+)
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_no_flipped_bit_that_leads_elsewhere_loses_anything(
+    tmp_path: Path, page: str, before: bytes, mask: int, has_copy: bool
+) -> None:
+    """Of a table's statement, of what an index says, of an id."""
+    whole = tmp_path / "whole"
+    ids = flips.fill(whole)
+    path = whole / "gardener.db"
+    data = path.read_bytes()
+    db = apsw.Connection(str(path))
+    pages = [number for (number,) in db.execute("SELECT pageno FROM dbstat WHERE name = ?", (page,))]
+    db.close()
+    wanted = before.replace(b"{id}", ids[11].encode()).replace(b"{id", ids[11][:5].encode())
+    starts = (data.find(wanted, (number - 1) * 4_096, number * 4_096) for number in pages)
+    at = next(start for start in starts if start >= 0) + len(wanted)
+    found = flips.tried(whole, at * 8 + mask.bit_length() - 1, ids, with_copy=has_copy)
+    assert set(found) - {"unmended"} == set()
 
 
 def test_flipped_bits_anywhere(tmp_path: Path) -> None:
