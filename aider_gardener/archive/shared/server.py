@@ -31,6 +31,12 @@ CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 VERIFIED = "verify-full"
 SAFE_MODES = (VERIFIED,)
+AUTHORITIES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
 NO_ADDRESS = f"there is no server: set {VARIABLE}=postgresql://ROLE@HOST/DATABASE, or PGHOST and the like"
 NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://ROLE@HOST/DATABASE"
 NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
@@ -44,8 +50,15 @@ NO_TLS = (
     " address if the way is safe"
 )
 BAD_TLS = (
-    "the certificate of {host} could not be verified, and nothing was sent: name its authority with"
-    " sslrootcert=FILE in the address"
+    "the certificate of {host} could not be verified, and nothing was sent: it has run out, or its authority"
+    " is unknown here, which sslrootcert=FILE in the address names"
+)
+WRONG_NAME = (
+    "the certificate of {host} is of another name, and nothing was sent: write the name that it is of into"
+    " the address"
+)
+NO_AUTHORITY = (
+    "the file that sslrootcert names is not there, and nothing was sent to {host}: correct its path"
 )
 AWAY = "{host} does not answer: what is new waits here and goes with the next sync"
 REFUSED = "{host} refuses this to {user}: {why}"
@@ -90,8 +103,16 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
     found["sslmode"] = VERIFIED
     own_authority = found.get("sslrootcert") or environ.get("PGSSLROOTCERT")
     if not own_authority and not Path("~/.postgresql/root.crt").expanduser().exists():
-        found["sslrootcert"] = "system"
+        found["sslrootcert"] = _authorities(environ)
     return found
+
+
+def _authorities(environ: Mapping[str, str]) -> str:
+    """The file of the authorities that this system trusts, else libpq's word for what OpenSSL finds: that in
+    psycopg's wheels looks into a folder that no system has."""
+    named = environ.get("SSL_CERT_FILE", "")
+    places = [named] if named else AUTHORITIES
+    return next((place for place in places if Path(place).is_file()), "system")
 
 
 def warning(environ: Mapping[str, str]) -> str:
@@ -165,6 +186,8 @@ SIGNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("password authentication failed",), PASSWORD_REFUSED),
     (("no password supplied",), NO_PASSWORD),
     (("does not support ssl", "server refused ssl"), NO_TLS),
+    (("does not match host name",), WRONG_NAME),
+    (("root certificate file",), NO_AUTHORITY),
     (("certificate", "sslmode", "tls alert", "ssl error"), BAD_TLS),
     (("could not translate host name", "name or service not known", "failed to resolve host"), UNKNOWN_HOST),
     (("role \"", "database \""), NO_ROLE),

@@ -51,7 +51,18 @@ def test_tls_is_verified_unless_the_server_is_on_this_machine() -> None:
         assert "sslmode" not in server.parameters(given(here))
     for away in ("postgresql://u@db.example/d", "postgresql://u@10.0.0.7/d", "host=localhost,db.example"):
         found = server.parameters(given(away))
-        assert (found["sslmode"], found["sslrootcert"]) == ("verify-full", "system")
+        assert found["sslmode"] == "verify-full"
+
+
+def test_the_authorities_are_those_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "authorities.pem"
+    file.touch()
+    away = "postgresql://u@db.example/d"
+    monkeypatch.setattr(server, "AUTHORITIES", (str(tmp_path / "none.pem"), str(file)))
+    assert server.parameters(given(away))["sslrootcert"] == str(file)
+    assert server.parameters(given(away, SSL_CERT_FILE=str(file)))["sslrootcert"] == str(file)
+    monkeypatch.setattr(server, "AUTHORITIES", ())
+    assert server.parameters(given(away))["sslrootcert"] == "system"
 
 
 def test_an_address_behind_a_local_name_counts_as_where_it_leads() -> None:
