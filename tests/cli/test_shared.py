@@ -17,6 +17,7 @@ from aider_gardener.archive.shared import background
 from aider_gardener.archive.shared.server import VARIABLE
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.cli.root import main
+from aider_gardener.cli.shared import removed_text
 from bench.postgres_server import PASSWORD
 
 __all__ = ["postgres", "team"]
@@ -59,7 +60,64 @@ def test_the_status_is_told_and_as_json(project: Path) -> None:
     assert told.startswith(
         "Shared as ana/pump by ana (owner) on 127.0.0.1.\nWaiting: 0 messages, 0 deletions."
     )
-    assert json.loads(gardener("store", "share", "--status", "--json").stdout)["role"] == "owner"
+    assert told.endswith("\nMembers: ana (owner)\n")
+    found = json.loads(gardener("store", "share", "--status", "--json").stdout)
+    assert (found["role"], found["members_problem"]) == ("owner", "")
+    assert found["members"] == [{"member": "ana", "role": "owner", "creator": True}]
+
+
+def test_the_status_is_told_though_nobody_answers(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("store", "share", "--status")
+    assert done.exit_code == 0 and "Its members are not known: 127.0.0.1 does not answer" in done.stdout
+    assert PASSWORD not in done.output
+
+
+def test_the_archives_status_says_how_it_is_shared_without_asking(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert gardener("store", "status").stdout.endswith("This project is not shared.\n")
+    assert json.loads(gardener("store", "status", "--json").stdout)["sharing"] == {"shared": False}
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("store", "status")
+    assert "Shared as ana/pump by ana (owner) on 127.0.0.1." in done.stdout and PASSWORD not in done.output
+    found = json.loads(gardener("store", "status", "--json").stdout)["sharing"]
+    assert (found["name"], found["waiting"], found["problem"]) == ("ana/pump", 0, "")
+
+
+def test_the_check_up_says_whether_the_server_is_fit(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener("store", "share")
+    found = {each["name"]: each for each in json.loads(gardener("doctor", "--json").stdout)}
+    assert found["sharing"]["found"] == "as ana/pump" and found["server"]["found"] == "127.0.0.1 answers"
+    assert found["server's tables"]["ok"] and found["pgvector"]["ok"]
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("doctor")
+    assert done.exit_code == 1 and PASSWORD not in done.output
+    assert "127.0.0.1 does not answer" in " ".join(done.stdout.split())
+
+
+def test_access_is_given_and_taken_away(project: Path) -> None:
+    gardener("store", "share", "--reader", "bob", "--owner", "eve")
+    done = gardener("store", "share", "--remove", "bob")
+    assert (done.exit_code, done.stdout) == (
+        0, "bob was removed. What bob wrote stays on the server, what bob fetched stays with bob.\n",
+    )  # fmt: skip
+    assert json.loads(gardener("store", "share", "--remove", "eve", "--json").stdout) == {
+        "removed": ["eve"], "left": {"eve": []},
+    }  # fmt: skip
+    for words in (("--remove", "bob"), ("--remove", "ana")):
+        done = gardener("store", "share", *words)
+        assert done.exit_code == 1 and done.stderr.count("\n") == 1
+    assert gardener("store", "share", "--remove", "ana", "--owner", "eve").exit_code == 2
+
+
+def test_a_group_that_still_gives_access_is_named() -> None:
+    told = removed_text({"bob": ["crew", "desk"]})
+    assert told.splitlines()[1] == (
+        "But bob still reads it as a member of crew, desk: remove that, or take bob out of it."
+    )
 
 
 def test_what_is_shared_is_found_everywhere(project: Path) -> None:

@@ -136,14 +136,15 @@ def host_of(environ: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
+def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> Iterator[Connection]:
     """A connection for one piece of work, at most three of this process at once; nothing is open afterwards.
 
-    Each `with connection.transaction()` in it is a transaction; what stands outside is none. Raises
+    Each `with connection.transaction()` in it is a transaction; what stands outside is none. With `seconds`,
+    at least 2, connecting takes at most so long at each of the server's addresses, and each statement. Raises
     UsageError, Away or ServerError; errors of the server's within the context come out so too.
     """
     environ = os.environ if environ is None else environ
-    given = parameters(environ)
+    given = parameters(environ) | ({"connect_timeout": str(seconds)} if seconds else {})
     psycopg = _library()
     with _free:
         try:
@@ -151,7 +152,7 @@ def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
         except psycopg.Error as error:
             raise explained(error, environ, given) from None
         try:
-            found.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+            found.execute(f"SET statement_timeout = '{seconds or STATEMENT_SECONDS}s'")
             found.execute("SET search_path = pg_catalog")
             yield found
         except psycopg.Error as error:
