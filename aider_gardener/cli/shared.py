@@ -101,21 +101,24 @@ def unshare(delete: bool, directory: Path | None) -> None:
 
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--quiet", is_flag=True, help="Say nothing, whatever happens; for the background.")
+@click.option("--unasked", is_flag=True, hidden=True, help="A host began it.")
 @project_option
 @directory_option
 @json_option
-def sync(quiet: bool, project: str, directory: Path | None, as_json: bool) -> None:
+def sync(quiet: bool, unasked: bool, project: str, directory: Path | None, as_json: bool) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
     store = _on_disk(directory)
-    _synced(store, project or project_of(store), as_json, quiet=quiet)
+    _synced(store, project or project_of(store), as_json, quiet=quiet, unasked=unasked)
 
 
-def _synced(store: SqliteStore, project: str, as_json: bool, *, quiet: bool = False) -> None:
+def _synced(
+    store: SqliteStore, project: str, as_json: bool, *, quiet: bool = False, unasked: bool = False
+) -> None:
     from dataclasses import asdict
 
     from aider_gardener.archive.shared.sync import sync as run
 
-    report = run(store, project)
+    report = run(store, project, unasked=unasked)
     if not quiet:
         put(asdict(report), as_json, lambda: report_text(report))
     if report.problem:

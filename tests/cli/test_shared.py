@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from click.testing import CliRunner, Result
 from made_entries import entry
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
+from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
 from aider_gardener.archive.shared import background
 from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import Chunk, open_store, shares
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main
 from aider_gardener.cli.shared import removed_text
+from bench.claude_transcript import Host
 from bench.postgres_server import PASSWORD
 
 __all__ = ["postgres", "team"]
@@ -169,6 +177,67 @@ def test_without_a_server_one_line_says_what_to_set(project: Path, monkeypatch: 
 def test_a_server_is_prepared_without_sharing(project: Path) -> None:
     assert gardener("store", "share", "--prepare").stdout == "The server is ready.\n"
     assert gardener("store", "share", "--status").stdout == "This project is not shared.\n"
+
+
+def comes(team: Team, text: str) -> bool:
+    """Whether a text comes to the server within half a minute."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if team.rows(f"SELECT 1 FROM gardener.entries WHERE payload LIKE '%{text}%'"):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def due_again(project: Path) -> None:
+    """A minute goes by."""
+    store = open_store(project / ".aider.gardener")
+    assert isinstance(store, SqliteStore)
+    store.database.write(lambda db: shares.note_active(db, str(project), time.time() - 60))
+    store.close()
+
+
+def test_what_is_said_in_claude_code_comes_to_the_server_by_itself(project: Path, team: Team) -> None:
+    gardener("store", "share")
+    host = Host(project / "transcript.jsonl")
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook", "Stop"]
+    for text in ("The valve is of brass.", "The hose is of rubber."):
+        due_again(project)
+        host.ask(text)
+        given = json.dumps(host.payload("Stop")).encode()
+        done = subprocess.run(command, input=given, capture_output=True, cwd=project, check=True)
+        assert (done.stdout, done.stderr) == (b"", b"")
+        assert comes(team, text)
+
+
+@pytest.mark.parametrize("way", ["a tool", "a hook"])
+def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(
+    project: Path, team: Team, way: str
+) -> None:
+    gardener("store", "share")
+    due_again(project)
+    host = Host(project / "transcript.jsonl")
+    host.ask("The host is k7.")
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "aider_gardener.cli", "mcp", "--project", str(project)],
+        env=dict(os.environ),
+    )
+
+    async def use() -> None:
+        async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as client:
+            await client.initialize()
+            if way == "a tool":
+                await client.call_tool("remember", {"text": "The host is k7.", "kind": "fact"})
+            else:
+                directory, given = project / ".aider.gardener", host.payload("Stop")
+                with anyio.fail_after(20):
+                    while not (directory / SERVER_NAME).exists():
+                        await anyio.sleep(0.05)
+                assert await anyio.to_thread.run_sync(asked, directory, "Stop", given, project) == {}
+            assert await anyio.to_thread.run_sync(comes, team, "The host is k7.")
+
+    anyio.run(use)
 
 
 def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -> None:

@@ -6,6 +6,7 @@ variables), never from a file of a repository. No password stands in any message
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import ipaddress
 import os
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
+LEADING = (
+    *NAMING, "PGPORT", "PGUSER", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLMODE", "PGSSLROOTCERT",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+"""What else says where a connection leads, and whether whoever is there is believed."""
 MOST_CONNECTIONS = 3
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
@@ -81,6 +87,13 @@ class Away(ServerError):
 def is_named(environ: Mapping[str, str]) -> bool:
     """Whether the environment says that there is a server."""
     return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
+
+
+def named_as(environ: Mapping[str, str]) -> str:
+    """How the environment names the server, as a digest: the same as long as it leads to the same place with
+    the same care. Passwords do not count."""
+    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, "")), *(environ.get(name, "") for name in LEADING)]
+    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def parameters(environ: Mapping[str, str]) -> dict[str, str]:

@@ -73,6 +73,7 @@ def share(
         found = replace(found, since=int(row[0]) if row else 0)
     if held is not None and (held.server, held.number) == (found.server, found.number):
         found = replace(held, may_write=found.may_write, author=found.author)
+    found = replace(found, named_as=server.named_as(environ))
     store.database.write(lambda db: shares.keep(db, found))
     return found
 

@@ -91,6 +91,23 @@ def test_without_an_address_the_user_is_told_what_to_set() -> None:
     assert server.is_named({"PGHOST": "db.example"}) and not server.is_named({})
 
 
+def test_the_same_name_of_a_server_is_known_again_whatever_its_password() -> None:
+    plain = given("postgresql://ana@db.example/d")
+    assert server.named_as(given("postgresql://ana:hunter2@db.example/d")) == server.named_as(
+        given("postgresql://ana:other@db.example/d")
+    )
+    assert server.named_as({**plain, "PGPASSWORD": "x", "PATH": "/bin"}) == server.named_as(plain)
+    for more in (
+        {VARIABLE: "postgresql://ana@thief.example/d"},
+        {VARIABLE: "postgresql://ana@db.example/d?sslmode=disable"},
+        {"PGHOSTADDR": "10.0.0.7"},
+        {"PGSSLMODE": "disable"},
+        {"SSL_CERT_FILE": "/thief.pem"},
+        {"PGSERVICEFILE": "/thief"},
+    ):
+        assert server.named_as({**plain, **more}) != server.named_as(plain)
+
+
 def test_an_address_that_is_none_is_not_repeated() -> None:
     with pytest.raises(UsageError) as caught:
         server.parameters(given("postgres//u:hunter2@db.example/d"))
