@@ -19,7 +19,7 @@ from aider_gardener.cli.root import (
     project_of,
     put,
 )
-from aider_gardener.cli.shared import share, sync, unshare
+from aider_gardener.cli.shared import share, sharing_of, status_text, sync, unshare
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,14 +63,19 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
 @json_option
 def store_status(place: Place | None, as_json: bool) -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
-    how much it holds, and how many lines wait to be taken into SQLite. Changes nothing."""
+    how much it holds, and how many lines wait to be taken into SQLite; how this project is shared, and what
+    waits to be sent. Changes nothing, and asks no server."""
     from aider_gardener.archive.store import tiers
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
 
-    value = asdict(tiers.status(archive_directory(place), Settings.from_env().store_key))
+    found, key_source = archive_directory(place), Settings.from_env().store_key
+    value = asdict(tiers.status(found, key_source))
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
+    value["sharing"] = sharing_of(found, key_source)
     put(value, as_json, lambda: facts_table(shown))
+    if not as_json:
+        click.echo(status_text(value["sharing"]))
     for line in () if as_json else value["told"]:
         click.echo(f"gardener: {line}", err=True)
 

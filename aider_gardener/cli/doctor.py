@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import json_option, put, repository_root
+from aider_gardener.cli.root import json_option, project_of, put, repository_root
 from aider_gardener.errors import GardenerError
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.shares import Share
 
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
@@ -41,6 +46,7 @@ class Check:
 def doctor(as_json: bool) -> None:
     """Check this installation: Python, aider and its seams, SQLite, what compares vectors, the archive of
     this project, and its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why.
+    Where a server is named that it may be shared through: whether it answers within seconds, and is fit.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
@@ -68,7 +74,33 @@ def checkup(directory: Path, root: Path | None) -> list[Check]:
         ("Claude Code", lambda: claude_code(root)),
         ("directory", lambda: writable(root or directory)),
     ]
-    return [checked(name, step) for name, step in steps]
+    return [*(checked(name, step) for name, step in steps), *shared(root)]
+
+
+def shared(root: Path | None) -> list[Check]:
+    """How the project is shared, and the server that is named."""
+    from aider_gardener.archive.shared.checkup import look
+
+    try:
+        share = share_of(root)
+    except GardenerError as error:
+        return [Check("sharing", False, str(error))]
+    return [Check(found.name, found.ok, found.found) for found in look(share, os.environ)]
+
+
+def share_of(root: Path | None) -> Share | None:
+    from aider_gardener.archive.shared import share_in
+    from aider_gardener.archive.store import open_to_read
+    from aider_gardener.settings import Settings
+
+    directory = directory_of(root)
+    if not (directory / "gardener.db").is_file():
+        return None
+    store = open_to_read(directory, key_source=Settings.from_env().store_key)
+    try:
+        return share_in(store, project_of(store))
+    finally:
+        store.close()
 
 
 def checked(name: str, step: Callable[[], tuple[bool, str]]) -> Check:
@@ -182,7 +214,5 @@ def claude_code(root: Path | None) -> tuple[bool, str]:
 
 
 def writable(directory: Path) -> tuple[bool, str]:
-    import os
-
     ok = os.access(directory, os.W_OK)
     return ok, str(directory) if ok else f"{directory} cannot be written: memory will not outlive the process"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.sqlite import SqliteStore
     from aider_gardener.cli.root import Place
 
+REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
+REMOVED = "{role} was removed. What {role} wrote stays on the server, what {role} fetched stays with {role}."
+STILL = "But {role} still reads it as a member of {groups}: remove that, or take {role} out of it."
+
 project_option = click.option("--project", default="", hidden=True, help="The project's path.")
 
 
@@ -28,15 +33,19 @@ project_option = click.option("--project", default="", hidden=True, help="The pr
 )
 @click.option("--owner", "owners", multiple=True, metavar="ROLE", help="Let this role read and write.")
 @click.option("--reader", "readers", multiple=True, metavar="ROLE", help="Let this role read.")
+@click.option("--remove", "removed", multiple=True, metavar="ROLE", help="Take this role's access away.")
 @click.option("--readable", is_flag=True, help="Agree that what is encrypted here can be read there.")
 @click.option("--prepare", is_flag=True, help="Only make the server's tables, or bring them up to date.")
-@click.option("--status", "as_status", is_flag=True, help="Only say how the project is shared.")
+@click.option(
+    "--status", "as_status", is_flag=True, help="Only say how the project is shared, and with whom."
+)
 @directory_option
 @json_option
 def share(
     name: str,
     owners: tuple[str, ...],
     readers: tuple[str, ...],
+    removed: tuple[str, ...],
     readable: bool,
     prepare: bool,
     as_status: bool,
@@ -58,8 +67,14 @@ def share(
     store = _on_disk(place)
     project = project_of(store)
     if as_status:
-        value = sharing.status(store, project)
+        value = {**sharing.status(store, project), **_members(store, project)}
         put(value, as_json, lambda: status_text(value))
+        return
+    if removed:
+        if name or owners or readers:
+            raise UsageError(REMOVE_ALONE)
+        left = sharing.remove(store, project, removed)
+        put({"removed": list(removed), "left": left}, as_json, lambda: removed_text(left))
         return
     warned = server.warning(os.environ)
     if warned:
@@ -67,7 +82,7 @@ def share(
     wanted = name or Path(project).name
     found = sharing.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json)
-    _synced(store, project, as_json, quiet=False)
+    _synced(store, project, as_json)
 
 
 @click.command("unshare")
@@ -87,25 +102,62 @@ def unshare(delete: bool, place: Place | None) -> None:
 
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--quiet", is_flag=True, help="Say nothing, whatever happens; for the background.")
+@click.option("--unasked", is_flag=True, hidden=True, help="A host began it.")
 @project_option
 @directory_option
 @json_option
-def sync(quiet: bool, project: str, place: Place | None, as_json: bool) -> None:
+def sync(quiet: bool, unasked: bool, project: str, place: Place | None, as_json: bool) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
     store = _on_disk(place)
-    _synced(store, project or project_of(store), as_json, quiet=quiet)
+    _synced(store, project or project_of(store), as_json, quiet=quiet, unasked=unasked)
 
 
-def _synced(store: SqliteStore, project: str, as_json: bool, *, quiet: bool) -> None:
+def _synced(
+    store: SqliteStore, project: str, as_json: bool, *, quiet: bool = False, unasked: bool = False
+) -> None:
     from dataclasses import asdict
 
     from aider_gardener.archive.shared.sync import sync as run
 
-    report = run(store, project)
+    report = run(store, project, unasked=unasked)
     if not quiet:
         put(asdict(report), as_json, lambda: report_text(report))
     if report.problem:
         raise StoreError(report.problem)
+
+
+def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
+    """How the project of an archive is shared, as `archive.shared.sharing.status` says it; asks no server."""
+    from aider_gardener.archive.shared import sharing
+    from aider_gardener.archive.store import open_to_read
+    from aider_gardener.archive.store.sqlite import SqliteStore
+
+    store = open_to_read(directory, key_source=key_source)
+    try:
+        if not isinstance(store, SqliteStore) or not store.is_file:
+            return {"shared": False}
+        return sharing.status(store, project_of(store))
+    finally:
+        store.close()
+
+
+def _members(store: SqliteStore, project: str) -> dict[str, Any]:
+    """Who may read a shared project, or in `members_problem` why that is not known."""
+    from aider_gardener.archive.shared import share_in, sharing
+
+    if share_in(store, project) is None:
+        return {}
+    try:
+        return {"members": sharing.members(store, project), "members_problem": ""}
+    except (StoreError, UsageError) as error:
+        return {"members": [], "members_problem": str(error)}
+
+
+def removed_text(left: Mapping[str, Sequence[str]]) -> str:
+    """What became of the access of those that were removed."""
+    lines = [REMOVED.format(role=role) for role in left]
+    lines += [STILL.format(role=role, groups=", ".join(groups)) for role, groups in left.items() if groups]
+    return "\n".join(lines)
 
 
 def report_text(report: Report) -> str:
@@ -131,6 +183,12 @@ def status_text(value: dict[str, Any]) -> str:
     )
     if value["problem"]:
         lines.append(f"The last sync failed: {value['problem']}")
+    if value.get("members"):
+        lines.append(
+            "Members: " + ", ".join(f"{each['member']} ({each['role']})" for each in value["members"])
+        )
+    if value.get("members_problem"):
+        lines.append(f"Its members are not known: {value['members_problem']}")
     return "\n".join(lines)
 
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from click.testing import CliRunner, Result
 from made_entries import entry
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
+from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
 from aider_gardener.archive.shared import background
 from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import Chunk, open_store, shares
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main
+from aider_gardener.cli.shared import removed_text
+from bench.claude_transcript import Host
 from bench.postgres_server import PASSWORD
 
 __all__ = ["postgres", "team"]
@@ -59,7 +68,64 @@ def test_the_status_is_told_and_as_json(project: Path) -> None:
     assert told.startswith(
         "Shared as ana/pump by ana (owner) on 127.0.0.1.\nWaiting: 0 messages, 0 deletions."
     )
-    assert json.loads(gardener("store", "share", "--status", "--json").stdout)["role"] == "owner"
+    assert told.endswith("\nMembers: ana (owner)\n")
+    found = json.loads(gardener("store", "share", "--status", "--json").stdout)
+    assert (found["role"], found["members_problem"]) == ("owner", "")
+    assert found["members"] == [{"member": "ana", "role": "owner", "creator": True}]
+
+
+def test_the_status_is_told_though_nobody_answers(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("store", "share", "--status")
+    assert done.exit_code == 0 and "Its members are not known: 127.0.0.1 does not answer" in done.stdout
+    assert PASSWORD not in done.output
+
+
+def test_the_archives_status_says_how_it_is_shared_without_asking(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert gardener("store", "status").stdout.endswith("This project is not shared.\n")
+    assert json.loads(gardener("store", "status", "--json").stdout)["sharing"] == {"shared": False}
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("store", "status")
+    assert "Shared as ana/pump by ana (owner) on 127.0.0.1." in done.stdout and PASSWORD not in done.output
+    found = json.loads(gardener("store", "status", "--json").stdout)["sharing"]
+    assert (found["name"], found["waiting"], found["problem"]) == ("ana/pump", 0, "")
+
+
+def test_the_check_up_says_whether_the_server_is_fit(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener("store", "share")
+    found = {each["name"]: each for each in json.loads(gardener("doctor", "--json").stdout)}
+    assert found["sharing"]["found"] == "as ana/pump" and found["server"]["found"] == "127.0.0.1 answers"
+    assert found["server's tables"]["ok"] and found["pgvector"]["ok"]
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("doctor")
+    assert done.exit_code == 1 and PASSWORD not in done.output
+    assert "127.0.0.1 does not answer" in " ".join(done.stdout.split())
+
+
+def test_access_is_given_and_taken_away(project: Path) -> None:
+    gardener("store", "share", "--reader", "bob", "--owner", "eve")
+    done = gardener("store", "share", "--remove", "bob")
+    assert (done.exit_code, done.stdout) == (
+        0, "bob was removed. What bob wrote stays on the server, what bob fetched stays with bob.\n",
+    )  # fmt: skip
+    assert json.loads(gardener("store", "share", "--remove", "eve", "--json").stdout) == {
+        "removed": ["eve"], "left": {"eve": []},
+    }  # fmt: skip
+    for words in (("--remove", "bob"), ("--remove", "ana")):
+        done = gardener("store", "share", *words)
+        assert done.exit_code == 1 and done.stderr.count("\n") == 1
+    assert gardener("store", "share", "--remove", "ana", "--owner", "eve").exit_code == 2
+
+
+def test_a_group_that_still_gives_access_is_named() -> None:
+    told = removed_text({"bob": ["crew", "desk"]})
+    assert told.splitlines()[1] == (
+        "But bob still reads it as a member of crew, desk: remove that, or take bob out of it."
+    )
 
 
 def test_what_is_shared_is_found_everywhere(project: Path) -> None:
@@ -111,6 +177,67 @@ def test_without_a_server_one_line_says_what_to_set(project: Path, monkeypatch: 
 def test_a_server_is_prepared_without_sharing(project: Path) -> None:
     assert gardener("store", "share", "--prepare").stdout == "The server is ready.\n"
     assert gardener("store", "share", "--status").stdout == "This project is not shared.\n"
+
+
+def comes(team: Team, text: str) -> bool:
+    """Whether a text comes to the server within half a minute."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if team.rows(f"SELECT 1 FROM gardener.entries WHERE payload LIKE '%{text}%'"):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def due_again(project: Path) -> None:
+    """A minute goes by."""
+    store = open_store(project / ".aider.gardener")
+    assert isinstance(store, SqliteStore)
+    store.database.write(lambda db: shares.note_active(db, str(project), time.time() - 60))
+    store.close()
+
+
+def test_what_is_said_in_claude_code_comes_to_the_server_by_itself(project: Path, team: Team) -> None:
+    gardener("store", "share")
+    host = Host(project / "transcript.jsonl")
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook", "Stop"]
+    for text in ("The valve is of brass.", "The hose is of rubber."):
+        due_again(project)
+        host.ask(text)
+        given = json.dumps(host.payload("Stop")).encode()
+        done = subprocess.run(command, input=given, capture_output=True, cwd=project, check=True)
+        assert (done.stdout, done.stderr) == (b"", b"")
+        assert comes(team, text)
+
+
+@pytest.mark.parametrize("way", ["a tool", "a hook"])
+def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(
+    project: Path, team: Team, way: str
+) -> None:
+    gardener("store", "share")
+    due_again(project)
+    host = Host(project / "transcript.jsonl")
+    host.ask("The host is k7.")
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "aider_gardener.cli", "mcp", "--project", str(project)],
+        env=dict(os.environ),
+    )
+
+    async def use() -> None:
+        async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as client:
+            await client.initialize()
+            if way == "a tool":
+                await client.call_tool("remember", {"text": "The host is k7.", "kind": "fact"})
+            else:
+                directory, given = project / ".aider.gardener", host.payload("Stop")
+                with anyio.fail_after(20):
+                    while not (directory / SERVER_NAME).exists():
+                        await anyio.sleep(0.05)
+                assert await anyio.to_thread.run_sync(asked, directory, "Stop", given, project) == {}
+            assert await anyio.to_thread.run_sync(comes, team, "The host is k7.")
+
+    anyio.run(use)
 
 
 def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -> None:

@@ -14,7 +14,10 @@ import socket
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 SERVER_NAME, SOCKET_NAME, LOG_NAME = "gardener.db.server", "gardener.db.socket", "gardener.db.hooks-log"
 """Beside the archive: how the server is reached and its token, its socket, and the log of faults."""
@@ -137,10 +140,28 @@ def answered_here(directory: Path, event: str, given: dict[str, Any], project: P
         return {}
     store = open_store(directory, key_source=settings.store_key)
     try:
-        hooks = Hooks(store, str(project), settings=settings, environ=os.environ, clock=time.time)
+        hooks = Hooks(
+            store,
+            str(project),
+            settings=settings,
+            environ=os.environ,
+            clock=time.time,
+            sync=lambda: begin_sync(store, str(project)),
+        )
         return hooks.answer(event, given)
     finally:
         store.close()
+
+
+def begin_sync(store: Store, project: str) -> None:
+    """Begin to sync the project in a process of its own, if it is shared and a sync is due."""
+    from aider_gardener.archive.shared import share_in
+
+    if share_in(store, project) is None:
+        return
+    from aider_gardener.archive.shared.background import Background  # as late: most projects are not shared
+
+    Background(store, project, os.environ).turn_over()
 
 
 def note_fault(directory: Path | None, event: str, error: BaseException) -> None:

@@ -38,7 +38,8 @@ Answer = dict[str, Any]
 
 
 class Hooks:
-    """Answers the events of all sessions of one project. `environ` is that of the host's process."""
+    """Answers the events of all sessions of one project. `environ` is that of the host's process; `sync`
+    begins to sync the project if it is shared and a sync is due."""
 
     def __init__(
         self,
@@ -49,9 +50,10 @@ class Hooks:
         environ: Mapping[str, str],
         clock: Callable[[], float],
         backlog: Background | None = None,
+        sync: Callable[[], object] = lambda: None,
     ) -> None:
         self.store, self.project, self.settings = store, project, settings
-        self.environ, self.clock, self.backlog = environ, clock, backlog
+        self.environ, self.clock, self.backlog, self.sync = environ, clock, backlog, sync
 
     def answer(self, event: str, given: Given) -> Answer:
         """The answer to an event; {} for one that is unknown or says too little."""
@@ -99,8 +101,9 @@ class Hooks:
         return {}
 
     def answered(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Take in what the turn brought: no other event may follow."""
+        """Take in what the turn brought, and share it: no other event may follow."""
         take_in(chat, given, STOP_SECONDS)
+        self.sync()
         return {}
 
     def session_started(self, chat: ClaudeSession, given: Given) -> Answer:

@@ -41,7 +41,8 @@ OTHER_PROJECT = "of another project"
 class HookServer:
     """Serves the hooks of one project's archive on a socket beside it, or where sockets have no names in the
     file system on a port of this machine. Only who can read the token, a private file, is answered. While
-    another process serves the same archive this one waits to take its place."""
+    another process serves the same archive this one waits to take its place. `sync` begins to sync the
+    project if it is shared and a sync is due."""
 
     def __init__(
         self,
@@ -50,8 +51,9 @@ class HookServer:
         *,
         backlog: Background | None = None,
         clock: Callable[[], float] = time.time,
+        sync: Callable[[], object] = lambda: None,
     ) -> None:
-        self.store, self.project, self.backlog, self.clock = store, project, backlog, clock
+        self.store, self.project, self.backlog, self.clock, self.sync = store, project, backlog, clock, sync
         self._token = secrets.token_hex(32)
         self._server: socketserver.BaseServer | None = None
         self._stopped = threading.Event()
@@ -169,6 +171,7 @@ class HookServer:
             environ=environ,
             clock=self.clock,
             backlog=self.backlog,
+            sync=self.sync,
         )
 
     def _lock(self, session: str) -> threading.Lock:

@@ -226,10 +226,19 @@ ACTS = (
 )
 
 
-def make_server(memory: ProjectMemory, version: str = "") -> Server[Any, Any]:
-    """A server of that memory, to be run on any transport, which tells its version."""
+def make_server(
+    memory: ProjectMemory, version: str = "", *, changed: Callable[[], object] = lambda: None
+) -> Server[Any, Any]:
+    """A server of that memory, to be run on any transport, which tells its version. `changed` is called, in a
+    thread, after each tool that added or deleted something."""
     server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
     by_name = {act.tool.name: act for act in ACTS}
+
+    def done(act: Act, given: Arguments) -> Answer:
+        answer = act.run(memory, given)
+        if act.tool.annotations is not LOOKS:
+            changed()
+        return answer
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: the SDK's decorators are untyped
     async def list_tools() -> list[types.Tool]:
@@ -242,7 +251,7 @@ def make_server(memory: ProjectMemory, version: str = "") -> Server[Any, Any]:
             raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
         name_host(memory, server)
         await progress(server, 0)
-        answer = await in_thread(partial(act.run, memory, given))
+        answer = await in_thread(partial(done, act, given))
         await progress(server, 1)
         return [types.TextContent(type="text", text=answer.text)], answer.data
 

@@ -1,7 +1,9 @@
 """Syncing beside a chat: a process of its own after a turn, which no turn waits for.
 
 It gets the environment as it was before the host read any file of the repository, so that no `.env` there
-says where the server is.
+says where the server is. What a host itself puts into the environment of its hooks and servers cannot be told
+from what the user did: `--unasked` sends nothing to a server that is named otherwise than when its user
+shared the project.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from aider_gardener.archive.shared import share_in
 from aider_gardener.archive.shared.server import is_named
 from aider_gardener.archive.store import shares
 from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 
 SECONDS = 60.0
@@ -22,7 +26,8 @@ SECONDS = 60.0
 
 
 class Background:
-    """Syncs one project, at most once a minute and never twice at a time. `start` begins a process."""
+    """Syncs one project, at most once a minute by whichever process. `start` begins a process; `clock` gives
+    seconds since the epoch."""
 
     def __init__(
         self,
@@ -30,7 +35,7 @@ class Background:
         project: str,
         environ: Mapping[str, str],
         *,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
         start: Callable[[Sequence[str], Mapping[str, str]], subprocess.Popen[bytes]] | None = None,
     ) -> None:
         self.store = store
@@ -42,36 +47,34 @@ class Background:
         self._process: subprocess.Popen[bytes] | None = None
 
     def turn_over(self) -> bool:
-        """Begin a sync if one is due; whether one was begun. A project that is not shared costs one look."""
+        """Begin a sync if one is due; whether one was begun. A project that is not shared costs one look, and
+        nothing that goes wrong here is the host's."""
         now = self._clock()
-        if not is_named(self.environ) or (self._began is not None and now - self._began < SECONDS):
+        if not is_named(self.environ) or (self._began is not None and 0 <= now - self._began < SECONDS):
             return False
         if self._process is not None and self._process.poll() is None:
             return False
         self._began = now
-        if not self._is_shared():
-            return False
         try:
+            if not self._is_due(now):
+                return False
             self._process = self._start(command(self.store, self.project), self.environ)
-        except OSError:
+        except (OSError, StoreError):
             return False
         return True
 
-    def _is_shared(self) -> bool:
-        from aider_gardener.archive.store.sqlite import SqliteStore
-
-        if not isinstance(self.store, SqliteStore) or not self.store.persistent:
+    def _is_due(self, now: float) -> bool:
+        """Whether the project is shared and no process began to sync it within the minute: this one does."""
+        share = share_in(self.store, self.project)
+        if share is None or not shares.is_due(share, now, SECONDS) or not isinstance(self.store, SqliteStore):
             return False
-        try:
-            return self.store.database.read(lambda db: shares.share_of(db, self.project)) is not None
-        except StoreError:
-            return False
+        return self.store.database.write(lambda db: shares.may_begin(db, self.project, now, SECONDS))
 
 
 def command(store: Store, project: str) -> list[str]:
     """What syncs a project of an archive without a word."""
     place = str(store.directory or "")
-    options = ["--store", place, "--project", project, "--quiet"]
+    options = ["--store", place, "--project", project, "--quiet", "--unasked"]
     return [sys.executable, "-m", "aider_gardener.cli", "store", "sync", *options]
 
 

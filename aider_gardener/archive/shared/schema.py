@@ -156,7 +156,67 @@ surrogate.
 searched by functions that look at the project themselves, because under row-level security no index would
 be used."""
 
-COPIES = (
+SECOND = (
+    """CREATE FUNCTION gardener.hold_members(wanted int) RETURNS void LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            PERFORM FROM gardener.projects WHERE number = wanted FOR UPDATE;
+            IF wanted NOT IN (SELECT gardener.writable()) THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = 'only an owner of the project admits others, or takes their access away';
+            END IF;
+        END $$""",
+    """CREATE FUNCTION gardener.keep_an_owner(wanted int) RETURNS void LANGUAGE plpgsql
+        SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            IF NOT EXISTS (SELECT FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
+                           WHERE m.project = wanted AND m.may_write) THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = 'the last owner of a project stays: make another role an owner first';
+            END IF;
+        END $$""",
+    "REVOKE ALL ON FUNCTION gardener.hold_members(int), gardener.keep_an_owner(int) FROM PUBLIC",
+    """CREATE OR REPLACE FUNCTION gardener.admit(wanted int, role text, writes boolean) RETURNS void
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            PERFORM gardener.hold_members(wanted);
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role) THEN
+                RAISE invalid_parameter_value USING MESSAGE = format('there is no role %s', role);
+            END IF;
+            IF NOT writes AND role <> session_user
+               AND EXISTS (SELECT FROM gardener.projects WHERE number = wanted AND creator = role) THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = format('%s made the project, and stays its owner', role);
+            END IF;
+            INSERT INTO gardener.members VALUES (wanted, role, writes)
+            ON CONFLICT (project, member) DO UPDATE SET may_write = excluded.may_write;
+            PERFORM gardener.keep_an_owner(wanted);
+        END $$""",
+    """CREATE FUNCTION gardener.dismiss(wanted int, role text) RETURNS SETOF text
+        LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            PERFORM gardener.hold_members(wanted);
+            IF role <> session_user
+               AND EXISTS (SELECT FROM gardener.projects WHERE number = wanted AND creator = role) THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = format('%s made the project, and stays its owner', role);
+            END IF;
+            DELETE FROM gardener.members WHERE project = wanted AND member = role;
+            IF NOT FOUND THEN
+                RAISE invalid_parameter_value USING
+                    MESSAGE = format('%s is no member of the project by that name', role);
+            END IF;
+            PERFORM gardener.keep_an_owner(wanted);
+            RETURN QUERY SELECT m.member FROM gardener.members m JOIN pg_roles g ON g.rolname = m.member
+                JOIN pg_roles r ON r.rolname = role
+                WHERE m.project = wanted AND pg_has_role(r.oid, g.oid, 'MEMBER') ORDER BY 1;
+        END $$""",
+)
+"""An owner takes a member's access away. Who changes the members holds the project's row, so that two owners
+cannot remove each other at once; roles that the server no longer has are no owners. `dismiss` gives the
+groups as whose member the role still has access."""
+
+THIRD = (
     """CREATE TABLE gardener.copies (
         number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner text NOT NULL DEFAULT session_user,
         name text NOT NULL, UNIQUE (owner, name))""",
@@ -174,7 +234,7 @@ COPIES = (
 """Archives that are kept whole, each read and written by one role: `data` is a line of the archive's, or a
 part of one."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (FIRST, COPIES)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (FIRST, SECOND, THIRD)
 """Migration n brings the tables from version n to n + 1. Never edit one that was released: append."""
 VERSION = len(MIGRATIONS)
 
@@ -217,6 +277,12 @@ def found(connection: Connection) -> tuple[int, str]:
         return 0, ""
     row = connection.execute("SELECT version, server FROM gardener.about").fetchone()
     return (int(row[0]), str(row[1])) if row else (0, "")
+
+
+def pgvector(connection: Connection) -> str:
+    """The version of the server's pgvector. Raises ServerError where it is missing or too old."""
+    _extension(connection)
+    return str(_one(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
 
 
 def _migrate(connection: Connection, migrations: Sequence[Sequence[str]], role: str) -> None:

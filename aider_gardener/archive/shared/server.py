@@ -6,6 +6,7 @@ variables), never from a file of a repository. No password stands in any message
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import ipaddress
 import os
@@ -26,11 +27,22 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
+LEADING = (
+    *NAMING, "PGPORT", "PGUSER", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLMODE", "PGSSLROOTCERT",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+"""What else says where a connection leads, and whether whoever is there is believed."""
 MOST_CONNECTIONS = 3
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 VERIFIED = "verify-full"
 SAFE_MODES = (VERIFIED,)
+AUTHORITIES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
 NO_ADDRESS = f"there is no server: set {VARIABLE}=postgresql://ROLE@HOST/DATABASE, or PGHOST and the like"
 NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://ROLE@HOST/DATABASE"
 NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
@@ -44,8 +56,15 @@ NO_TLS = (
     " address if the way is safe"
 )
 BAD_TLS = (
-    "the certificate of {host} could not be verified, and nothing was sent: name its authority with"
-    " sslrootcert=FILE in the address"
+    "the certificate of {host} could not be verified, and nothing was sent: it has run out, or its authority"
+    " is unknown here, which sslrootcert=FILE in the address names"
+)
+WRONG_NAME = (
+    "the certificate of {host} is of another name, and nothing was sent: write the name that it is of into"
+    " the address"
+)
+NO_AUTHORITY = (
+    "the file that sslrootcert names is not there, and nothing was sent to {host}: correct its path"
 )
 AWAY = "{host} does not answer: what is new waits here and goes with the next sync"
 REFUSED = "{host} refuses this to {user}: {why}"
@@ -70,6 +89,13 @@ def is_named(environ: Mapping[str, str]) -> bool:
     return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
 
 
+def named_as(environ: Mapping[str, str]) -> str:
+    """How the environment names the server, as a digest: the same as long as it leads to the same place with
+    the same care. Passwords do not count."""
+    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, "")), *(environ.get(name, "") for name in LEADING)]
+    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def parameters(environ: Mapping[str, str]) -> dict[str, str]:
     """What the connection is made with, by libpq's names; TLS is verified unless another mode is written out.
 
@@ -90,8 +116,16 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
     found["sslmode"] = VERIFIED
     own_authority = found.get("sslrootcert") or environ.get("PGSSLROOTCERT")
     if not own_authority and not Path("~/.postgresql/root.crt").expanduser().exists():
-        found["sslrootcert"] = "system"
+        found["sslrootcert"] = _authorities(environ)
     return found
+
+
+def _authorities(environ: Mapping[str, str]) -> str:
+    """The file of the authorities that this system trusts, else libpq's word for what OpenSSL finds: that in
+    psycopg's wheels looks into a folder that no system has."""
+    named = environ.get("SSL_CERT_FILE", "")
+    places = [named] if named else AUTHORITIES
+    return next((place for place in places if Path(place).is_file()), "system")
 
 
 def warning(environ: Mapping[str, str]) -> str:
@@ -115,14 +149,15 @@ def host_of(environ: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
+def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> Iterator[Connection]:
     """A connection for one piece of work, at most three of this process at once; nothing is open afterwards.
 
-    Each `with connection.transaction()` in it is a transaction; what stands outside is none. Raises
+    Each `with connection.transaction()` in it is a transaction; what stands outside is none. With `seconds`,
+    at least 2, connecting takes at most so long at each of the server's addresses, and each statement. Raises
     UsageError, Away or ServerError; errors of the server's within the context come out so too.
     """
     environ = os.environ if environ is None else environ
-    given = parameters(environ)
+    given = parameters(environ) | ({"connect_timeout": str(seconds)} if seconds else {})
     psycopg = _library()
     with _free:
         try:
@@ -130,7 +165,7 @@ def connected(environ: Mapping[str, str] | None = None) -> Iterator[Connection]:
         except psycopg.Error as error:
             raise explained(error, environ, given) from None
         try:
-            found.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+            found.execute(f"SET statement_timeout = '{seconds or STATEMENT_SECONDS}s'")
             found.execute("SET search_path = pg_catalog")
             yield found
         except psycopg.Error as error:
@@ -165,6 +200,8 @@ SIGNS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("password authentication failed",), PASSWORD_REFUSED),
     (("no password supplied",), NO_PASSWORD),
     (("does not support ssl", "server refused ssl"), NO_TLS),
+    (("does not match host name",), WRONG_NAME),
+    (("root certificate file",), NO_AUTHORITY),
     (("certificate", "sslmode", "tls alert", "ssl error"), BAD_TLS),
     (("could not translate host name", "name or service not known", "failed to resolve host"), UNKNOWN_HOST),
     (("role \"", "database \""), NO_ROLE),

@@ -32,6 +32,8 @@ NO_PROJECT = (
     "there is no project {name} that {role} may see: ask its owner for `gardener store share --owner {role}`"
 )
 NOT_OWNER = "{role} only reads {name}: its owner admits others"
+STATUS_SECONDS = 3
+"""How long the server is waited for to say who its project's members are."""
 
 
 def prepare(environ: Mapping[str, str] | None = None) -> str:
@@ -55,6 +57,7 @@ def share(
     `readable`: the user agrees that what is encrypted here is not there. Sends nothing yet. Raises UsageError
     and ServerError.
     """
+    environ = os.environ if environ is None else environ
     if not store.persistent:
         raise UsageError(IN_MEMORY)
     if store.database.key and not readable:
@@ -70,6 +73,7 @@ def share(
         found = replace(found, since=int(row[0]) if row else 0)
     if held is not None and (held.server, held.number) == (found.server, found.number):
         found = replace(held, may_write=found.may_write, author=found.author)
+    found = replace(found, named_as=server.named_as(environ))
     store.database.write(lambda db: shares.keep(db, found))
     return found
 
@@ -112,16 +116,70 @@ def unshare(
     """Share a project no more. With `delete` all that this role shared of it goes from the server, and
     from the archives that fetched it as they sync; what the others wrote stays. Raises UsageError and
     ServerError."""
-    held = store.database.read(lambda db: shares.share_of(db, project))
-    if held is None:
-        raise UsageError(sync.NOT_SHARED)
+    held = _held(store, project)
     if delete:
         with server.connected(environ) as connection:
-            if schema.check(connection) != held.server:
-                raise server.ServerError(sync.OTHER_SERVER)
+            _check(connection, held)
             sync.withdraw(connection, held, now)
     store.database.write(lambda db: shares.drop(db, project))
     return held
+
+
+def remove(
+    store: SqliteStore, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
+) -> dict[str, list[str]]:
+    """Take the access of these roles to a shared project away, all or none; for each the groups as whose
+    member it still has it.
+
+    What they wrote stays on the server, and what they fetched with them. Who removes itself shares the
+    project no more from here. Raises UsageError and ServerError, also where the server refuses it: the last
+    owner stays, and who made the project is removed by nobody else.
+    """
+    held = _held(store, project)
+    left: dict[str, list[str]] = {}
+    with server.connected(environ) as connection:
+        _check(connection, held)
+        with connection.transaction():
+            for role in roles:
+                rows = connection.execute("SELECT gardener.dismiss(%s, %s)", (held.number, role)).fetchall()
+                left[role] = [str(row[0]) for row in rows]
+    if left.get(held.author) == []:
+        store.database.write(lambda db: shares.drop(db, project))
+    return left
+
+
+def members(
+    store: SqliteStore, project: str, environ: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Who may read a shared project, as the server says within a few seconds: `member`, `role` (owner or
+    reader), `creator` (whether it made the project). Raises UsageError and ServerError."""
+    held = _held(store, project)
+    with server.connected(environ, seconds=STATUS_SECONDS) as connection:
+        _check(connection, held)
+        rows = connection.execute(
+            """SELECT m.member, m.may_write, m.member = p.creator FROM gardener.members m
+               JOIN gardener.projects p ON p.number = m.project
+               WHERE m.project = %s ORDER BY 3 DESC, 2 DESC, 1""",
+            (held.number,),
+        ).fetchall()
+    return [
+        {"member": name, "role": "owner" if may_write else "reader", "creator": is_creator}
+        for name, may_write, is_creator in rows
+    ]
+
+
+def _held(store: SqliteStore, project: str) -> Share:
+    """How the project is shared. Raises UsageError where it is not."""
+    held = store.database.read(lambda db: shares.share_of(db, project))
+    if held is None:
+        raise UsageError(sync.NOT_SHARED)
+    return held
+
+
+def _check(connection: Connection, held: Share) -> None:
+    """Raise ServerError unless this is the server that the project is shared with."""
+    if schema.check(connection) != held.server:
+        raise server.ServerError(sync.OTHER_SERVER)
 
 
 def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:

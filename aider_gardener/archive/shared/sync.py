@@ -8,6 +8,7 @@ What was forgotten goes the same way: a tombstone deletes on the server, and in 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.shared import incoming, outbox, schema
 from aider_gardener.archive.shared.outbox import Said, SentVector
-from aider_gardener.archive.shared.server import Away, ServerError, connected
+from aider_gardener.archive.shared.server import Away, ServerError, connected, named_as
 from aider_gardener.archive.store import shares
 from aider_gardener.archive.store.shares import ENTRY, SESSION, Share, Tombstone
 from aider_gardener.errors import UsageError
@@ -32,6 +33,10 @@ NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 OTHER_SERVER = (
     "this project is shared with another server than the one of the address: correct the address, or"
     " `gardener store unshare` first"
+)
+OTHERWISE = (
+    "the server is named otherwise here than when this project was shared, and nothing goes there unasked:"
+    " `gardener store share` agrees to it"
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
 GONE = "you took {name} back from the server on another machine: it is no longer shared from here"
@@ -113,14 +118,17 @@ def sync(
     project: str,
     environ: Mapping[str, str] | None = None,
     *,
+    unasked: bool = False,
     clock: Callable[[], float] = time.time,
     progress: Progress = lambda _report: None,
 ) -> Report:
     """Fetch what is new of a shared project, then send. Raises UsageError where nothing is shared.
 
-    Trouble with the server is the report's `problem`; what waits goes with the next sync. `progress` hears of
-    every batch.
+    Trouble with the server is the report's `problem`; what waits goes with the next sync. `unasked`: a host
+    began it and not its user, so that no server is called but the one that the user named as the project was
+    shared. `progress` hears of every batch.
     """
+    environ = os.environ if environ is None else environ
     share = store.database.read(lambda db: shares.share_of(db, project))
     if share is None:
         raise UsageError(NOT_SHARED)
@@ -128,10 +136,13 @@ def sync(
 
     def note(**more: int) -> None:
         report[0] = report[0].plus(**more)
+        store.database.write(lambda db: shares.note_active(db, project, clock()))
         progress(report[0])
 
     problem = ""
     try:
+        if unasked and share.named_as != named_as(environ):
+            raise ServerError(OTHERWISE)
         with connected(environ) as connection:
             _exchange(store, share, connection, note, clock)
     except (Away, ServerError) as error:

@@ -32,7 +32,9 @@ class Share:
     there, who only reads if not `may_write`; `machine` tells this archive from the author's others. `sent` is
     the last occurrence that the server has, `vectors_sent` the last vector, `told` the last tombstone; `seen`
     is the last change of the server's that is here, `since` the last before the project was shared from here.
-    `cuts` counts how often the rows here were cut off, after which row numbers are given anew.
+    `cuts` counts how often the rows here were cut off, after which row numbers are given anew. `active_at` is
+    when a sync last began or went on, in seconds since the epoch; `named_as` how the environment named the
+    server when its user agreed to share.
     """
 
     project: str
@@ -50,6 +52,8 @@ class Share:
     cuts: int = 0
     synced_at: float = 0.0
     problem: str = ""
+    active_at: float = 0.0
+    named_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,27 @@ def all_shares(db: apsw.Connection) -> list[Share]:
     sql = "SELECT value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
     rows = db.execute(sql, (ownership.SESSION, KEY, KEY[:-1] + ";"))
     return [Share(**json.loads(search.decode(value))) for (value,) in rows]
+
+
+def is_due(share: Share, now: float, seconds: float) -> bool:
+    """Whether no process began a sync, or went on with one, within so many seconds."""
+    return not 0 <= now - share.active_at < seconds
+
+
+def may_begin(db: apsw.Connection, project: str, now: float, seconds: float) -> bool:
+    """Whether a sync of a project is due, in which case it is noted that one begins."""
+    share = share_of(db, project)
+    if share is None or not is_due(share, now, seconds):
+        return False
+    keep(db, replace(share, active_at=now))
+    return True
+
+
+def note_active(db: apsw.Connection, project: str, now: float) -> None:
+    """Note that a sync of a project goes on."""
+    share = share_of(db, project)
+    if share is not None:
+        keep(db, replace(share, active_at=now))
 
 
 def keep(db: apsw.Connection, share: Share) -> None:

@@ -6,13 +6,19 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from aider_gardener.adapters.claude_code.client import LOG_NAME, SERVER_NAME, archive_directory, project_of
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.shared import share_in
+from aider_gardener.archive.shared.server import VARIABLE
+from aider_gardener.archive.shared.sync import OTHERWISE
+from aider_gardener.archive.store import open_store, shares
+from aider_gardener.archive.store.shares import Share
+from aider_gardener.archive.store.sqlite import SqliteStore
 from bench.claude_transcript import Host
 
 FACT = "Never use the port 8080, our queue listens on 9317."
@@ -45,6 +51,16 @@ def run(event: str, given: str | bytes, project: Path, **environ: str) -> subpro
     return subprocess.run(
         command, input=data, capture_output=True, cwd=project, env={**kept, **environ}, timeout=60
     )
+
+
+def shared(project: Path, name: str = "/elsewhere") -> Share:
+    """An archive there that shares a project, as it is kept."""
+    store = open_store(project / ".aider.gardener")
+    assert isinstance(store, SqliteStore)
+    share = Share(name, "ana/pump", 1, "server", "ana", True, "machine")
+    store.database.write(lambda db: shares.keep(db, share))
+    store.close()
+    return share
 
 
 def told(project: Path, session: str = "simulated") -> list[str]:
@@ -159,6 +175,53 @@ def test_the_process_imports_nothing_heavy_before_it_knows_that_no_server_answer
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_end_of_a_turn_begins_to_sync_a_shared_project_once_a_minute_across_processes(
+    project: Path, host: Host
+) -> None:
+    host.ask(FACT)
+    shared(project, str(project))
+    given, named = json.dumps(host.payload("Stop")), {VARIABLE: "postgresql://ana:hunter2@127.0.0.1:1/d"}
+    for event in ("UserPromptSubmit", "Stop", "Stop"):
+        done = run(event, given, project, **named)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    until = time.monotonic() + 30
+    while not (share := share_of(project)).problem and time.monotonic() < until:
+        time.sleep(0.1)
+    assert share.problem == OTHERWISE, "nobody agreed to this address"
+    begun = share.active_at
+    assert time.time() - begun < 60
+    run("Stop", given, project, **named)
+    assert share_of(project).active_at == begun
+    assert not (project / ".aider.gardener" / LOG_NAME).exists()
+
+
+def share_of(project: Path) -> Share:
+    store = open_store(project / ".aider.gardener")
+    found = share_in(store, str(project))
+    store.close()
+    assert found is not None
+    return found
+
+
+def test_a_project_that_is_not_shared_costs_a_hook_no_import(project: Path, host: Host) -> None:
+    host.ask(FACT)
+    code = (
+        "import sys; from aider_gardener.adapters.claude_code.client import main; main('Stop');"
+        " print([name for name in sys.modules if name.startswith(('aider_gardener.archive.shared.', 'psycopg'))])"
+    )
+    found = []
+    for name in ("/elsewhere", str(project)):
+        shared(project, name)
+        environ = {**os.environ, VARIABLE: "postgresql://ana@127.0.0.1:1/d"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=json.dumps(host.payload("Stop")), capture_output=True,
+            text=True, cwd=project, env=environ, check=True,
+        )  # fmt: skip
+        found.append(done.stdout)
+    assert found[0] == "[]\n"
+    assert "shared.background" in found[1] and "psycopg" not in found[1]
 
 
 def test_a_server_named_by_somebody_else_is_not_asked(project: Path, host: Host) -> None:

@@ -59,6 +59,21 @@ def test_a_hook_is_answered_by_the_server(server: HookServer, host: Host, projec
     assert asked(directory, "PreCompact", host.payload("PreCompact"), project) == {}
 
 
+def test_the_end_of_a_turn_begins_a_sync_and_no_other_event_does(
+    store: Store, host: Host, project: Path
+) -> None:
+    begun: list[int] = []
+    server = HookServer(
+        store, str(project), sync=lambda: begun.append(len(store.session_entries("simulated")))
+    )
+    server.start()
+    for event in ("PreCompact", "UserPromptSubmit", "Stop"):
+        assert not begun
+        asked(project / ".aider.gardener", event, host.payload(event), project)
+    server.stop()
+    assert begun == [3], "behind what the turn brought"
+
+
 def test_a_process_takes_the_servers_answer(server: HookServer, host: Host, project: Path) -> None:
     command = [sys.executable, "-m", "aider_gardener.cli", "hook", "UserPromptSubmit"]
     given = json.dumps(host.payload("UserPromptSubmit", **PROMPT)).encode()

@@ -116,6 +116,26 @@ def test_context_pressure_has_the_documented_keys(memory: ProjectMemory) -> None
     assert found["host"] == "aider" and found["messages_count"] == 3
 
 
+def test_what_changes_the_archive_is_told_and_what_looks_is_not(memory: ProjectMemory) -> None:
+    changes: list[str] = []
+    given: list[tuple[str, dict[str, object]]] = [
+        ("recall", {"query": "port"}), ("timeline", {}), ("context_pressure", {}), ("forget", {"id": "g0"}),
+    ]  # fmt: skip
+
+    async def run() -> None:
+        server = make_server(memory, changed=lambda: changes.append("changed"))
+        async with create_connected_server_and_client_session(server) as client:
+            for name, arguments in given:
+                await client.call_tool(name, arguments)
+            assert changes == [], "nothing was forgotten either"
+            kept = await client.call_tool("remember", {"text": "The host is k7.", "kind": "fact"})
+            assert len(changes) == 1
+            await client.call_tool("forget", {"id": data(kept)["id"]})
+
+    anyio.run(run)
+    assert len(changes) == 2
+
+
 def test_what_an_agent_keeps_is_found_by_the_next_under_its_name(memory: ProjectMemory, store: Store) -> None:
     kept = data(call(memory, "remember", text="The staging host is k7.", kind="fact"))["id"]
     other = ProjectMemory(store, PROJECT, settings=Settings())

@@ -62,6 +62,37 @@ def test_after_a_turn_a_sync_begins_at_most_once_a_minute(tmp_path: Path) -> Non
     stage.store.close()
 
 
+def test_processes_of_one_archive_begin_one_a_minute_together(tmp_path: Path) -> None:
+    first = Stage(tmp_path)
+    second = Background(
+        first.store, "/projects/pump", NAMED, clock=lambda: first.now, start=first.start
+    )  # fmt: skip
+    assert first.background.turn_over() and not second.turn_over()
+    first.now += 60
+    assert second.turn_over()
+    assert len(first.begun) == 2
+    first.store.close()
+
+
+def test_a_sync_that_goes_on_is_not_begun_again_by_others(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.now += 600
+    stage.store.database.write(lambda db: shares.note_active(db, "/projects/pump", stage.now - 30))
+    assert not stage.background.turn_over()
+    stage.now += 60
+    assert stage.background.turn_over()
+    stage.store.close()
+
+
+def test_a_clock_that_was_put_back_holds_nothing_up(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.process.ended = True
+    assert stage.background.turn_over()
+    stage.now -= 50
+    assert stage.background.turn_over()
+    stage.store.close()
+
+
 def test_never_two_at_a_time(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     stage.background.turn_over()
@@ -90,7 +121,7 @@ def test_it_gets_the_environment_it_was_given_and_nothing_of_the_processs(
     given, environ = stage.begun[0]
     assert environ == NAMED
     assert given[:5] == [sys.executable, "-m", "aider_gardener.cli", "store", "sync"]
-    assert given[given.index("--project") + 1] == "/projects/pump"
+    assert given[given.index("--project") + 1] == "/projects/pump" and "--unasked" in given
     stage.store.close()
 
 
@@ -103,6 +134,12 @@ def test_a_process_that_cannot_begin_costs_nothing(tmp_path: Path) -> None:
     stage.background._start = fails
     assert not stage.background.turn_over()
     stage.store.close()
+
+
+def test_an_archive_that_cannot_be_read_costs_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.store.close()
+    assert not stage.background.turn_over()
 
 
 def test_a_store_in_memory_is_never_shared() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from shared_archives import PROJECT, Machines, Team
 
-from aider_gardener.archive.shared import schema, search, sharing
+from aider_gardener.archive.shared import schema, search, sharing, sync
 from aider_gardener.archive.shared.server import ServerError, connected
 from aider_gardener.archive.store import shares
 from aider_gardener.errors import UsageError
@@ -58,6 +60,71 @@ def test_older_tables_are_refused_until_their_owner_brings_them_forward(
     one.share()
     monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     assert "let their owner run `gardener store share --prepare`" in one.sync().problem
+
+
+@pytest.fixture
+def first_version(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A client of the first version, until this is undone."""
+    monkeypatch.setattr(schema, "MIGRATIONS", (schema.FIRST,))
+    monkeypatch.setattr(schema, "VERSION", 1)
+    monkeypatch.setattr(schema.prepare, "__defaults__", (schema.MIGRATIONS,))
+    return monkeypatch
+
+
+def test_a_database_of_the_first_version_is_brought_forward_with_all_its_rows(
+    machines: Machines, team: Team, first_version: pytest.MonkeyPatch
+) -> None:
+    one, other = machines("ana"), machines("ana")
+    (gone, *_) = one.say("forgotten since", "the gasket leaks", "x" * 300_000)
+    one.share(owners=("bob",), readers=("cora",))
+    one.sync()
+    one.store.forget([gone])
+    one.sync()
+    tables = (*TABLES, "projects", "members")
+    before = {each: team.rows(f"SELECT t::text FROM gardener.{each} t ORDER BY 1") for each in tables}
+    assert team.rows("SELECT version FROM gardener.about") == [(1,)]
+    assert all(before[each] for each in tables if each != "vectors")
+    first_version.undo()
+
+    assert one.sync().problem == other_problem(machines, "bob") == schema.TOO_OLD
+    with pytest.raises(ServerError, match="bob may not make the gardener's tables"):
+        sharing.prepare(team.environ("bob"))
+    sharing.prepare(team.environ("ana"))
+
+    assert team.rows("SELECT version FROM gardener.about") == [(schema.VERSION,)]
+    after = {each: team.rows(f"SELECT t::text FROM gardener.{each} t ORDER BY 1") for each in tables}
+    assert after == before
+    one.say("said since")
+    assert one.sync() == sync.Report(sent=1)
+    other.share()
+    assert other.sync() == sync.Report(fetched=3) and other.finds("gasket") == ["the gasket leaks"]
+    assert sharing.remove(one.store, PROJECT, ["cora"], one.environ) == {"cora": []}
+
+
+def other_problem(machines: Machines, role: str) -> str:
+    """What a role is told that shares a project while the tables are old."""
+    other = machines(role)
+    with pytest.raises(ServerError) as caught, connected(other.environ) as connection:
+        schema.check(connection)
+    return str(caught.value)
+
+
+def test_an_older_client_refuses_newer_tables_with_one_line_and_sends_nothing(
+    machines: Machines, team: Team, first_version: pytest.MonkeyPatch
+) -> None:
+    one = machines("ana")
+    one.share()
+    first_version.undo()
+    sharing.prepare(one.environ)
+    newest = schema.VERSION
+    first_version.setattr(schema, "VERSION", 1)
+    first_version.setattr(schema.prepare, "__defaults__", ((schema.FIRST,),))
+    one.say("what an older client says")
+    told = one.sync().problem
+    assert told == schema.TOO_NEW.format(found=newest) and "upgrade" in told
+    with pytest.raises(ServerError, match="newer aider-gardener"):
+        one.share()
+    assert team.rows("SELECT count(*) FROM gardener.entries") == [(0,)]
 
 
 def test_who_may_not_make_the_tables_is_told_whom_to_ask(team: Team) -> None:
@@ -205,6 +272,113 @@ def test_a_member_that_was_dismissed_is_told(shared: Machines, machines: Machine
     cora.share("bob/pump")
     team.rows("DELETE FROM gardener.members WHERE member = 'cora'")
     assert "cora is no member of bob/pump any more" in cora.sync().problem
+
+
+REMOVE = "SELECT gardener.dismiss(1, %s)"
+
+
+def removes(team: Team, role: str, whom: str) -> list[str]:
+    """Remove a member of bob's project; the groups through which it still has access."""
+    with connected(team.environ(role)) as connection:
+        return [str(row[0]) for row in connection.execute(REMOVE, (whom,)).fetchall()]
+
+
+def test_one_whose_access_was_taken_away_reads_and_writes_nothing_more(
+    shared: Machines, machines: Machines, team: Team
+) -> None:
+    machines.made[0].share(owners=("eve",))
+    eve = machines("eve", project="/projects/other")
+    eve.say("what eve wrote")
+    eve.share("bob/pump")
+    eve.sync()
+    assert removes(team, "bob", "eve") == []
+    with connected(team.environ("eve")) as connection:
+        assert connection.execute("SELECT * FROM gardener.entries WHERE project = 1").fetchall() == []
+    with (
+        pytest.raises(ServerError, match="refuses this to eve"),
+        connected(team.environ("eve")) as connection,
+    ):
+        connection.execute("INSERT INTO gardener.entries VALUES (1, 'eve', 'h', '{}', 'prose', '')")
+    assert "eve is no member of bob/pump any more" in eve.sync().problem
+    assert eve.finds("gasket") == ["the gasket of bob's pump"], "what was fetched stays"
+    assert team.rows("SELECT count(*) FROM gardener.entries WHERE project = 1 AND author = 'eve'") == [(1,)]
+    machines.made[0].share(readers=("eve",))
+    assert eve.sync().problem == ""
+
+
+def test_only_an_owner_takes_access_away(shared: Machines, team: Team) -> None:
+    for role in ("cora", "eve"):
+        with pytest.raises(ServerError, match=f"refuses this to {role}: only an owner"):
+            removes(team, role, "cora")
+    with pytest.raises(ServerError, match="denied for function"), connected(team.environ("bob")) as bob:
+        bob.execute("SELECT gardener.hold_members(1)")
+
+
+def test_who_made_the_project_is_neither_removed_nor_made_a_reader_by_others(
+    shared: Machines, machines: Machines, team: Team
+) -> None:
+    machines.made[0].share(owners=("eve",))
+    with pytest.raises(ServerError, match="bob made the project, and stays its owner"):
+        removes(team, "eve", "bob")
+    with pytest.raises(ServerError, match="bob made the project"), connected(team.environ("eve")) as eve:
+        eve.execute("SELECT gardener.admit(1, 'bob', false)")
+    assert removes(team, "bob", "bob") == []
+    assert team.rows("SELECT member FROM gardener.members WHERE project = 1 AND may_write") == [("eve",)]
+
+
+def test_the_last_owner_stays_whoever_asks(shared: Machines, machines: Machines, team: Team) -> None:
+    with pytest.raises(ServerError, match="the last owner of a project stays"):
+        removes(team, "bob", "bob")
+    with pytest.raises(ServerError, match="the last owner"), connected(team.environ("bob")) as bob:
+        bob.execute("SELECT gardener.admit(1, 'bob', false)")
+    team.rows("INSERT INTO gardener.members VALUES (1, 'a_role_that_is_gone', true)")
+    with pytest.raises(ServerError, match="the last owner"):
+        removes(team, "bob", "bob")
+    assert removes(team, "bob", "a_role_that_is_gone") == []
+
+
+def test_two_owners_cannot_remove_each_other_at_once(
+    shared: Machines, machines: Machines, team: Team
+) -> None:
+    machines.made[0].share(owners=("eve", "cora"))
+    refused: list[str] = []
+    with connected(team.environ("eve")) as eve, eve.transaction():
+        eve.execute(REMOVE, ("cora",))
+
+        def other_way() -> None:
+            try:
+                removes(team, "cora", "eve")
+            except ServerError as error:
+                refused.append(str(error))
+
+        thread = threading.Thread(target=other_way)
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive(), "it waits for the first"
+    thread.join()
+    assert len(refused) == 1 and "only an owner" in refused[0]
+    owners = team.rows("SELECT member FROM gardener.members WHERE project = 1 AND may_write ORDER BY 1")
+    assert owners == [("bob",), ("eve",)]
+
+
+def test_who_is_no_member_by_that_name_cannot_be_removed(shared: Machines, team: Team) -> None:
+    with pytest.raises(ServerError, match="eve is no member of the project by that name"):
+        removes(team, "bob", "eve")
+
+
+def test_a_group_that_still_gives_access_is_told(shared: Machines, machines: Machines, team: Team) -> None:
+    team.rows("DO $$ BEGIN CREATE ROLE crew; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    team.rows("GRANT crew TO cora")
+    try:
+        machines.made[0].share(readers=("crew",))
+        assert removes(team, "bob", "cora") == ["crew"]
+        with connected(team.environ("cora")) as cora:
+            assert cora.execute("SELECT count(*) FROM gardener.entries").fetchone() == (1,)
+        assert removes(team, "bob", "crew") == []
+        with connected(team.environ("cora")) as cora:
+            assert cora.execute("SELECT count(*) FROM gardener.entries").fetchone() == (0,)
+    finally:
+        team.rows("REVOKE crew FROM cora")
 
 
 def test_a_member_may_be_a_group(shared: Machines, machines: Machines, team: Team) -> None:

@@ -51,7 +51,18 @@ def test_tls_is_verified_unless_the_server_is_on_this_machine() -> None:
         assert "sslmode" not in server.parameters(given(here))
     for away in ("postgresql://u@db.example/d", "postgresql://u@10.0.0.7/d", "host=localhost,db.example"):
         found = server.parameters(given(away))
-        assert (found["sslmode"], found["sslrootcert"]) == ("verify-full", "system")
+        assert found["sslmode"] == "verify-full"
+
+
+def test_the_authorities_are_those_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "authorities.pem"
+    file.touch()
+    away = "postgresql://u@db.example/d"
+    monkeypatch.setattr(server, "AUTHORITIES", (str(tmp_path / "none.pem"), str(file)))
+    assert server.parameters(given(away))["sslrootcert"] == str(file)
+    assert server.parameters(given(away, SSL_CERT_FILE=str(file)))["sslrootcert"] == str(file)
+    monkeypatch.setattr(server, "AUTHORITIES", ())
+    assert server.parameters(given(away))["sslrootcert"] == "system"
 
 
 def test_an_address_behind_a_local_name_counts_as_where_it_leads() -> None:
@@ -78,6 +89,23 @@ def test_without_an_address_the_user_is_told_what_to_set() -> None:
     with pytest.raises(UsageError, match=f"set {VARIABLE}="):
         server.parameters({"PGPASSWORD": "hunter2"})
     assert server.is_named({"PGHOST": "db.example"}) and not server.is_named({})
+
+
+def test_the_same_name_of_a_server_is_known_again_whatever_its_password() -> None:
+    plain = given("postgresql://ana@db.example/d")
+    assert server.named_as(given("postgresql://ana:hunter2@db.example/d")) == server.named_as(
+        given("postgresql://ana:other@db.example/d")
+    )
+    assert server.named_as({**plain, "PGPASSWORD": "x", "PATH": "/bin"}) == server.named_as(plain)
+    for more in (
+        {VARIABLE: "postgresql://ana@thief.example/d"},
+        {VARIABLE: "postgresql://ana@db.example/d?sslmode=disable"},
+        {"PGHOSTADDR": "10.0.0.7"},
+        {"PGSSLMODE": "disable"},
+        {"SSL_CERT_FILE": "/thief.pem"},
+        {"PGSERVICEFILE": "/thief"},
+    ):
+        assert server.named_as({**plain, **more}) != server.named_as(plain)
 
 
 def test_an_address_that_is_none_is_not_repeated() -> None:

@@ -11,7 +11,7 @@ from shared_archives import chunks as chunks_of
 from shared_archives import entry as entry_of
 
 from aider_gardener.archive.retention import Policy, prune
-from aider_gardener.archive.shared import incoming, outbox, sharing, sync
+from aider_gardener.archive.shared import incoming, outbox, share_in, sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store import shares
 from aider_gardener.errors import UsageError
@@ -31,6 +31,40 @@ def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Mac
     assert [other.store.original(each) for each in ids] == texts
     assert other.finds("gasket") == texts[:1]
     assert other.store.verify() == []
+
+
+def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = machines("ana")
+    one.say("private")
+    one.share()
+    thief = {VARIABLE: "postgresql://ana:hunter2@127.0.0.1:1/thief"}
+    called: list[object] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(sync, "connected", lambda *given: called.append(given))
+        report = sync.sync(one.store, PROJECT, thief, unasked=True)
+    assert (report.sent, report.problem, called) == (0, sync.OTHERWISE, [])
+    assert sharing.status(one.store, PROJECT, one.environ)["problem"] == sync.OTHERWISE
+    assert sync.sync(one.store, PROJECT, one.environ, unasked=True) == sync.Report(sent=1)
+
+
+def test_sharing_again_agrees_to_another_name_of_the_server(machines: Machines) -> None:
+    one = machines("ana")
+    one.share()
+    environ = {VARIABLE: one.environ[VARIABLE] + "?application_name=elsewhere"}
+    assert sync.sync(one.store, PROJECT, environ, unasked=True).problem == sync.OTHERWISE
+    sharing.share(one.store, PROJECT, "pump", environ=environ)
+    assert sync.sync(one.store, PROJECT, environ, unasked=True).problem == ""
+
+
+def test_a_sync_notes_that_it_goes_on(machines: Machines) -> None:
+    one = machines("ana")
+    one.say("one")
+    one.share()
+    sync.sync(one.store, PROJECT, one.environ, clock=lambda: 1_234.0)
+    share = share_in(one.store, PROJECT)
+    assert share is not None and share.active_at == share.synced_at == 1_234.0
 
 
 def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines, team: Team) -> None:

@@ -55,6 +55,18 @@ def test_a_share_is_kept_by_project_and_dropped(store: SqliteStore) -> None:
     assert kept(store) is None and store.database.read(shares.all_shares) == []
 
 
+def test_a_sync_may_begin_once_in_so_many_seconds(store: SqliteStore) -> None:
+    def begins(now: float) -> bool:
+        return store.database.write(lambda db: shares.may_begin(db, "/projects/pump", now, 60.0))
+
+    assert not begins(100.0), "nothing is shared"
+    keep(store)
+    assert begins(100.0) and not begins(100.0) and not begins(159.0) and begins(160.0)
+    store.database.write(lambda db: shares.note_active(db, "/projects/pump", 200.0))
+    assert not begins(259.0) and begins(260.0)
+    assert begins(250.0), "a clock that was put back"
+
+
 def test_an_export_does_not_carry_a_share_into_another_archive(store: SqliteStore, tmp_path: Path) -> None:
     keep(store)
     say(store, "a message", 0)
