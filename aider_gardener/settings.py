@@ -255,6 +255,12 @@ class Settings:
         "At the end of a chat, write the index of the project's sessions anew: CONTEXT_ARCHIVE.md beside the"
         " archive, as gardener archive --all does.",
     )
+    tasks_file: str = option(
+        "",
+        "The list of tasks that /gardener tasks and gardener compress-context move done ones out of; a path"
+        " that is not absolute begins in the repository. Empty: TASKS.md and TODO.md in its root.",
+        reaches_out=True,
+    )
     refine: bool = option(
         False,
         "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"
@@ -303,6 +309,10 @@ class Settings:
     @property
     def store_path(self) -> Path | None:
         return Path(self.store).expanduser() if self.store else None
+
+    def tasks_path(self, project: str) -> Path | None:
+        """The list of tasks that is named; None: those in the root of the repository."""
+        return Path(project) / Path(self.tasks_file).expanduser() if self.tasks_file else None
 
 
 def variable(field_name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aider_gardener.errors import UsageError
@@ -41,3 +43,10 @@ def test_a_text_may_just_be_switched_on(given: object, value: str) -> None:
 @pytest.mark.parametrize(("text", "value"), [("true", "note"), ("1", "note"), ("Off", ""), ("3FA2", "3FA2")])
 def test_a_variable_may_just_switch_a_text_on(text: str, value: str) -> None:
     assert Settings.from_env({"AIDER_GARDENER_RESUME": text}).resume == value
+
+
+def test_a_list_of_tasks_begins_in_the_repository_unless_it_is_absolute(tmp_path: Path) -> None:
+    assert Settings().tasks_path(str(tmp_path)) is None
+    assert Settings(tasks_file="doc/plan.md").tasks_path(str(tmp_path)) == tmp_path / "doc" / "plan.md"
+    absolute = str(tmp_path / "elsewhere.md")
+    assert Settings(tasks_file=absolute).tasks_path("there") == Path(absolute)

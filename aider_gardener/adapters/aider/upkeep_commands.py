@@ -77,7 +77,8 @@ def tasks(commands: HostCommands, gardener: Gardener, args: str) -> None:
         return
     held = gardener.state.archive
     try:
-        found = done_tasks.moves(held.store, held.project, clock=held.clock)
+        listed = gardener.state.settings.tasks_path(held.project)
+        found = done_tasks.moves(held.store, held.project, listed=listed, clock=held.clock)
         if not would:
             done_tasks.apply(held.store, held.project, found, clock=held.clock)
         say(commands, done_tasks.told(found, would=would))
