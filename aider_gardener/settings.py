@@ -252,8 +252,9 @@ class Settings:
     )
     archive_index: bool = option(
         False,
-        "At the end of a chat, write the index of the project's sessions anew: CONTEXT_ARCHIVE.md beside the"
-        " archive, as gardener archive --all does.",
+        "Keep the index of the project's sessions, CONTEXT_ARCHIVE.md beside the archive, up to date: at the"
+        " end of a chat, after each 30,000 tokens of it, and at its start where a session is missing."
+        " A line tells of new observations.",
     )
     tasks_file: str = option(
         "",

@@ -49,6 +49,7 @@ def listed(gardener: Gardener) -> Iterable[str]:
     held = gardener.state.archive
     short = short_ids([info.id for info in said_in(held.store, held.project)])
     found = learnt.learnt(held.store, held.project, clock=held.clock)
+    learnt.announce(held.store, held.project, found, held.clock())
     return learnt.told(found, when, lambda session: short.get(session, session))
 
 
