@@ -257,8 +257,15 @@ class Settings:
     )
     archive_index: bool = option(
         False,
-        "At the end of a chat, write the index of the project's sessions anew: CONTEXT_ARCHIVE.md beside the"
-        " archive, as gardener archive --all does.",
+        "Keep the index of the project's sessions, CONTEXT_ARCHIVE.md beside the archive, up to date: at the"
+        " end of a chat, after each 30,000 tokens of it, and at its start where a session is missing."
+        " A line tells of new observations.",
+    )
+    tasks_file: str = option(
+        "",
+        "The list of tasks that /gardener tasks and gardener compress-context move done ones out of; a path"
+        " that is not absolute begins in the repository. Empty: TASKS.md and TODO.md in its root.",
+        reaches_out=True,
     )
     refine: bool = option(
         False,
@@ -308,6 +315,10 @@ class Settings:
     @property
     def store_path(self) -> Path | None:
         return Path(self.store).expanduser() if self.store else None
+
+    def tasks_path(self, project: str) -> Path | None:
+        """The list of tasks that is named; None: those in the root of the repository."""
+        return Path(project) / Path(self.tasks_file).expanduser() if self.tasks_file else None
 
 
 def variable(field_name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aider_gardener.errors import UsageError
@@ -46,3 +48,10 @@ def test_a_variable_may_just_switch_a_text_on(text: str, value: str) -> None:
 def test_the_archive_of_a_chat_is_on_no_server() -> None:
     with pytest.raises(UsageError, match="store must be a directory"):
         Settings.from_env({"AIDER_GARDENER_STORE": "postgresql://ana@db.example/g"})
+
+
+def test_a_list_of_tasks_begins_in_the_repository_unless_it_is_absolute(tmp_path: Path) -> None:
+    assert Settings().tasks_path(str(tmp_path)) is None
+    assert Settings(tasks_file="doc/plan.md").tasks_path(str(tmp_path)) == tmp_path / "doc" / "plan.md"
+    absolute = str(tmp_path / "elsewhere.md")
+    assert Settings(tasks_file=absolute).tasks_path("there") == Path(absolute)

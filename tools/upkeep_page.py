@@ -37,6 +37,7 @@ from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import SessionEvent
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
+from bench import renewal
 from bench.confidence import FORMAT, RESULTS
 from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.observations import HEAD
@@ -106,7 +107,8 @@ def parts_made() -> Mapping[str, str]:
     fenced = {name: f"~~~~text\n{text}~~~~\n" for name, text in made.items()}
     rows = [[*row] for row in measured()]
     worth = results(RESULTS, "confidence", FORMAT)
-    tables = {"precision": table(HEAD, rows), "confidence": confidence(worth)}
+    costs = results(renewal.RESULTS, "renewal", renewal.FORMAT)
+    tables = {"precision": table(HEAD, rows), "confidence": confidence(worth), "renewal": cost(costs)}
     return fenced | {name: "\n".join(lines) + "\n" for name, lines in tables.items()}
 
 
@@ -118,6 +120,18 @@ def confidence(value: Mapping[str, Any]) -> Iterator[str]:
         for way, halves in value["sums"].items()
     ]
     return table([f"present / supported of {probes} probes", CHOSEN_ON, HELD_OUT], rows)
+
+
+def cost(value: Mapping[str, Any]) -> Iterator[str]:
+    """A row a size of the archive: what the index and the look for observations cost."""
+    rows = [
+        [
+            f"{row['sessions']:,}", f"{row['listed']:,}", f"{row['bytes'] / 1_000:.0f} KB",
+            f"{row['index']:.1f} s", f"{row['observations']:.1f} s", f"{row['step']:.2f} s",
+        ]
+        for row in value["costs"]
+    ]  # fmt: skip
+    return table(["sessions", "listed", "index", "to renew it", "observations", "longest step"], rows)
 
 
 def standing(at: float) -> Callable[[], float]:

@@ -167,9 +167,10 @@ def prune(store: Store, policy: Policy, *, clock: Callable[[], float] = time.tim
     return Pruned(entries, before, store.size_bytes())
 
 
-def keep_to_policy(store: Store, settings: Settings) -> str:
+def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] = lambda: None) -> str:
     """What is done once a session, between turns: prune where the user asked for that, else say that the
-    archive is larger than the limit. Returns the line for the user, or ""."""
+    archive is larger than the limit. `pruned` is called if anything was deleted. Returns the line for the
+    user, or ""."""
     limit = settings.store_limit * MEGABYTE
     if not store.persistent or (settings.retention == "off" and not limit):
         return ""
@@ -183,4 +184,5 @@ def keep_to_policy(store: Store, settings: Settings) -> str:
         return f"the archive could not be pruned: {error}"
     if not done.entries:
         return ""
+    pruned()
     return PRUNED.format(count=done.entries, size=done.bytes_after / MEGABYTE)

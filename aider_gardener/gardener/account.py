@@ -15,7 +15,7 @@ from aider_gardener.gardener import amendments
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.decisions import Decision, decided, spoken_words
 from aider_gardener.notes.last_chat import edited_files
-from aider_gardener.notes.names import mine
+from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import Constraint, standing
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
@@ -219,7 +219,7 @@ def errors_of(entries: Sequence[Entry]) -> tuple[Met, ...]:
     met last."""
     found: dict[str, Met] = {}
     for entry in entries:
-        faults = mine(entry).faults
+        faults = faults_of(entry)
         for text, known in found.items():
             if not known.gone_turn and text not in faults and shows_gone(entry, known):
                 found[text] = replace(known, gone_turn=entry.turn)

@@ -30,6 +30,7 @@ from aider_gardener.notes.rules import RULE_CHARS
 PROJECT = "project"
 """The session of events that are about a project, none of its chats."""
 EVENT = "observation"
+ANNOUNCED = "observations told"
 TAKEN, REFUSED = "taken", "refused"
 SESSIONS_READ = 200
 """So many sessions, the last used, are looked through."""
@@ -63,10 +64,21 @@ class Learnt:
     taken: tuple[Verdict, ...]
 
 
-def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time) -> Learnt:
-    """What the last sessions of a project propose now. Raises StoreError."""
-    infos = said_in(store, project)[:SESSIONS_READ]
-    found = observed(Said(info.id, store.session_entries(info.id)) for info in infos)
+def learnt(
+    store: Store,
+    project: str,
+    *,
+    clock: Callable[[], float] = time.time,
+    pace: Callable[[], None] = lambda: None,
+) -> Learnt:
+    """What the last sessions of a project propose now; `pace` is called before each is read. Raises
+    StoreError."""
+
+    def read(session: str) -> Said:
+        pace()
+        return Said(session, store.session_entries(session))
+
+    found = observed(read(info.id) for info in said_in(store, project)[:SESSIONS_READ])
     settled, now = verdicts(store, project), clock()
     left = [each for each in found if not any(is_about(verdict, each) for verdict in settled)]
     left.sort(key=lambda each: (-len(each.evidence), -each.last_at, each.id))
@@ -126,6 +138,26 @@ def settle(store: Store, project: str, found: Observation | Verdict, verdict: st
 def text_of(found: Observation | Verdict) -> str:
     """The words of a proposal, or of a rule that was taken."""
     return found.proposal if isinstance(found, Observation) else found.text
+
+
+def announce(store: Store, project: str, found: Learnt, at: float) -> int:
+    """Note that the user is told of the proposals that wait; returns how many no chat told of before. Raises
+    StoreError."""
+    known = {
+        str(stored_id)
+        for event in store.events(PROJECT, ANNOUNCED)
+        if is_of(store, project, str(event.data.get("project")))
+        for stored_id in listed(event.data.get("ids"))
+    }
+    new = [each.id for each in found.waiting if each.id not in known]
+    if new:
+        store.record_event(PROJECT, 0, ANNOUNCED, {"project": project, "ids": new}, at)
+    return len(new)
+
+
+def listed(value: object) -> list[object]:
+    """A list of an event's data; an archive may come from elsewhere."""
+    return value if isinstance(value, list) else []
 
 
 def taken_rules(store: Store, project: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ of its own as plain words, so that nothing of it can be taken for a part of the 
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -18,9 +19,12 @@ from aider_gardener.plan.said import counted
 
 MADE = "<!-- made by gardener archive, which writes it anew: what is changed here is lost -->"
 """The first line of every page, by which it is known as ours."""
+SEAL = "\n<!-- as it was made: {} -->\n"
+"""The last line of the index, by which it is known that nobody changed it."""
 INDEX_SESSIONS, INDEX_BYTES = 200, 64 * 1024
 """Beyond so many sessions, or so many bytes, the older ones are a line a month."""
 INDEX_MONTHS = 120
+OLDER = "## Older sessions"
 MONTH_BYTES = 80
 """Room for the line of a month, which is never longer."""
 ASKED_CHARS, LINE_CHARS, SHORT_CHARS = 600, 300, 160
@@ -147,7 +151,7 @@ def index_page(
         " one, `gardener restore ID` a message whole.", "",
     ]  # fmt: skip
     months = len({moment(info.last_at)[:7] for info in infos})
-    left = INDEX_BYTES - size(head) - MONTH_BYTES * (min(months, INDEX_MONTHS) + 4)
+    left = INDEX_BYTES - size([*head, sealed("")]) - MONTH_BYTES * (min(months, INDEX_MONTHS) + 4)
     lines, shown = [], 0
     for info in infos[:INDEX_SESSIONS]:
         block = index_lines(account_of(info), short(info.id))
@@ -172,7 +176,7 @@ def index_lines(found: Account, short: str) -> list[str]:
     done = [counted(len(found.commits), "commit")] if found.commits else []
     done += [f"edited {', '.join(files[:INDEX_FILES])}{more}"] if files else []
     users = [one for one in found.decisions if one.is_users] or list(found.decisions)
-    lines = [f"## {short}, {span(found.info)}, {counted(found.info.turns, 'turn')}", ""]
+    lines = [index_heading(found.info, short), ""]
     lines += [f"- **Asked first:** {quoted(asked[0], SHORT_CHARS)}"] if asked else []
     lines += [f"- **Done:** {'; '.join(done)}"] if done else []
     lines += [f"- **Last commit:** {quoted(found.commits[-1].message, SHORT_CHARS)}"] if found.commits else []
@@ -187,6 +191,11 @@ def index_lines(found: Account, short: str) -> list[str]:
     return [*lines, ""]
 
 
+def index_heading(info: SessionInfo, short: str) -> str:
+    """The line under which a session stands in the index: it is another one once more was said."""
+    return f"## {short}, {span(info)}, {counted(info.turns, 'turn')}"
+
+
 def month_lines(infos: Sequence[SessionInfo]) -> list[str]:
     """Sessions as a line a month, the newest first; beyond INDEX_MONTHS all in one."""
     if not infos:
@@ -197,7 +206,7 @@ def month_lines(infos: Sequence[SessionInfo]) -> list[str]:
     rows = list(months.items())
     lines = [month_line(month, held) for month, held in rows[:INDEX_MONTHS]]
     rest = [info for _month, held in rows[INDEX_MONTHS:] for info in held]
-    return ["## Older sessions", "", *lines, *([month_line("before", rest)] if rest else [])]
+    return [OLDER, "", *lines, *([month_line("before", rest)] if rest else [])]
 
 
 def month_line(month: str, infos: Sequence[SessionInfo]) -> str:
@@ -210,8 +219,29 @@ def is_ours(held: bytes | None) -> bool:
     return not held or held.startswith(MADE.encode())
 
 
-def project_index(store: Store, project: str) -> str:
-    """The index of a project's sessions. Raises StoreError."""
+def sealed(page: str) -> str:
+    """A page with a last line that tells whether it is still as it was made."""
+    return page + SEAL.format(digest(page.encode("utf-8", "replace")))
+
+
+def digest(held: bytes) -> str:
+    return hashlib.sha256(held).hexdigest()[:16]
+
+
+def is_as_made(held: bytes | None) -> bool:
+    """Whether an index may be put where these bytes stand without being asked for: one does that nobody
+    changed since it was made, or nothing."""
+    page, begins, _rest = (held or b"").rpartition(SEAL.partition("{")[0].encode())
+    return not held or (bool(begins) and is_ours(held) and held == page + SEAL.format(digest(page)).encode())
+
+
+def project_index(store: Store, project: str, pace: Callable[[], None] = lambda: None) -> str:
+    """The index of a project's sessions; `pace` is called before each is read. Raises StoreError."""
     infos = said_in(store, project)
     short = short_ids([info.id for info in infos])
-    return index_page(infos, short.__getitem__, lambda info: account(store, info))
+
+    def read(info: SessionInfo) -> Account:
+        pace()
+        return account(store, info)
+
+    return sealed(index_page(infos, short.__getitem__, read))

@@ -207,7 +207,7 @@ class ChatState:
     other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
     and that have not entered yet, `listed` the ids of the last list that the user was shown. `amendments` are
     what the user changed in the list of rules by hand, `taken` the rules that were taken over for every chat
-    of the project."""
+    of the project. `untold` are lines of upkeep that the user is told after the next turn, or at the end."""
 
     settings: Settings
     archive: Archive
@@ -234,6 +234,7 @@ class ChatState:
     listed: tuple[str, ...] = ()
     amendments: list[Amendment] = field(default_factory=list)
     taken: tuple[str, ...] = ()
+    untold: list[str] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:

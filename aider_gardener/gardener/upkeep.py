@@ -2,8 +2,8 @@
 
 Every 30 seconds, and never while a turn is on: chunks of long originals are indexed, the embedding
 backlog is woken if something waits, entries are scored anew and the expired ones counted, and, only if
-the user asked for it, one compressed form is refined by a model. It changes nothing in the chat: what
-is due is applied by the next plan.
+the user asked for it, one compressed form is refined by a model and the index of sessions renewed. It changes
+nothing in the chat: what is due is applied by the next plan.
 
 Refinement by a model is believed only where it lost nothing. A proposal takes the place of the algorithm's
 form only if it is shorter, still holds every number, path, symbol and name of it, and states none that the
@@ -19,14 +19,19 @@ import time
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener.pace import Pace
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter, twin
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import candidates as planned
 from aider_gardener.plan.planner import note_rendition
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.renewal import Renewal
 
 log = logging.getLogger("aider_gardener")
 
@@ -71,21 +76,30 @@ FACT = re.compile(
 @dataclass(frozen=True)
 class Look:
     """What one round did and found: chunks indexed, entries scored and due, whether the backlog was
-    woken and a form refined."""
+    woken, a form refined and the index of sessions renewed."""
 
     indexed: int = 0
     woken: bool = False
     scored: int = 0
     due: int = 0
     refined: str = ""
+    renewed: bool = False
 
 
 class Upkeep:
     """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop."""
 
-    def __init__(self, state: ChatState, *, refiner: Refiner | None = None, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        state: ChatState,
+        *,
+        refiner: Refiner | None = None,
+        renewal: Renewal | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
         self._state = weakref.ref(state)
         self.refiner = refiner
+        self.renewal = renewal
         self.seconds = seconds
         self.rounds = 0
         self.look = Look()
@@ -137,12 +151,24 @@ class Upkeep:
         woken = not self._must_wait(state) and wake_backlog(state.archive)
         scored, due = (0, 0) if self._must_wait(state) else look_over(state)
         refined = "" if self._must_wait(state) else self._refine(state)
-        self.look = Look(indexed, woken, scored, due, refined)
+        renewed = not self._must_wait(state) and self._renew(state)
+        self.look = Look(indexed, woken, scored, due, refined, renewed)
         self._failures = 0
         return self.look
 
     def _must_wait(self, state: ChatState) -> bool:
         return self._stopped or state.busy
+
+    def _renew(self, state: ChatState) -> bool:
+        """Renew the index of sessions if it is due."""
+        return self.renewal is not None and self.renewal.round(
+            state, Pace(lambda: not self._must_wait(state), self._rest)
+        )
+
+    def _rest(self, seconds: float) -> None:
+        """Sleep; the end of the loop cuts it short."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._stopped, seconds)
 
     def _refine(self, state: ChatState) -> str:
         """Refine one form that stands nowhere yet; the id of its entry, or ""."""
@@ -191,9 +217,16 @@ def look_over(state: ChatState) -> tuple[int, int]:
 def upkeep_for(
     state: ChatState, ask: Callable[[str], str] | None, *, clock: Callable[[], float] = time.monotonic
 ) -> Upkeep:
-    """The upkeep of a chat; with a model to ask only if the settings say `refine`."""
-    wanted = ask is not None and state.settings.refine
-    return Upkeep(state, refiner=Refiner(ask, clock) if ask is not None and wanted else None)
+    """The upkeep of a chat; with a model to ask only if the settings say `refine`, with the index of sessions
+    only if they say `archive_index`."""
+    refiner = renewal = None
+    if ask is not None and state.settings.refine:
+        refiner = Refiner(ask, clock)
+    if state.settings.archive_index:
+        from aider_gardener.gardener.renewal import Renewal
+
+        renewal = Renewal()
+    return Upkeep(state, refiner=refiner, renewal=renewal)
 
 
 def facts(text: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ from aider_gardener.archive.store.words import UNSPACED, index_words, stem
 from aider_gardener.errors import spared
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.markdown import code, flat
-from aider_gardener.notes.names import mine
+from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import (
     NEGATIVE,
     NUMBER,
@@ -394,7 +394,7 @@ def faults_in(entry: Entry) -> Iterator[tuple[str, str, str]]:
             yield KIND_EDIT, path, path
     if kind not in (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT):
         return
-    for text in mine(entry).faults if kind is not SourceKind.LINT else ():
+    for text in faults_of(entry) if kind is not SourceKind.LINT else ():
         if "::" in text and " " not in PARAMETERS.sub("", text):
             name = PARAMETERS.sub("", text)
             yield KIND_TEST, name, name

@@ -102,8 +102,10 @@ def test_a_policy_the_user_set_is_leave(tmp_path: Path, monkeypatch: pytest.Monk
     filled(tmp_path)
     store = open_store(tmp_path)
     assert keep_to_policy(store, Settings()) == ""
-    assert "60" in keep_to_policy(store, Settings(retention="prune")) and store.stats().entries == 2
-    assert keep_to_policy(store, Settings(retention="prune")) == ""
+    called: list[int] = []
+    prunes = Settings(retention="prune")
+    assert "60" in keep_to_policy(store, prunes, lambda: called.append(1)) and store.stats().entries == 2
+    assert keep_to_policy(store, prunes, lambda: called.append(2)) == "" and called == [1]
     store.close()
     monkeypatch.setenv("AIDER_GARDENER_RETENTION", "prune")
     (tmp_path / "b").mkdir()

@@ -57,13 +57,21 @@ def test_every_way_to_ask_is_measured(server: Server) -> None:
 
 def test_a_writer_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     pytest.importorskip("psycopg", reason="the extra [postgres] is not installed")
-    store = shared.archive(tmp_path)
+    (tmp_path / "w").mkdir()
+    store = shared.archive(tmp_path / "w")
     store.open_session("w", project=shared.PROJECT, started_at=1.0)
     store.add(shared.entry("w", 0), chunks=[])
     store.close()
+    (tmp_path / shared.ALL_KILLED).touch()
+    folder = tmp_path / "w"
     with pytest.raises(Exception, match="not shared"):
-        shared.write(tmp_path, "w", 3)
-    store = shared.archive(tmp_path)
+        shared.write(folder, "w", 3)
+    store = shared.archive(folder)
     assert [each.seq for each in store.session_entries("w")] == [0, 1, 2]
     store.close()
-    assert (tmp_path / "said").read_text().split() == ["1", "2"]
+    assert (folder / "said").read_text().split() == ["1", "2"]
+
+
+def test_an_archive_is_timed_there_and_back(server: Server, tmp_path: Path) -> None:
+    found = shared.copied(server, tmp_path, 20)
+    assert found["entries"] == 20 and found["there_seconds"] >= 0 and found["back_seconds"] >= 0

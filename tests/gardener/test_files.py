@@ -5,11 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from archive.test_pruning import OLD, put
 from gardener.test_account import chat
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.files import add_conventions, index_path, renew_index, renew_now, write_index
+from aider_gardener.gardener import files
+from aider_gardener.gardener.files import (
+    add_conventions,
+    index_path,
+    keep_to_policy_and_renew,
+    renew_index,
+    renew_now,
+    renew_unasked,
+    write_index,
+    write_page,
+)
+from aider_gardener.settings import Settings
+
+PRUNE = Settings(retention="prune")
 
 
 @pytest.fixture
@@ -35,6 +49,61 @@ def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
     with pytest.raises(UsageError, match="name another file"):
         write_index(store, "p")
     assert index_path(store).read_text() == "mine"
+
+
+def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[Path] = []
+
+    def late(path: Path) -> None:
+        if checked:
+            path.write_text("mine")
+        checked.append(path)
+        check(path)
+
+    check = files.check_ours
+    monkeypatch.setattr(files, "check_ours", late)
+    with pytest.raises(UsageError, match="name another file"):
+        write_page(index_path(store), "page")
+    assert index_path(store).read_text() == "mine" and len(checked) == 2
+
+
+def test_unasked_an_index_is_written_only_where_nobody_changed_it(store: Store) -> None:
+    renew_unasked(store, "p", lambda: None)
+    changed = index_path(store).read_text("utf-8") + "mine\n"
+    index_path(store).write_text(changed, "utf-8")
+    with pytest.raises(UsageError, match="was changed by somebody"):
+        renew_unasked(store, "p", lambda: None)
+    assert index_path(store).read_text("utf-8") == changed
+    write_index(store, "p")
+    assert "mine" not in index_path(store).read_text("utf-8")
+
+
+def prunable(store: Store) -> None:
+    """Something said 60 days ago, in a session that no process holds; another archive's."""
+    store.open_session("old", project="p", started_at=OLD, hold=False)
+    put(store, "where did the quokka go?", seq=0)
+
+
+def test_what_retention_prunes_leaves_the_index_too(store: Store) -> None:
+    prunable(store)
+    assert keep_to_policy_and_renew(store, "p", Settings()) == ""
+    write_index(store, "p")
+    assert "## old" in index_path(store).read_text("utf-8")
+    assert "1 archived messages" in keep_to_policy_and_renew(store, "p", PRUNE)
+    assert "## old" not in index_path(store).read_text("utf-8")
+    index_path(store).unlink()
+    prunable(store)
+    assert keep_to_policy_and_renew(store, "p", PRUNE) and not index_path(store).exists()
+
+
+def test_an_index_that_cannot_be_renewed_is_told_with_what_was_pruned(store: Store) -> None:
+    prunable(store)
+    index_path(store).write_text("mine")
+    said = keep_to_policy_and_renew(store, "p", PRUNE)
+    assert "were deleted" in said and "still holds them" in said and "\n" not in said
+    assert index_path(store).read_text() == "mine" and keep_to_policy_and_renew(store, "p", PRUNE) == ""
 
 
 def test_rules_are_added_to_conventions_once(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from aider_gardener.gardener.learnt import (
     TAKEN,
     Learnt,
     Verdict,
+    announce,
     learnt,
     numbered,
     records,
@@ -211,3 +212,25 @@ def test_the_last_chats_of_each_are_the_same_with_the_same_archive() -> None:
         told_thrice(store)
         chat(store, *(m.content for m in talk(("hello", "Hi."))), session="z", at=9 * DAY)
     assert records(now(one)) == records(now(other))
+
+
+def test_each_proposal_is_announced_once_in_each_project(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "shared")
+    told_thrice(store)
+    told_thrice(store, project="q", start=11)
+    assert [announce(store, "p", now(store), 0.0) for _ in range(2)] == [1, 0]
+    told_thrice(store, *["never log passwords"] * 3, start=4)
+    assert announce(store, "p", now(store, 9.0), 0.0) == 1
+    assert announce(store, "q", learnt(store, "q", clock=lambda: 13 * DAY), 0.0) == 1
+    assert announce(store, "p", Learnt((), (), ()), 0.0) == 0
+    store.record_event("project", 0, "observations told", {"project": "p", "ids": "from elsewhere"}, 0.0)
+    assert announce(store, "p", now(store, 9.0), 0.0) == 0
+    store.close()
+
+
+def test_each_session_is_read_at_the_given_pace() -> None:
+    store = open_store(None)
+    told_thrice(store)
+    calls: list[None] = []
+    assert learnt(store, "p", clock=lambda: 3 * DAY, pace=lambda: calls.append(None)) == now(store)
+    assert len(calls) == 3

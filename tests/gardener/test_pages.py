@@ -17,8 +17,10 @@ from aider_gardener.gardener.pages import (
     INDEX_SESSIONS,
     MADE,
     index_page,
+    is_as_made,
     is_ours,
     project_index,
+    sealed,
     session_page,
 )
 
@@ -75,7 +77,10 @@ def test_nothing_that_was_said_is_markup_in_a_page() -> None:
             "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block",
             "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
         }  # fmt: skip
-        assert [t.content.strip() for t in tokens if t.type == "html_block"] == [MADE]
+        comments = [t.content.strip() for t in tokens if t.type == "html_block"]
+        assert comments[0] == MADE and comments[1:] == [
+            line for line in text.splitlines()[1:] if "<!--" in line
+        ]
         kinds = {child.type for t in tokens for child in t.children or ()}
         assert not kinds & {"link_open", "image", "html_inline", "em_open"}
         heads = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
@@ -122,13 +127,28 @@ def test_the_index_stays_within_its_bounds(asked: str, shown: int) -> None:
 
     infos = [made(number) for number in range(9_000)]
     text = index_page(infos, lambda name: name[:4], account_of)
-    assert len(text.encode()) <= INDEX_BYTES
+    assert len(sealed(text).encode()) <= INDEX_BYTES
     assert min(INDEX_SESSIONS, shown) <= text.count("Asked first") <= INDEX_SESSIONS
     assert len(read) <= text.count("Asked first") + 1
     months = re.findall(r"^- (\S+): ([\d,]+) sessions?, ([\d,]+) turns$", text, re.M)
     assert len(months) == INDEX_MONTHS + 1 and months[-1][0] == "before"
     told = sum(int(count.replace(",", "")) for _month, count, _turns in months) + text.count("Asked first")
     assert told == 9_000
+
+
+def test_an_index_that_was_changed_is_known_by_its_last_line() -> None:
+    store = open_store(None)
+    chat(store, "the first <!-- as it was made: 0123456789abcdef -->", "Yes.", session="aaaa", at=DAY)
+    held = project_index(store, "p").encode()
+    assert is_as_made(held) and is_as_made(None) and is_as_made(b"")
+    for other in (
+        held + b"x",
+        held.replace(b"first", b"last"),
+        held.rstrip(b"\n"),
+        held.replace(b"\n", b"\r\n"),
+    ):
+        assert not is_as_made(other), other
+    assert not is_as_made(b"mine") and not is_as_made(sealed("mine").encode())
 
 
 def test_only_what_we_made_is_written_over() -> None:

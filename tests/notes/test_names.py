@@ -7,7 +7,7 @@ from dataclasses import replace
 from made_entries import entry, make_gardener, talk
 
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
-from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_in, gather, is_name, mine
+from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_in, faults_of, gather, is_name, mine
 
 
 def test_names_are_specific_words() -> None:
@@ -90,3 +90,11 @@ def test_so_many_errors_are_remembered_the_newest() -> None:
     rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
     _names, faults = gather((one, mine(one)) for one in rows)
     assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
+
+
+def test_faults_alone_are_those_that_are_found_with_the_names() -> None:
+    text = "FAILED tests/test_a.py::test_x - boom"
+    for kind in SourceKind:
+        one = said(text, kind=kind, cls=ContentClass.LOG)
+        assert faults_of(one) == mine(one).faults, kind
+    assert faults_of(said(text, kind=SourceKind.TEST)) == ("tests/test_a.py::test_x",)

@@ -19,13 +19,15 @@ SOON_SHARE = 0.5
 
 
 def turn_over(coder: HostCoder, gardener: Gardener) -> None:
-    """After a turn: growth and sums are kept; the status line is shown to those who asked for it."""
+    """After a turn: growth and sums are kept, what upkeep has to say is told; the status line is shown to
+    those who asked for it."""
     from aider_gardener.gardener import growth
 
     state = gardener.state
     backlog = state.archive.backlog
     if backlog and state.history_used >= SOON_SHARE * state.budget:
         backlog.want()
+    tell(gardener, coder.io)
     called = growth.turn_over(state)
     if called and state.settings.status_line:
         coder.io.tool_output(growth.status_line(state.growth.points, len(state.compactions.applied)))
@@ -40,17 +42,19 @@ def report_at_exit(gardener: Gardener, io: HostIO) -> None:
         io.tool_output(growth.report_line(sums))
 
 
-def index_at_exit(gardener: Gardener, io: HostIO) -> None:
-    """Write the index of the project's sessions anew, if anything was said in this chat."""
-    from aider_gardener.gardener import files
+def tell(gardener: Gardener, io: HostIO) -> None:
+    """Show the lines that upkeep has for the user, each once."""
+    lines = gardener.state.untold
+    while lines:
+        io.tool_output(f"aider-gardener: {lines.pop(0)}")
 
-    archive = gardener.state.archive
-    if not gardener.state.chat.entries:
-        return
-    try:
-        files.renew_now(archive.store, archive.project, would=False)
-    except GardenerError as error:
-        io.tool_warning(f"aider-gardener: no index of sessions was written: {error}")
+
+def index_at_exit(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
+    """Write the index of the project's sessions anew, if anything was said in this chat since it was."""
+    upkeep.stop()
+    if upkeep.renewal is not None:
+        upkeep.renewal.at_end(gardener.state)
+    tell(gardener, io)
 
 
 def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCoder | None]) -> Upkeep:
@@ -64,8 +68,8 @@ def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCod
     atexit.register(upkeep.stop)
     if gardener.state.settings.report:
         atexit.register(report_at_exit, gardener, io)
-    if gardener.state.settings.archive_index:
-        atexit.register(index_at_exit, gardener, io)
+    if upkeep.renewal is not None:
+        atexit.register(index_at_exit, gardener, io, upkeep)
     return upkeep
 
 

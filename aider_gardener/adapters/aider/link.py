@@ -74,11 +74,15 @@ class State:
         """The folder of the user's data, as it was before a repository's files could name another."""
         return self.origins.user if self.origins is not None else None
 
-    def backlog(self, directory: Path | None, session: str, settings: Settings) -> Backlog:
+    def backlog(self, directory: Path | None, session: str, project: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
         from aider_gardener.adapters.aider.embedding import loading
-        from aider_gardener.archive.retention import keep_to_policy
         from aider_gardener.recall.backlog import Backlog
+
+        def upkeep() -> str:
+            from aider_gardener.gardener.files import keep_to_policy_and_renew
+
+            return keep_to_policy_and_renew(store, project, settings)
 
         with self.lock:
             key = str(directory)
@@ -89,7 +93,7 @@ class State:
                     load=(self.loading or loading)(settings.embedder),
                     background=self.background,
                     eager=False,
-                    upkeep=lambda: keep_to_policy(store, settings),
+                    upkeep=upkeep,
                 )
                 self.backlogs[key].resume()
             self.backlogs[key].session = session
@@ -246,7 +250,7 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=state.backlog(directory, session, settings),
+        backlog=state.backlog(directory, session, project, settings),
     )
     gardener = Gardener(settings, archive)
     if state.background:

@@ -49,6 +49,7 @@ def listed(gardener: Gardener) -> Iterable[str]:
     held = gardener.state.archive
     short = short_ids([info.id for info in said_in(held.store, held.project)])
     found = learnt.learnt(held.store, held.project, clock=held.clock)
+    learnt.announce(held.store, held.project, found, held.clock())
     return learnt.told(found, when, lambda session: short.get(session, session))
 
 
@@ -77,7 +78,8 @@ def tasks(commands: HostCommands, gardener: Gardener, args: str) -> None:
         return
     held = gardener.state.archive
     try:
-        found = done_tasks.moves(held.store, held.project, clock=held.clock)
+        listed = gardener.state.settings.tasks_path(held.project)
+        found = done_tasks.moves(held.store, held.project, listed=listed, clock=held.clock)
         if not would:
             done_tasks.apply(held.store, held.project, found, clock=held.clock)
         say(commands, done_tasks.told(found, would=would))

@@ -19,11 +19,11 @@ from aider_gardener.adapters.plain.chat import AgentChat
 from aider_gardener.adapters.plain.model import counter_for, window_of
 from aider_gardener.adapters.plain.reading import Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.retention import keep_to_policy
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError
+from aider_gardener.gardener.files import keep_to_policy_and_renew
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.throttle import open_tokens, throttle_open, throttle_outputs
 from aider_gardener.messages import Entry, Message, TokenCounter
@@ -102,7 +102,7 @@ class Gardener(ChatGardener):
             project=root,
             count=count or counter_for(model),
             clock=clock,
-            backlog=backlog_of(store, settings, background=background),
+            backlog=backlog_of(store, root, settings, background=background),
         )
         return cls(settings, archive, window=window, model=model)
 
@@ -285,14 +285,14 @@ class Gardener(ChatGardener):
         raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
 
 
-def backlog_of(store: Store, settings: Settings, *, background: bool) -> Backlog:
+def backlog_of(store: Store, project: str, settings: Settings, *, background: bool) -> Backlog:
     """What embeds the passages of the archive between prompts."""
     backlog = Backlog(
         store,
         load=loading(settings.embedder),
         background=background,
         eager=False,
-        upkeep=lambda: keep_to_policy(store, settings),
+        upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
     )
     backlog.resume()
     return backlog

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from aider_gardener.errors import StoreError
 
 PEOPLE_BYTES = 4 * 1024 * 1024
 """A list or page that people keep by hand is no larger."""
+_one_at_a_time = threading.Lock()
+"""The file beside, which takes the other's place, is named by the process."""
 CHANGED = "{path} was changed meanwhile; it was left as it is: try again"
 
 
@@ -31,12 +34,13 @@ def read_bytes(path: Path) -> bytes | None:
         raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
 
-def write_private(path: Path, text: str) -> None:
-    """Make a file, or put another in its place, that only its owner may read. Raises StoreError."""
+def write_private(path: Path, text: str, check: Callable[[], None] = lambda: None) -> None:
+    """Make a file, or put another in its place, that only its owner may read. `check` is called at the last
+    moment; what it raises leaves everything as it is. Raises StoreError."""
     with _failing(path):
         _refuse_others(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put(path, text.encode("utf-8", "replace"), 0o600, lambda: None)
+        _put(path, text.encode("utf-8", "replace"), 0o600, check)
 
 
 def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
@@ -71,18 +75,19 @@ def _refuse_others(path: Path) -> None:
 def _put(path: Path, data: bytes, mode: int, check: Callable[[], None]) -> None:
     """Write beside the file, then put that in its place; `check` is called at the last moment."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        if os.name == "posix":
-            os.chmod(part, mode)
-        check()
-        os.replace(part, path)
-    finally:
+    with _one_at_a_time:
         part.unlink(missing_ok=True)
+        try:
+            with open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
+            if os.name == "posix":
+                os.chmod(part, mode)
+            check()
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from archive.test_pruning import OLD, put
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
 from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
+from aider_gardener.gardener.files import write_index
 from aider_gardener.gardener.growth import sums_of
 
 from .conftest import MakeDriver, ScriptedModel
@@ -144,6 +147,85 @@ def test_the_index_is_written_at_the_end_if_it_is_wanted(
     assert not index.exists()
     after_turn.index_at_exit(*args)
     assert "where is the pool?" in index.read_text("utf-8")
+    written = index.read_bytes()
     index.write_text("mine")
     after_turn.index_at_exit(*args)
-    assert index.read_text() == "mine" and "name another file" in driver.said[-1]
+    assert index.read_text() == "mine", "nothing was said since"
+    index.write_bytes(written + b"and a line of somebody's\n")
+    driver.ask("/ask and the queue?")
+    after_turn.index_at_exit(*args)
+    assert index.read_bytes() == written + b"and a line of somebody's\n"
+    assert "was changed by somebody and stays as it is" in driver.said[-1]
+
+
+def test_the_index_is_renewed_in_the_loop_and_its_lines_follow_a_turn(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    gardened(archive_index=True)
+    driver = drive()
+    driver.ask("/ask where is the pool?")
+    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
+    (upkeep,) = link.state.upkeeps
+    assert not upkeep.round().renewed and not index.exists(), "too little was said"
+    driver.ask("/ask and all of it?", reply=LONG * 60)
+    assert upkeep.round().renewed and "and all of it?" in index.read_text("utf-8")
+    index.write_text("mine")
+    driver.ask("/ask once more?", reply=LONG * 61)
+    assert not upkeep.round().renewed and index.read_text() == "mine"
+    assert not any("name another file" in line for line in driver.said)
+    driver.ask("/ask is that so?")
+    assert not upkeep.round().renewed
+    driver.ask("/ask really?")
+    assert sum("name another file" in line for line in driver.said) == 1
+
+
+def test_a_chat_that_was_killed_is_in_the_index_soon_after_the_next_begins(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    gardened(archive_index=True)
+    drive().ask("/ask where is the pool?")  # its end is never told
+    driver = drive()
+    driver.ask("/ask hello")
+    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
+    assert not index.exists()
+    upkeep = link.state.upkeeps[-1]
+    assert upkeep.round().renewed and "where is the pool?" in index.read_text("utf-8")
+    assert not upkeep.round().renewed
+
+
+def test_new_observations_are_told_once(
+    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    gardened(archive_index=True)
+    for text in (
+        "use httpx, not requests",
+        "no, use httpx instead of requests",
+        "I told you: httpx, not requests!",
+    ):
+        drive().ask(f"/ask {text}")
+    for told in (1, 0):
+        driver = drive()
+        driver.ask("/ask hello")
+        link.state.upkeeps[-1].round()
+        driver.ask("/ask and now?", "/ask and then?")
+        assert sum("1 observation waits: /gardener observations" in line for line in driver.said) == told
+
+
+def test_pruning_by_itself_renews_an_index_that_is_there(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    store = open_store(repository / ".aider.gardener")
+    store.open_session("old", project=str(repository), started_at=OLD)
+    put(store, "where did the quokka go?", seq=0)
+    write_index(store, str(repository))
+    store.close()
+    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
+    gardened(retention="prune")
+    drive().ask("/ask hello")
+    deadline = time.monotonic() + 20
+    while "old" in index.read_text("utf-8") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "## old" not in index.read_text("utf-8")

@@ -91,6 +91,8 @@ def begun(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
         (".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs", "embedder"),
         (".env", "AIDER_GARDENER_RETENTION=prune", "retention"),
         (".env", "AIDER_GARDENER_STORE_KEY=file:/dev/zero", "store_key"),
+        (".env", "AIDER_GARDENER_TASKS_FILE={outside}", "tasks_file"),
+        (".aider.conf.yml", "gardener-tasks-file: {outside}", "tasks_file"),
         (".env", "AIDER_GARDENER_REFINE=1\nAIDER_GARDENER_REFINE_MODEL=theirs", "refine_model"),
         (".aider.conf.yml", "gardener-store: {outside}", "store"),
         (".aider.conf.yml", "gardener-embedder: litellm:theirs", "embedder"),

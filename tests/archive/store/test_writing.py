@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,31 @@ def test_what_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a regular file"):
         write_private(tmp_path, "x")
     assert read_bytes(tmp_path / "nothing") is None
+
+
+def test_threads_of_one_process_put_whole_files_in_place(tmp_path: Path) -> None:
+    path, wrong = tmp_path / "page.md", list[bytes]()
+    texts = [letter * 200_000 for letter in "ab"]
+
+    def write(text: str) -> None:
+        for _ in range(40):
+            write_private(path, text)
+            held = path.read_bytes()
+            if held.decode() not in texts:
+                wrong.append(held)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, texts))
+    assert wrong == [] and os.listdir(tmp_path) == ["page.md"]
+
+
+def test_a_check_at_the_last_moment_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    write_private(path, "one")
+
+    def refuse() -> None:
+        raise StoreError("no")
+
+    with pytest.raises(StoreError, match="no"):
+        write_private(path, "two", refuse)
+    assert path.read_text() == "one" and os.listdir(tmp_path) == ["page.md"]
