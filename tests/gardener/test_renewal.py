@@ -285,4 +285,4 @@ def test_an_archive_in_memory_has_no_index(store: Store) -> None:
     memory = open_store(None)
     chat(memory, "the first", "Yes.", session="a")
     gardener = chat(memory, "hello", "Hi.", session="b", at=2_000.0)
-    assert not round_of(Renewal(), gardener) and "in memory" in gardener.state.untold[0]
+    assert not round_of(Renewal(), gardener) and "in no directory" in gardener.state.untold[0]
