@@ -28,11 +28,12 @@ class Fault(NamedTuple):
 
 
 def are_places_listed(db: apsw.Connection) -> bool:
-    """Whether each occurrence is found by its session and its place there."""
+    """Whether each session is found by its id, and each occurrence by its session and its place there."""
     try:
-        return bool(db.execute("PRAGMA integrity_check(occurrences)").get == "ok")
+        found = [db.execute(f"PRAGMA integrity_check({table})").get for table in ("sessions", "occurrences")]
     except apsw.CorruptError:
         return False
+    return found == ["ok", "ok"]
 
 
 def faults(db: apsw.Connection, stored_id: str | None = None) -> Iterator[Fault]:

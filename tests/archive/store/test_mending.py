@@ -196,6 +196,7 @@ INDEX_OF_IDS, INDEX_OF_PLACES = "sqlite_autoindex_originals_1", "sqlite_autoinde
         ("sqlite_schema", b"accessed_at REAL N", 0x80),
         (INDEX_OF_IDS, b"{id}", 0x08),
         (INDEX_OF_PLACES, b"\x01\x02/1\x07", 0x01),
+        ("sqlite_autoindex_sessions_1", b"on", 0x01),
         ("originals", b"{id}"[:-1], 0x80),
     ],
 )
