@@ -21,6 +21,7 @@ import proposal_tables
 import readme_table
 import reference_pages
 import replay_times_table
+import scale_tables
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +41,12 @@ def main() -> int:
     """Run every check over the repository this file is in."""
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
     faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
-    faults += [*mutants_table.faults(), *aider_versions.faults(), *agents_tables.faults()]
+    faults += [
+        *mutants_table.faults(),
+        *aider_versions.faults(),
+        *agents_tables.faults(),
+        *scale_tables.faults(),
+    ]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")
