@@ -195,6 +195,10 @@ print("settings", gardener.state.settings.history_tokens, gardener.state.setting
 print("seams", in_force(), hasattr(type(coder), "gardener"))
 coder.show_announcements()
 coder.commands.cmd_clear("")
+import threading
+for thread in threading.enumerate():
+    if "load_slow_imports" in thread.name:  # aider's: C++ that is loaded as Python ends may abort the process
+        thread.join()
 """
 
 
