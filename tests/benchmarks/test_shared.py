@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from shared_archives import postgres
 
 from bench import shared
-from bench.postgres_server import Server, Unusable, started
+from bench.postgres_server import Server
+
+__all__ = ["postgres"]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    try:
-        found = started()
-    except Unusable as reason:
-        pytest.skip(f"no PostgreSQL here: {reason}")
-    yield found
-    found.stop()
+@pytest.fixture
+def server(postgres: Server) -> Server:
+    return postgres
 
 
 def test_what_is_lost_doubled_or_altered_is_told(server: Server, tmp_path: Path) -> None:

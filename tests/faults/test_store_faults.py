@@ -9,16 +9,18 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
+from locked_archives import locker
 
 from aider_gardener.archive.store import Chunk, Store, open_store, schema
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+
+__all__ = ["locker"]
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
 WRITERS = int(os.environ.get("GARDENER_TEST_WRITERS", "4"))
@@ -251,15 +253,6 @@ def test_a_read_only_directory(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     assert not store.persistent and store.notice
     store.close()
-
-
-@pytest.fixture
-def locker(tmp_path: Path) -> Iterator[apsw.Connection]:
-    open_store(tmp_path).close()
-    other = apsw.Connection(str(tmp_path / "gardener.db"))
-    other.execute("BEGIN IMMEDIATE")
-    yield other
-    other.close()
 
 
 def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Connection) -> None:

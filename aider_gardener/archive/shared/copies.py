@@ -9,24 +9,25 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.sessions import SHARED
-from aider_gardener.archive.shared import schema, server
+from aider_gardener.archive.shared import schema, server, sharing
 from aider_gardener.archive.store import lines, shares, tiers
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.entries import Place
 from aider_gardener.archive.store.journal import Lines
 from aider_gardener.archive.store.lines import Found, LinesFile
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record, without_forgotten
+from aider_gardener.archive.store.records import SAID, Record, without, without_forgotten
 from aider_gardener.archive.store.sessions import Owner
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.tiers import Copied
-from aider_gardener.errors import UsageError
+from aider_gardener.archive.store.transfer import Line
+from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,18 +43,15 @@ PART_BYTES = 8_000_000
 """A longer line is cut into parts: a server takes a row in one piece."""
 NOT_AN_ADDRESS = "an archive on a server is postgresql://ROLE@HOST/DATABASE#NAME"
 NONE_THERE = "{address} holds no archive: `gardener store copy --to` makes one"
-ENCRYPTED = (
-    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
-    " leave it"
-)
 LEFT_OUT = "{count} of the chats were held with a local model: they stay on this machine"
+STAYS = "what was said to a local model, or to none, goes to no server"
 
 
 @dataclass(frozen=True)
 class Address:
     """Where a server keeps an archive whole: how the server is reached, and the archive's name there."""
 
-    url: str
+    url: str = field(repr=False)
     name: str = NAME
 
     @classmethod
@@ -76,11 +74,13 @@ class Address:
 
 class Rows(Lines):
     """The lines of one archive on a server. Each call is a connection of its own; what fails raises
-    ServerError, and nothing of it is kept."""
+    ServerError, and nothing of it is kept. What may not leave the machine does not get in, whichever way it
+    comes."""
 
     def __init__(self, address: Address, clock: Callable[[], float] = time.time) -> None:
         super().__init__(clock)
         self.address = address
+        self.leaving = self._leaving
         self._token = secrets.token_hex(16)
         self._last = 0
         self._copy = 0
@@ -147,7 +147,33 @@ class Rows(Lines):
             file.problems.append(lines.UNREADABLE.format(name=self.address, count=file.unreadable))
         return file
 
+    def _leaving(self, lines: Iterable[Line]) -> Callable[[Line], Line | None]:
+        """Lets through what may go to a server: nothing of a chat that began with a local model or in which
+        anything was said to one, nothing that came from a server; of the rest what was sent to a model."""
+        entries: set[str] = set()
+        local: set[str] = set()
+        places: list[Line] = []
+        for line in lines:
+            if line["kind"] == "entry":
+                entries.add(line["id"])
+            elif line["kind"] == "session" and _is_local(line["provider"]):
+                local.add(line["id"])
+            elif line["kind"] == "occurrence":
+                places.append(line)
+        local |= {line["session"] for line in places if _is_local(line["provider"])}
+        gone = local | {line["session"] for line in places if line["session"].startswith(SHARED)}
+        sent = {
+            line["entry"]
+            for line in places
+            if line["session"] not in gone and shares.may_leave(line["provider"])
+        }
+        self.told = LEFT_OUT.format(count=len(local)) if local else ""
+        unsent = entries - sent
+        return lambda line: without(line, unsent, gone)
+
     def keep(self, record: Record) -> None:
+        if record["kind"] == SAID and not shares.may_leave(record["provider"]):
+            raise StoreError(STAYS)
         with self._writing() as connection:
             self._add(connection, record, self._clock())
 
@@ -195,6 +221,10 @@ class Rows(Lines):
         """Nothing is open between two calls."""
 
 
+def _is_local(provider: str) -> bool:
+    return bool(provider) and not shares.may_leave(provider)
+
+
 def _insert(connection: Connection, copy: int, place: Place, record: Record, at: float) -> None:
     file, number = place
     data = lines.framed({"n": number, "written_at": at, **record}).rstrip(b"\n")
@@ -230,28 +260,6 @@ def open_on_server(
     return store
 
 
-def held_back(source: SqliteStore) -> tuple[list[Record], int]:
-    """What of an archive may go to no server, as records that forget it, and how many chats were held with a
-    local model.
-
-    Such a chat stays here whole, and so does what came from a server; of the others what was never sent to
-    any model.
-    """
-    rows: list[Any] = source.database.read(
-        lambda db: db.execute(
-            """SELECT s.id, o.id, n.provider FROM occurrences n JOIN sessions s ON s.number = n.session
-               JOIN originals o ON o.number = n.original"""
-        ).fetchall()
-    )
-    local = {session for session, _, provider in rows if provider and not shares.may_leave(provider)}
-    fetched = {session for session, *_ in rows if session.startswith(SHARED)}
-    free = [row for row in rows if row[0] not in local | fetched]
-    sent = {entry for _, entry, provider in free if shares.may_leave(provider)}
-    unsent = sorted({entry for _, entry, _ in free} - sent)
-    kept = [{"kind": FORGET_SESSION, "session": session} for session in sorted(local | fetched)]
-    return [*kept, *([{"kind": FORGET, "ids": unsent}] if unsent else [])], len(local)
-
-
 def copy_to(
     directory: Path,
     address: Address,
@@ -267,11 +275,10 @@ def copy_to(
     """
     with closing(tiers.opened_on_disk(directory, key_source, user)) as source:
         if source.database.key and not readable:
-            raise UsageError(ENCRYPTED)
-        without, local = held_back(source)
+            raise UsageError(sharing.ENCRYPTED)
         with closing(open_on_server(address, made=True)) as target:
-            count = target.copy_from(source, without)
-        told = [source.notice, LEFT_OUT.format(count=local) if local else ""]
+            count = target.copy_from(source)
+            told = [source.notice, target.notice]
     return Copied(str(address), tiers.POSTGRESQL, count, tuple(filter(None, told)))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from aider_gardener.archive.store import files, lines, ownership, sessions
 from aider_gardener.archive.store.entries import NOWHERE, Place
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
+from aider_gardener.archive.store.transfer import Leaving
 
 MOST_FILES = 16
 """Where more were left behind, the next process that writes lines puts them into its own file."""
@@ -144,13 +145,16 @@ class Lines:
     """The lines of one store. In the tier of lines (`is_tier`) every write goes to them, else those that
     cannot be made; a store in memory that may not write any has no `directory`.
 
-    What not even they can take is kept in memory and comes with the next write. `fault` says why.
+    What not even they can take is kept in memory and comes with the next write. `fault` says why. `leaving`,
+    if there is one, says what of an import may go to where they are, and `told` what it left out.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.directory: Path | None = None
         self.is_tier = False
         self.fault = ""
+        self.told = ""
+        self.leaving: Leaving | None = None
         self._key: bytes | None = None
         self._clock = clock
         self._journal: Journal | None = None

@@ -126,19 +126,6 @@ STEPS: dict[str, Callable[[apsw.Connection, Record], object]] = {
 """What each kind of record does. One to forget that has no `told` is from before: it is told."""
 
 
-def copy_without(old: apsw.Connection, new: apsw.Connection, without: Sequence[Record]) -> int:
-    """Add all of one archive to another but what some records forget; returns the lines. Runs within the
-    caller's transaction. Raises StoreError for an archive that is damaged."""
-    damaged: list[str] = []
-    held, *_ = without_forgotten([{"kind": IMPORT, "lines": list(transfer.lines(old, damaged))}, *without])
-    if damaged:
-        raise StoreError(transfer.NOT_COPIED.format(ids=", ".join(damaged)))
-    if held is None:
-        return 0
-    _import(new, held)
-    return len(held["lines"])
-
-
 def taken(db: apsw.Connection, file: str) -> int:
     """The number of the last record that was taken from a file, 0 for none."""
     value = sessions.get_state(db, ownership.SESSION, TAKEN + file)
@@ -208,7 +195,7 @@ def without_forgotten(records: Sequence[Record]) -> list[Record | None]:
     gone: set[str] = set()
     left: list[Record | None] = []
     for record in reversed(records):
-        left.append(_without(record, ids, gone) if ids or gone else record)
+        left.append(without(record, ids, gone) if ids or gone else record)
         if record["kind"] == FORGET:
             ids.update(record["ids"])
         elif record["kind"] == FORGET_SESSION:
@@ -216,10 +203,11 @@ def without_forgotten(records: Sequence[Record]) -> list[Record | None]:
     return left[::-1]
 
 
-def _without(record: Record, ids: Collection[str], gone: Collection[str]) -> Record | None:
+def without(record: Record, ids: Collection[str], gone: Collection[str]) -> Record | None:
+    """A record, or a line of an export, without entries by id and sessions; None if nothing of it is left."""
     kind = record["kind"]
     if kind == IMPORT:
-        lines = [each for each in (_without(line, ids, gone) for line in record["lines"]) if each]
+        lines = [each for each in (without(line, ids, gone) for line in record["lines"]) if each]
         return {**record, "lines": _without_stray(lines)} if len(lines) > 1 else None
     own = record.get("id") if kind in (SAID, "entry") else record.get("entry")
     if own in ids or record.get("session") in gone or (kind == "session" and record["id"] in gone):

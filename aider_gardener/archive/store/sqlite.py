@@ -367,7 +367,7 @@ class SqliteStore:
 
     def import_(self, path: Path) -> int:
         try:
-            return self._add_lines(lambda db: transfer.read_import(db, Path(path)))
+            return self._add_lines(lambda db: transfer.read_import(db, Path(path), self.beside.lines.leaving))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
@@ -375,21 +375,18 @@ class SqliteStore:
         try:
             files.check_plain(stranger)
             key = encryption.key_for(stranger, self._db.key_source)
-            return self._add_lines(lambda db: transfer.adopt(db, stranger, key))
+            return self._add_lines(lambda db: transfer.adopt(db, stranger, key, self.beside.lines.leaving))
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
 
-    def copy_from(self, source: SqliteStore, without: Sequence[Record] = ()) -> int:
-        """Add what another archive holds and this one does not; returns the lines read of it. All or nothing.
+    def copy_from(self, source: SqliteStore) -> int:
+        """Add what another archive holds, this one does not, and may go to where this one is; returns the
+        lines of that. All or nothing.
 
-        `without` are records of what is to be left out as if it were forgotten. Raises StoreError, also if an
-        entry of the source is damaged.
+        Raises StoreError, also if an entry of the source is damaged.
         """
-
-        def add(old: apsw.Connection, db: apsw.Connection) -> int:
-            return records.copy_without(old, db, without) if without else transfer.copy(old, db)
-
-        return source._db.read(lambda old: self._add_lines(lambda db: add(old, db)))
+        leaving = self.beside.lines.leaving
+        return source._db.read(lambda old: self._add_lines(lambda db: transfer.copy(old, db, leaving)))
 
     def _add_lines(self, step: Step[int]) -> int:
         """Add what comes from elsewhere, to the lines too where they are the archive."""
@@ -401,7 +398,10 @@ class SqliteStore:
                 self.beside.keep_all({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
             return count
 
-        return self._db.write(whole)
+        count = self._db.write(whole)
+        if self.beside.lines.told:
+            self._notice.add([self.beside.lines.told])
+        return count
 
     def close(self) -> None:
         if self._db.is_open and (self.beside.waiting or self._holds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ NOT_COPIED = "damaged: {ids}; nothing was copied, `gardener store verify` mends 
 SESSION_FIELDS = ("id", "project", "started_at", "provider", "model")
 PLACE_FIELDS = ("session", "seq", "turn", "entry", "source", "detail", "provider", "at")
 Line = dict[str, Any]
+Leaving = Callable[[Iterable[Line]], Callable[[Line], Line | None]]
+"""Looks at all lines of an export, and says what of each may go to where they are to be kept."""
 
 
 @dataclass
@@ -167,41 +169,64 @@ def take_in(db: apsw.Connection, session: Line, entry: Line, occurrence: Line) -
         import_line(db, line, known)
 
 
-def read_import(db: apsw.Connection, path: Path) -> int:
-    """Add the lines of an export; runs within the caller's transaction, so it is all or nothing."""
-    known = Known()
-    count = 0
+def read_import(db: apsw.Connection, path: Path, leaving: Leaving | None = None) -> int:
+    """Add the lines of an export, or what `leaving` lets through of them; returns how many were added. Runs
+    within the caller's transaction, so it is all or nothing."""
+    left = leaving(line for _, line in _parsed(path)) if leaving else None
+    known, added = Known(), 0
+    for number, given in _parsed(path):
+        try:
+            line = left(given) if left else given
+            if line is not None:
+                import_line(db, line, known)
+                added += 1
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise _unreadable(path, number) from error
+    return added
+
+
+def _parsed(path: Path) -> Iterator[tuple[int, Line]]:
+    """The lines of an export with their numbers. Raises StoreError for a file that is none."""
+    number = 0
     with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
-        for count, raw in enumerate(source, 1):
+        for number, raw in enumerate(source, 1):
             try:
                 line = json.loads(raw)
-                if count == 1 and (line.get("kind") != "meta" or line.get("format") != FORMAT):
-                    raise StoreError(f"{path} is not an export of the gardener's (format {FORMAT})")
-                import_line(db, line, known)
-            except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-                raise StoreError(f"{path}, line {count}, cannot be read: nothing was imported") from error
-    if not count:
+                is_ours = number > 1 or (line.get("kind") == "meta" and line.get("format") == FORMAT)
+            except (ValueError, AttributeError) as error:
+                raise _unreadable(path, number) from error
+            if not is_ours:
+                raise StoreError(f"{path} is not an export of the gardener's (format {FORMAT})")
+            yield number, line
+    if not number:
         raise StoreError(f"{path} is empty")
-    return count
 
 
-def copy(old: apsw.Connection, new: apsw.Connection) -> int:
-    """Add all of one archive to another; returns the lines. Raises StoreError for one that is damaged."""
+def _unreadable(path: Path, number: int) -> StoreError:
+    return StoreError(f"{path}, line {number}, cannot be read: nothing was imported")
+
+
+def copy(old: apsw.Connection, new: apsw.Connection, leaving: Leaving | None = None) -> int:
+    """Add all of one archive to another, or what `leaving` lets through; returns how many lines. Raises
+    StoreError for one that is damaged."""
+    left = leaving(lines(old, [])) if leaving else None
     damaged: list[str] = []
-    known, count = Known(), 0
-    for line in lines(old, damaged):
-        import_line(new, line, known)
-        count += 1
+    known, added = Known(), 0
+    for given in lines(old, damaged):
+        line = left(given) if left else given
+        if line is not None:
+            import_line(new, line, known)
+            added += 1
     if damaged:
         raise StoreError(NOT_COPIED.format(ids=", ".join(damaged)))
-    return count
+    return added
 
 
-def adopt(db: apsw.Connection, stranger: Path, key: str = "") -> int:
+def adopt(db: apsw.Connection, stranger: Path, key: str = "", leaving: Leaving | None = None) -> int:
     """Add what an archive holds that another user or another machine made; returns the entries it has.
 
-    Its tables must be the archive's own. It is brought to the newest version on the way. Runs within the
-    caller's transaction. Raises StoreError.
+    Its tables must be the archive's own; `leaving` as in `copy`. It is brought to the newest version on the
+    way. Runs within the caller's transaction. Raises StoreError.
     """
     old = apsw.Connection(str(stranger), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
@@ -210,9 +235,11 @@ def adopt(db: apsw.Connection, stranger: Path, key: str = "") -> int:
         if schema.application_of(old) != schema.APPLICATION_ID or not schema.is_exact(old):
             raise StoreError(f"{stranger} has other tables than an archive of the gardener's")
         schema.migrate(old)
-        known = Known()
-        for line in lines(old, []):
-            import_line(db, line, known)
+        left, known = leaving(lines(old, [])) if leaving else None, Known()
+        for given in lines(old, []):
+            line = left(given) if left else given
+            if line is not None:
+                import_line(db, line, known)
         return len(known.ids)
     except (apsw.Error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{stranger} cannot be read: nothing was taken over") from error

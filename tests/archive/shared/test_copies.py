@@ -101,6 +101,32 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
         assert text not in raw
 
 
+def test_an_export_with_a_local_chat_leaves_that_here_too(
+    machines: Machines, team: Team, tmp_path: Path
+) -> None:
+    one = machines("ana")
+    one.say("to a remote one", session="away")
+    one.say("to llama", session="home", provider="ollama")
+    one.store.open_session("begun", project=PROJECT, started_at=1.0, provider="ollama", model="secret-model")
+    one.store.export(tmp_path / "all.jsonl")
+    store = open_on_server(address(team), made=True)
+    store.import_(tmp_path / "all.jsonl")
+    assert store.notice.startswith("2 of the chats were held with a local model")
+    assert [info.id for info in store.sessions(PROJECT)] == ["away"]
+    raw = b"".join(data for (data,) in connected_rows(team, "SELECT data FROM gardener.lines"))
+    assert b"to a remote one" in raw
+    for text in (b"llama", b"home", b"secret-model"):
+        assert text not in raw
+
+
+@pytest.mark.parametrize("provider", ["ollama", ""])
+def test_nothing_is_said_there_that_may_not_leave(team: Team, provider: str) -> None:
+    store = open_on_server(address(team), made=True)
+    with pytest.raises(StoreError, match="goes to no server"):
+        Machine(store, {}).say("to llama", provider=provider)
+    assert store.stats().entries == 0
+
+
 def connected_rows(team: Team, sql: str) -> list[tuple[bytes]]:
     with connected(team.environ("ana")) as ana:
         return [(bytes(row[0]),) for row in ana.execute(sql.encode())]
@@ -257,6 +283,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 def test_an_address_is_shown_without_its_password() -> None:
     found = Address.of("postgres://ana:tiger@db.example/g#pump")
     assert (found.url, found.name) == ("postgres://ana:tiger@db.example/g", "pump")
+    assert "tiger" not in f"{found} {found!r}"
     assert str(found) == "postgresql://db.example#pump" and found.environ[VARIABLE] == found.url
     assert found.environ.keys() >= os.environ.keys()
     assert Address.of("postgresql://db.example/g").name == copies.NAME

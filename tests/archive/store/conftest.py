@@ -7,9 +7,12 @@ from pathlib import Path
 
 import apsw
 import pytest
+from locked_archives import locker
 from made_lines import NoSqlite
 
-from aider_gardener.archive.store import database, open_store, sessions
+from aider_gardener.archive.store import database, sessions
+
+__all__ = ["locker"]
 
 
 @pytest.fixture
@@ -40,13 +43,3 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
     monkeypatch.setattr(sessions, "is_running", lambda pid, started: pid in running)
     return become
-
-
-@pytest.fixture
-def locker(tmp_path: Path) -> Iterator[apsw.Connection]:
-    """Another process that holds the lock of the archive in the test's directory."""
-    open_store(tmp_path).close()
-    other = apsw.Connection(str(tmp_path / "gardener.db"))
-    other.execute("BEGIN IMMEDIATE")
-    yield other
-    other.close()
