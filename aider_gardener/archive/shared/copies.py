@@ -278,7 +278,7 @@ def copy_to(
             raise UsageError(sharing.ENCRYPTED)
         with closing(open_on_server(address, made=True)) as target:
             count = target.copy_from(source)
-            told = [source.notice, target.notice]
+            told = [source.notice, target.notice, server.warning(address.environ)]
     return Copied(str(address), tiers.POSTGRESQL, count, tuple(filter(None, told)))
 
 

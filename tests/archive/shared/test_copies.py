@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from shared_archives import PROJECT, Machine, Machines, Team
 
-from aider_gardener.archive.shared import copies, schema
+from aider_gardener.archive.shared import copies, schema, server
 from aider_gardener.archive.shared.copies import Address, open_on_server
 from aider_gardener.archive.shared.server import VARIABLE, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
@@ -215,6 +215,15 @@ def test_a_long_line_goes_in_parts(
     copied(one, address(team))
     assert int(str(team.rows("SELECT max(part) FROM gardener.lines")[0][0])) > 10
     assert exported(open_on_server(address(team)), tmp_path / "after") == before
+
+
+def test_a_way_that_is_not_verified_is_told(
+    machines: Machines, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = machines("ana")
+    one.say("x")
+    monkeypatch.setattr(server, "warning", lambda environ: f"weak, to {environ[VARIABLE]}")
+    assert copied(one, address(team)).told == (f"weak, to {address(team).url}",)
 
 
 def test_an_altered_row_is_told_and_left_out(machines: Machines, team: Team) -> None:
