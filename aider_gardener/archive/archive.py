@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from copy import copy
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
@@ -43,8 +44,8 @@ LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
 
 NOTHING: Mapping[Fidelity, Rendition] = {}
-SWAPS_LOGGED = 400
-"""At most so many swaps of one plan are recorded one by one."""
+NO_DATA: Mapping[str, object] = {}
+NO_REASONS: Mapping[str, str] = {}
 
 
 def compress_message(content: str, source: Source, **more: Any) -> Compressed:
@@ -297,13 +298,11 @@ class Archive:
         """The text of one rendition."""
         return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
 
-    def set_active(self, chat: Chat, known_gone: set[int]) -> None:
+    def set_active(self, before: Chat, after: Chat) -> None:
         """Record in the store which entries the host has taken out or put back since."""
-        left, back = chat.gone - known_gone, known_gone - chat.gone
-        if left:
-            self.store.set_active([chat.entries[seq].id for seq in left], False)
-        if back:
-            self.store.set_active([chat.entries[seq].id for seq in back], True)
+        for seqs, active in ((after.gone - before.gone, False), (before.gone - after.gone, True)):
+            if seqs:
+                self.store.set_active([after.entries[seq].id for seq in seqs], active)
 
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, of a text that
@@ -326,9 +325,8 @@ class Archive:
         """Record what was done to the chat."""
         self.store.record_event(self.session, turn, kind, data, self.clock())
 
-    def plan_event(self, turn: int, plan: Plan) -> None:
+    def plan_event(self, before: Chat, after: Chat, plan: Plan) -> None:
         """Record a plan that was applied, swap by swap, so that `why` can tell."""
-        swaps = [self.swap_record(s.entry_id, s.before, s.after, s.reason) for s in plan.swaps]
         data: dict[str, object] = {
             "reason": plan.reason,
             "tokens_before": plan.tokens_before,
@@ -337,27 +335,26 @@ class Archive:
         }
         if plan.marks:
             data["marks"] = asdict(plan.marks)
-        self.swaps_event(turn, "plan", swaps, data)
-
-    @staticmethod
-    def swap_record(
-        stored_id: str, before: Fidelity | None, after: Fidelity | None, reason: str
-    ) -> dict[str, str]:
-        """One swap as events keep it; None is full."""
-        old, new = before or Fidelity.FULL, after or Fidelity.FULL
-        return {"entry_id": stored_id, "before": old.value, "after": new.value, "reason": reason}
+        self.swaps_event(before, after, "plan", data, {swap.entry_id: swap.reason for swap in plan.swaps})
 
     def swaps_event(
         self,
-        turn: int,
+        before: Chat,
+        after: Chat,
         kind: str,
-        swaps: Sequence[Mapping[str, str]],
-        data: Mapping[str, object] | None = None,
+        data: Mapping[str, object] = NO_DATA,
+        reasons: Mapping[str, str] = NO_REASONS,
     ) -> None:
-        """Record swaps that were made together, at most SWAPS_LOGGED of them one by one."""
-        kept = list(swaps[:SWAPS_LOGGED])
-        ids = [swap["entry_id"] for swap in kept]
-        self.event(turn, kind, {**(data or {}), "swaps": kept, "entry_ids": ids})
+        """Record that entries stand at other levels than before, each with why: its reason, else the kind."""
+        swaps = []
+        for entry in after.all_entries():
+            old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
+            if old is not new:
+                why = reasons.get(entry.id, kind)
+                row = {"entry_id": entry.id, "seq": entry.seq, "before": old.value, "after": new.value}
+                swaps.append({**row, "reason": why})
+        ids = [swap["entry_id"] for swap in swaps]
+        self.event(after.turn, kind, {**data, "swaps": swaps, "entry_ids": ids})
 
     def drop(self, seqs: Iterable[int]) -> None:
         """Keep nothing of these entries in memory: they were forgotten."""
@@ -369,12 +366,28 @@ class Archive:
         with suppress(StoreError):
             self.store.set_state(self.session, key, json.dumps(value))
 
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """A context whose writes, in the store and in the caches, are undone at its end."""
-        renditions = dict(self._renditions)
-        with self.store.trial():
-            try:
-                yield
-            finally:
-                self._renditions = renditions
+    def unwritten(self) -> Archive:
+        """The archive as it is, of which nothing is written from here: for a prompt that is only looked
+        at."""
+        other = copy(self)
+        other.store = cast(Store, Unwritten(self.store))
+        other._renditions, other.kept = dict(self._renditions), dict(self.kept)
+        return other
+
+
+class Unwritten:
+    """A store that is read as any other and of which nothing is written."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def add(self, entry: Entry, **_more: object) -> Entry:
+        return entry
+
+    def _nothing(self, *_given: object, **_more: object) -> None:
+        """What would have been written is not."""
+
+    touch = set_active = record_event = put_renditions = set_state = open_session = _nothing

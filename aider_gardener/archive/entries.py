@@ -9,10 +9,9 @@ from typing import Any
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store.base import Event, Store
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
+from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
 from aider_gardener.plan.view import LABELS
-from aider_gardener.reading.source import named_ids
 
 SHOWN_IDS = 4
 QUOTING_NOTES = 50
@@ -103,13 +102,6 @@ def quotes(entry: Entry, stored_id: str) -> bool:
     if entry.source.kind is not SourceKind.STUB:
         return False
     return f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
-
-
-def names_stored(store: Store, message: Message) -> bool:
-    """Whether a message is a note of ours, made in this project: in our form, naming entries of this archive
-    and no others."""
-    ids = named_ids(message.content)
-    return ids is not None and 0 < len(ids) == len(store.get_many(ids))
 
 
 def source_words(entry: Entry) -> str:

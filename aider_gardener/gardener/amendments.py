@@ -71,13 +71,13 @@ def change(state: ChatState, old: str, text: str) -> None:
     """Change the list and keep that in the archive."""
     chat = state.chat
     made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
-    state.amendments.append(made)
+    state.amendments = (*state.amendments, made)
     state.event(EVENT, **asdict(made))
 
 
 def put_back(state: ChatState) -> None:
     """Take over what was changed by hand when the session was held before."""
-    state.amendments += kept(state.archive.store, state.archive.session)
+    state.amendments = (*state.amendments, *kept(state.archive.store, state.archive.session))
 
 
 def kept(store: Store, session: str) -> list[Amendment]:

@@ -49,9 +49,7 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
     nothing twice in a turn, nothing from before a /clear.
     """
     archive, count = state.archive, state.count
-    if state.given.turn != state.chat.turn:
-        state.given = Given(state.chat.turn)
-    given = state.given
+    given = state.given if state.given.turn == state.chat.turn else Given(state.chat.turn)
     parts: list[str] = []
     ids: list[str] = []
     for stored_id in requested(reply):
@@ -64,12 +62,11 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
         note = recall_note([quote(entry, shown, 0, len(shown), 1.0)], session=archive.session, head=HEAD)
         parts.append(note)
         ids.append(stored_id)
-        given.ids.add(stored_id)
-        given.tokens += count(note)
+        given = Given(given.turn, given.ids | {stored_id}, given.tokens + count(note))
+    state.given = given
     archive.touch(ids)
     if ids:
         state.event("model asked", entry_ids=ids)
-        state.made.add("\n\n".join(parts))
     return "\n\n".join(parts), ids
 
 
@@ -82,11 +79,9 @@ def reachable(state: ChatState, stored_id: str) -> Entry | None:
         entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
         return entry if entry and archive.past.allows(entry, archive.provider) else None
     last = own[-1]
-    standing = chat.standing(stored_id)
-    if last.seq < chat.floor or any(seq not in chat.fidelity for seq in standing):
-        return None
     noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
-    return None if any(seq not in chat.fidelity for seq in noted) else last
+    stands = any(seq not in chat.fidelity for seq in [*chat.places(stored_id), *noted])
+    return None if stands or last.seq < chat.floor else last
 
 
 def cut(text: str, token_limit: int, stored_id: str, *, count: TokenCounter) -> str:

@@ -1,6 +1,6 @@
 """What the user decides about single entries of a chat: forget, pin, restore, and why one was swapped.
 
-Each call takes in the host's lists first and shows the result there afterwards, so that it may be made
+Each call looks at the host's lists first and shows the result there afterwards, so that it may be made
 at any time, from a command or from Python.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why
@@ -19,12 +20,18 @@ from aider_gardener.gardener.report import standing_tokens
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.plan.priority import parts, priority
-from aider_gardener.plan.view import FILLER
-from aider_gardener.recall.recall import Recalled, fate, quote, recall_note
+from aider_gardener.recall.recall import fate, quote, recall_note
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
 
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."
     " It is a record of what was said; newer messages and files take precedence.)"
+)
+NO_ROOM = (
+    "{id} has {tokens:,} tokens, and the window has room for {room:,}: /recall WORDS brings the passages that"
+    " you need; /drop files, or take a model with a larger window"
 )
 
 
@@ -52,7 +59,7 @@ class GivenBack:
 def at_host(state: ChatState) -> Iterator[None]:
     """Work on the chat as its host holds it now, and show the result there."""
     if state.host:
-        state.host.take_in()
+        state.host.sync()
     yield
     if state.host:
         state.host.show()
@@ -100,26 +107,25 @@ def forget_session(state: ChatState) -> int:
         forgotten = archive.store.forget_session(archive.session)
         archive.store.open_session(archive.session, project=archive.project, started_at=archive.clock())
         drop(state, ids)
-        chat.clear()
-        state.compactions.before.clear()
-        state.amendments.clear()
+        state.chat = state.chat.cleared()
+        state.amendments = ()
     return forgotten
 
 
 def drop(state: ChatState, ids: Sequence[str] | set[str]) -> None:
     """Keep nothing of forgotten entries in memory and show them no more."""
-    chat = state.chat
-    state.archive.drop([seq for seq, entry in chat.entries.items() if entry.id in ids])
-    chat.forget(ids, state.archive.text)
+    state.archive.drop([seq for seq, entry in state.chat.entries.items() if entry.id in ids])
+    state.chat = state.chat.forgetting(ids, state.archive.text)
     state.recollection.reset()
 
 
-def pin(state: ChatState, given: str, *, pinned: bool = True) -> Entry:
+def pin(gardener: Gardener, given: str, *, pinned: bool = True) -> Entry:
     """Hold an entry whole in the chat from now on, or let it go; the mark outlives the process.
 
     One that is no longer in the chat is put back first. Raises UsageError for an id that is unknown or
     ambiguous, and when the window has no room for what is pinned beside a history of its usual length.
     """
+    state = gardener.state
     entry = find(state, given)
     if not pinned:
         return mark(state, entry, pinned=False)
@@ -129,41 +135,47 @@ def pin(state: ChatState, given: str, *, pinned: bool = True) -> Entry:
             f"{entry.id} has {entry.tokens:,} tokens, but only {max(room, 0):,} more can be held beside"
             " the rest of the chat; /unpin another, or raise --gardener-history-tokens"
         )
-    restore(state, entry.id)
+    restore(gardener, entry.id)
     return mark(state, entry, pinned=True)
 
 
 def mark(state: ChatState, entry: Entry, *, pinned: bool) -> Entry:
     """Set or clear the mark of an entry, and of the notes of this chat that quote it whole."""
-    chat, archive = state.chat, state.archive
-    notes = [each for each in chat.entries.values() if entries.quotes(each, entry.id)]
+    notes = [each for each in state.chat.entries.values() if entries.quotes(each, entry.id)]
     for each in [entry, *notes]:
-        archive.store.pin(each.id, pinned)
-        places = chat.standing(each.id)
+        state.archive.store.pin(each.id, pinned)
+        places = state.chat.places(each.id)
         for seq in places[-1:] if pinned else places:
-            chat.replace(replace(chat.entries[seq], pinned=pinned))
+            state.chat = state.chat.with_entry(replace(state.chat.entries[seq], pinned=pinned))
     state.event("pin" if pinned else "unpin", entry_id=entry.id)
     return replace(entry, pinned=pinned)
 
 
-def restore(state: ChatState, given: str) -> Restored:
+def restore(gardener: Gardener, given: str) -> Restored:
     """Put an original back into the chat whole: in its place, or where it has none at the end.
 
     It is not compacted again before the history has grown. Raises UsageError for an id that is unknown
-    or ambiguous.
+    or ambiguous, and where the window has no room for it.
     """
+    state = gardener.state
     with at_host(state):
         entry = find(state, given)
-        chat = state.chat
-        places = chat.standing(entry.id)
+        places = state.chat.places(entry.id)
+        below = [seq for seq in places[-1:] if seq in state.chat.fidelity]
+        notes = [each for each in state.chat.entries.values() if entries.quotes(each, entry.id)]
+        is_whole = bool(places) or any(state.chat.places(each.id) for each in notes)
+        if is_whole and not below:
+            state.archive.touch([entry.id])
+            return Restored(entry, in_place=bool(places), changed=False)
+        if entry.tokens > state.room:
+            raise UsageError(NO_ROOM.format(id=entry.id, tokens=entry.tokens, room=max(0, state.room)))
         state.archive.touch([entry.id])
-        if not places:
-            return append(state, entry)
-        below = [seq for seq in places[-1:] if seq in chat.fidelity]
         if below:
-            compactions.show_originals(state, below)
-            compactions.hold_off(state)
-    return Restored(entry, in_place=True, changed=bool(below))
+            compactions.restore(state, below[0])
+            return Restored(entry, in_place=True)
+        added = gardener.add_note(whole_note(state, entry, RESTORED_HEAD))
+        state.event("restore", entry_id=entry.id)
+        return Restored(entry, in_place=False, messages=tuple(piece.message for piece in added))
 
 
 def expire(state: ChatState, given: str, *, context_ttl: int, summarise_after: int) -> None:
@@ -178,28 +190,14 @@ def give_back(state: ChatState) -> GivenBack:
     before can be undone any more. What the host took out and what was forgotten stays away."""
     with at_host(state):
         before = state.history_used
-        changed = compactions.give_back(state, "all given back")
+        changed = compactions.give_back(state)
     return GivenBack(changed, state.history_used - before)
-
-
-def append(state: ChatState, entry: Entry) -> Restored:
-    """Add an original to the end of the chat as a note, unless such a note stands there already."""
-    chat = state.chat
-    if any(entries.quotes(each, entry.id) and chat.standing(each.id) for each in chat.entries.values()):
-        return Restored(entry, in_place=False, changed=False)
-    whole = whole_note(state, entry, RESTORED_HEAD)
-    state.made.add(whole)
-    messages = (Message("user", whole), Message("assistant", FILLER))
-    if state.host:
-        state.host.append(messages)
-    state.event("restore", entry_id=entry.id)
-    return Restored(entry, in_place=False, messages=messages)
 
 
 def whole_note(state: ChatState, entry: Entry, head: str) -> str:
     """A note that quotes one entry whole."""
     text = state.archive.store.original(entry.id) or entry.content
-    found: Recalled = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
+    found = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
     return recall_note([found], session=state.archive.session, head=head)
 
 
@@ -213,7 +211,7 @@ def why(state: ChatState, given: str) -> Why:
         if state.settings.recall_sessions:
             back = f"Passages of it when a prompt asks for them; all of it: /restore {entry.id}."
         return replace(stored, standing="older session", standing_tokens=0, back=back, whole=see(entry))
-    places = chat.standing(entry.id)
+    places = chat.places(entry.id)
     level = chat.fidelity.get(places[-1], Fidelity.FULL).value if places else "cleared"
     focus = state.focus()
     return Why(

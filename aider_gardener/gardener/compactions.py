@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
+from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.state import UNDOABLE, ChatState, Planned, Prefix
+from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import SAID, Applied, Draft, draft, open_exchange
+from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange
 from aider_gardener.plan.rolling import roll
-from aider_gardener.plan.usage import CACHE_SECONDS, Market, Usage
+from aider_gardener.plan.usage import CACHE_SECONDS, Market
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
-NONE_LEFT = (
-    f"only the last {UNDOABLE} compactions of a chat can be undone, and they are;"
-    " /gardener undo all shows every original whole again"
-)
+PLAN, UNDO, RESTORE, GIVEN_BACK = "plan", "undo", "restore", "all given back"
+"""Kinds of events that change how entries stand. All but UNDO, RESTORE and GIVEN_BACK can be undone."""
 PINNED_SHARE = 0.5
 """What pinned messages take of the history's budget; what they need beyond it comes on top."""
 GROWTH_TURNS = 20
@@ -45,20 +45,27 @@ class Asked:
 
 def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
     """The marks for the history now: by its budget, or by the window where that is tighter."""
-    return marks(
-        state.frame,
-        Limit(
-            state.budget,
-            state.settings.low_mark,
-            fixed=bool(state.settings.history_tokens or state.host_limit_given),
-            growth=growth_of(state.chat),
-            held=held_tokens(state),
-        ),
-        market(state.usage, state.prefix, cold=cold),
-        compacted=bool(state.chat.fidelity),
-        hold=state.compactions.hold,
-        cold=cold,
+    limit = Limit(
+        state.budget,
+        state.settings.low_mark,
+        fixed=bool(state.settings.history_tokens or state.host_limit_given),
+        growth=growth_of(state.chat),
+        held=held_tokens(state),
     )
+    goal = marks(state.frame, limit, market(state, cold=cold), compacted=bool(state.chat.fidelity), cold=cold)
+    return resting(state, goal) if state.put_back_at >= 0 else goal
+
+
+def resting(state: ChatState, goal: Goal) -> Goal:
+    """The marks above what the user had put back: that is not compacted again before as much has been said as
+    lies between the marks, or the window is full."""
+    since = sum(
+        entry.tokens + MESSAGE_OVERHEAD_TOKENS
+        for entry in state.chat.all_entries()
+        if entry.seq >= state.put_back_at and entry.seq not in open_exchange(state.chat)
+    )
+    high = state.history_used - since + goal.high - goal.low
+    return replace(goal, high=max(goal.high, min(high, goal.hard or sys.maxsize)))
 
 
 def pinned_entries(state: ChatState) -> list[Entry]:
@@ -85,26 +92,26 @@ def growth_of(chat: Chat) -> float:
     counted: a plan takes them first, so what is left of them is soon the same."""
     since = max(0, chat.turn - GROWTH_TURNS)
     lately = takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values()))
-    said = [entry for entry in lately if entry.source.kind in SAID]
-    return sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in said) / max(1, chat.turn - since)
+    spoken = [entry for entry in lately if entry.source.kind in SPOKEN]
+    return sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in spoken) / max(1, chat.turn - since)
 
 
-def market(usage: Usage, prefix: Prefix, *, cold: bool) -> Market:
+def market(state: ChatState, *, cold: bool) -> Market:
     """What a token costs now: the model's prices, and the chance that the cache holds the prefix: what
     the provider says of the last calls, else how often what stands before the history stayed the same."""
-    share = usage.cache_read_share
-    warm = share if share is not None else prefix.kept_share
+    usage = state.usage
+    share, prices = usage.cache_read_share, usage.prices
+    warm = share if share is not None else state.prefix.kept_share
     if cold or usage.idle_seconds >= CACHE_SECONDS:
         warm = 0.0
-    prices = usage.prices
     return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
 
 
 def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -> Draft | None:
-    """The plan that meets the goal, with its view; None when nothing is due. Changes nothing. The entries
+    """The plan that meets the goal, with its chat; None when nothing is due. Changes nothing. The entries
     `named` stay as they stand as long as the prompt can be sent."""
-    settings = state.settings
-    make = partial(roll, keep_turns=settings.incremental_turns) if settings.incremental else draft
+    turns = state.settings.incremental_turns if state.settings.incremental else 0
+    make = partial(roll, keep_turns=turns) if turns else draft
     return make(
         state.chat,
         goal,
@@ -130,118 +137,118 @@ def named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
     chat, archive = state.chat, state.archive
     request = Request(focus, token_limit=token_limit, session=archive.session)
     found = [item for item in recall(archive, chat, request, count=state.count) if item.match.words]
-    standing = [seq for item in found for seq in chat.standing(item.entry_id)[-1:]]
-    chosen: dict[int, None] = {}
+    chosen: list[int] = []
     left = token_limit
-    for seq in dict.fromkeys(standing):
+    for seq in dict.fromkeys(seq for item in found for seq in chat.places(item.entry_id)[-1:]):
         tokens = chat.entries[seq].tokens + MESSAGE_OVERHEAD_TOKENS
         if tokens <= left:
-            chosen[seq] = None
+            chosen.append(seq)
             left -= tokens
     return sorted(chosen)
 
 
-def compact(state: ChatState, asked: Asked) -> Plan:
-    """Apply what was asked for."""
-    return applied(state, asked.draft, time.perf_counter())
+def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
+    """Apply the plan that is due, if any: no two without new content or a smaller limit between."""
+    goal = goal_of(state)
+    for last in state.plans[-1:]:
+        if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
+            return None
+    return compact_to(state, goal_of(state, cold=cold))
 
 
-def preview(state: ChatState) -> Plan | None:
-    """The plan of `asked_for`."""
-    asked = asked_for(state)
-    return asked.plan if asked else None
-
-
-def tend(state: ChatState, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
-    """Apply the plan that is due, if any."""
-    if goal is None and not may_be_due(state):
-        return None
-    began = time.perf_counter()
-    made = drafted(state, goal or goal_of(state, cold=cold))
-    return applied(state, made, began) if made else None
-
-
-def applied(state: ChatState, made: Draft, began: float) -> Plan:
-    """Make a plan's view the chat's, and keep how to take it back. `began` is when its making did."""
-    chat, done = state.chat, state.compactions
-    done.hold = 0
-    due = goal_of(state)
-    done.planned = Planned(chat.next_seq, due.high, due.hard)
-    done.before.push(chat.fidelity)
-    chat.apply(made.fidelity, made.done, made.cur)
-    state.archive.plan_event(chat.turn, made.plan)
-    done.applied.append(Applied.now(made.plan, chat.turn, time.perf_counter() - began))
-    return made.plan
-
-
-def may_be_due(state: ChatState) -> bool:
-    """No two compactions without new content or a smaller limit between."""
-    goal, last = goal_of(state), state.compactions.planned
-    return state.chat.next_seq != last.next_seq or goal.high < last.high or goal.hard < last.hard
-
-
-def shrink(state: ChatState, room: int = 0) -> Plan | None:
-    """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
-    to `room` tokens if that is less (0: unknown)."""
+def compact_after_rejection(state: ChatState, room: int = 0) -> Plan | None:
+    """Compact harder: the provider rejected the prompt as too long. Halves what stands, or goes down to
+    `room` tokens if that is less (0: unknown)."""
     half = max(1, min(state.history_used // 2, room or sys.maxsize))
-    goal = Goal(high=half, low=half, hard=half, reason="the provider rejected the prompt as too long")
-    return tend(state, goal=goal)
+    reason = "the provider rejected the prompt as too long"
+    return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
+
+
+def compact_to(state: ChatState, goal: Goal) -> Plan | None:
+    """Apply the plan that meets the goal, if there is one."""
+    began = time.perf_counter()
+    made = drafted(state, goal)
+    return apply(state, made, began) if made else None
+
+
+def apply(state: ChatState, made: Draft, began: float) -> Plan:
+    """Make a draft's chat the chat. `began` is when its making did."""
+    state.put_back_at = -1
+    due = goal_of(state)
+    before, state.chat = state.chat, made.chat
+    state.archive.plan_event(before, state.chat, made.plan)
+    seconds = time.perf_counter() - began
+    one = Applied(state.chat.turn, made.plan, seconds, state.chat.next_seq, due.high, due.hard)
+    state.plans = (*state.plans, one)
+    return made.plan
 
 
 def undo(state: ChatState, *, every: bool = False) -> int:
     """Take back the last compaction (or every one) as far as its entries are still there; returns how
     many entries changed. Raises UsageError when there is nothing to take back."""
-    views = state.compactions.before
-    if not views.made:
+    made = undoable(state.archive.store.events(state.archive.session))
+    if not made:
         raise UsageError("there is no compaction to undo in this chat")
-    if not views and not every:
-        raise UsageError(NONE_LEFT)
-    changed = give_back(state, "undo") if every else show(state, views.pop(), "undo")
-    hold_off(state)
+    if every:
+        return give_back(state)
+    levels = dict(state.chat.fidelity)
+    for seq, before in swapped(made[-1]):
+        if seq in levels and ORDER.index(before) < ORDER.index(levels[seq]):
+            levels[seq] = before
+    changed = show(state, levels, UNDO)
+    state.put_back_at = state.chat.next_seq
     return changed
 
 
-def give_back(state: ChatState, kind: str) -> int:
-    """Show every original whole again; what was compacted before cannot be taken back any more, for it
-    stands. Returns how many entries changed."""
-    state.compactions.before.clear()
-    return show(state, {}, kind)
+def undoable(events: Iterable[Event]) -> list[Event]:
+    """The compactions of a chat that were not taken back, oldest first."""
+    made: list[Event] = []
+    for event in events:
+        if event.kind in ("clear", GIVEN_BACK):
+            made.clear()
+        elif event.kind == UNDO and made:
+            made.pop()
+        elif event.kind not in (UNDO, RESTORE) and swapped(event):
+            made.append(event)
+    return made
 
 
-def hold_off(state: ChatState) -> None:
-    """What the user put back is not compacted again before the history has grown by as much."""
-    goal = goal_of(state)
-    state.compactions.hold = state.history_used + goal.high - goal.low
+def swapped(event: Event) -> list[tuple[int, Fidelity]]:
+    """The entries that an event swapped, by sequence number, each with the level at which it stood before."""
+    rows = event.data.get("swaps")
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    known = {level.value: level for level in Fidelity}
+    return [
+        (int(row["seq"]), known[row["before"]]) for row in found if "seq" in row and row["before"] in known
+    ]
 
 
-def apply(state: ChatState, fidelity: Mapping[int, Fidelity], reason: str) -> int:
-    """Show the entries at the given fidelities from now on, until it is undone; returns how many changed."""
-    state.compactions.before.push(state.chat.fidelity)
-    return show(state, fidelity, reason)
+def give_back(state: ChatState) -> int:
+    """Show every original whole again, for good; returns how many entries changed."""
+    changed = show(state, {}, GIVEN_BACK)
+    state.put_back_at = state.chat.next_seq
+    return changed
+
+
+def restore(state: ChatState, seq: int) -> None:
+    """Show one original whole again."""
+    show(state, {each: level for each, level in state.chat.fidelity.items() if each != seq}, RESTORE)
+    state.put_back_at = state.chat.next_seq
 
 
 def hide_finished(state: ChatState) -> int:
     """Hide every message but those that wait for an answer; returns how many entries that are."""
     now = open_exchange(state.chat)
     hidden = [entry.seq for entry in state.chat.all_entries() if entry.seq not in now]
-    apply(state, {**state.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}, "summarised by an LLM")
+    levels = {**state.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}
+    show(state, levels, "summarised by an LLM")
     return len(hidden)
 
 
-def show_originals(state: ChatState, seqs: Sequence[int] | None = None) -> int:
-    """Put originals back into the chat (all, or the given entries); returns how many changed."""
-    standing = state.chat.fidelity
-    keep = {} if seqs is None else {k: v for k, v in standing.items() if k not in set(seqs)}
-    return show(state, keep, "restore")
-
-
 def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str) -> int:
-    """Make the fidelities the view and record the swaps as of this kind; returns how many there were."""
-    chat, archive = state.chat, state.archive
-    before = dict(chat.fidelity)
-    levels = chat.levels(fidelity)
-    chat.apply(levels, *chat.rendered(levels, archive.text))
-    changed = sorted(s for s in {*levels, *before} if levels.get(s) != before.get(s))
-    swaps = [archive.swap_record(chat.entries[s].id, before.get(s), levels.get(s), kind) for s in changed]
-    archive.swaps_event(chat.turn, kind, swaps)
-    return len(changed)
+    """Show the entries at the given levels and record the swaps as of this kind; returns how many there
+    were."""
+    before, archive = state.chat, state.archive
+    state.chat = before.shown_at(fidelity, archive.text)
+    archive.swaps_event(before, state.chat, kind)
+    return sum(before.fidelity.get(seq) is not state.chat.fidelity.get(seq) for seq in state.chat.order)

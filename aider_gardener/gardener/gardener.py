@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import Why, names_stored
+from aider_gardener.archive.entries import Why
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener import amendments, asks, care, compactions, stored_chat
@@ -17,15 +18,25 @@ from aider_gardener.gardener.care import GivenBack, Restored
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.report import pressure_report, status_record
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import ContentClass, Entry, Message, Plan, Source, SourceKind, TokenCounter
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Message,
+    Plan,
+    Source,
+    SourceKind,
+    TokenCounter,
+)
 from aider_gardener.notes.chatmap import past, renewed, room_for
 from aider_gardener.notes.decisions import Decision, decided
 from aider_gardener.notes.last_chat import LastTime, last_time
 from aider_gardener.notes.rules import Constraint
 from aider_gardener.notes.summary import summary
-from aider_gardener.plan.goals import Goal, Pressure
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import Piece, failed_edits
+from aider_gardener.plan.view import FILLER, Piece, failed_edits
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
@@ -33,9 +44,6 @@ from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
 """The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
-
-UNSAID = (SourceKind.STUB, SourceKind.NOTICE)
-"""What nobody said: recall leaves it out."""
 
 
 class Gardener:
@@ -46,7 +54,7 @@ class Gardener:
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
         self.state = ChatState.new(settings, archive)
-        self.state.chat.hint = asks.HINT if settings.ask_for_originals else ""
+        self.state.chat = Chat(hint=asks.HINT if settings.ask_for_originals else "")
         with suppress(StoreError):
             self.state.taken = taken_rules(archive.store, archive.project)
 
@@ -58,58 +66,72 @@ class Gardener:
 
         A message of just the `typed` words is the user's, however it begins."""
         state = self.state
-        state.chat.typed = typed
         state.turns_open += 1
-        if state.turns_open > 1:
-            return False
-        state.chat.turn_due = True
-        return True
+        is_due = state.turns_open == 1
+        state.chat = replace(state.chat, typed=typed, turn_due=state.chat.turn_due or is_due)
+        return is_due
 
     def leave_turn(self) -> None:
         """What the user entered has been dealt with."""
         state = self.state
         state.turns_open = max(0, state.turns_open - 1)
-        if not state.busy:
-            state.chat.fold()
-        if not state.busy and state.frame.parts:
+        if state.busy:
+            return
+        state.chat = state.chat.folded()
+        if state.frame.parts:
             budget = compactions.goal_of(state).high
             state.archive.keep("frame", {**asdict(state.frame), "history_budget": budget})
 
-    def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> list[Entry]:
-        """Archive every message that is new in the host's lists; returns their entries."""
-        chat, archive = self.state.chat, self.state.archive
-        with self.state.timed():
-            known_gone, floor = set(chat.gone), chat.floor
-            admit = partial(self._admit, last=cur[-1] if cur else None)
-            added = chat.sync(done, cur, admit, partial(names_stored, archive.store))
-            archive.set_active(chat, known_gone)
-            if chat.floor != floor:
-                self.state.event("clear", floor=chat.floor)
-            archive.add_again(chat.entries.values())
+    def sync(self, done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> list[Entry]:
+        """Archive every message that is new in the host's two lists, and mark it there; returns their
+        entries."""
+        state = self.state
+        with state.timed():
+            chat, added = state.chat.sync((done, cur), self.admit)
+            self.replace_chat(chat)
             return added
 
-    def _admit(self, message: Message, turn: int, seq: int, *, last: Message | None) -> Entry:
+    def admit(self, chat: Chat, message: Message, source: Source | None = None) -> Entry:
+        """Store a message that is new in the chat; returns its entry. Without a `source` its text tells where
+        it came from, but what the host says was typed is the user's."""
         state = self.state
-        source = self._source(message, is_last=message == last)
-        return state.archive.add(message, turn=turn, seq=seq, focus=state.focus(), source=source)
+        if source is None:
+            source = infer_source(message.role, message.content)
+            if source.kind is SourceKind.NOTICE and chat.says(message):
+                source = Source(SourceKind.TYPED)
+        return state.archive.add(
+            message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=state.focus(chat), source=source
+        )
 
-    def _source(self, message: Message, *, is_last: bool) -> Source:
-        """Where a message came from: known for what we made and what the host says was typed. Of the rest a
-        note is ours if it names what is stored; the last message of all is what is being said now."""
-        state, found = self.state, infer_source(message.role, message.content)
-        if state.chat.says(message):
-            return Source(SourceKind.TYPED) if found.kind in UNSAID else found
-        if message.content in state.made:
-            state.made.discard(message.content)
-            return found if found.kind is SourceKind.STUB else Source(SourceKind.STUB)
-        if found.kind is SourceKind.STUB and (is_last or not names_stored(state.archive.store, message)):
-            return Source(SourceKind.TYPED)
-        return found
+    def replace_chat(self, chat: Chat) -> None:
+        """Put the chat as its host holds it now in the place of what was known of it."""
+        state, before = self.state, self.state.chat
+        state.chat = chat
+        state.archive.set_active(before, chat)
+        if chat.floor != before.floor:
+            state.event("clear", floor=chat.floor)
+        state.archive.add_again(chat.entries.values())
+
+    def add_note(self, text: str, detail: str = "") -> list[Piece]:
+        """The messages of a note of ours for the end of the host's list, archived and marked."""
+        state = self.state
+
+        def admit(chat: Chat, message: Message) -> Entry:
+            kind = SourceKind.STUB if message.role == "user" else SourceKind.NOTICE
+            return self.admit(chat, message, Source(kind, detail))
+
+        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": FILLER}]
+        chat = state.chat
+        added: list[Piece] = []
+        for message in messages:
+            chat, entry = chat.enter(Message(message["role"], message["content"]), admit)
+            added.append(Piece(message, {entry.seq: Fidelity.FULL}, chat.mark))
+        state.chat = chat.standing(list(chat.done), [*chat.cur, *added])
+        return added
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
-        self.state.chat.clear()
-        self.state.compactions.before.clear()
+        self.state.chat = self.state.chat.cleared()
         self.state.event("clear", floor=self.state.chat.floor)
 
     def edit_undone(self) -> None:
@@ -118,7 +140,7 @@ class Gardener:
         entries = chat.all_entries()
         passed = failed_edits(entries) | chat.undone
         for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
-            chat.undone.add(entry.seq)
+            self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
             self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
     def set_counter(self, count: TokenCounter) -> None:
@@ -133,22 +155,33 @@ class Gardener:
         backlog = self.state.archive.backlog
         return backlog.drain() if backlog else 0
 
+    @contextmanager
+    def preview(self) -> Iterator[ChatState]:
+        """A context in which prompts are computed and nothing is kept of them: chat, archive and timings are
+        as before when it ends. Gives the state of the prompts made in it."""
+        before = self.state
+        self.state = before.unwritten()
+        try:
+            yield self.state
+        finally:
+            self.state = before
+
     # What stands
 
-    def tend(self, *, cold: bool = False, goal: Goal | None = None) -> Plan | None:
-        """Apply the plan that is due, if any. The lists to show afterwards are `pieces`."""
+    def compact_if_due(self, *, cold: bool = False) -> Plan | None:
+        """Apply the plan that is due, if any."""
         if not self.state.acts:
             return None
         with self.state.timed():
-            return compactions.tend(self.state, cold=cold, goal=goal)
+            return compactions.compact_if_due(self.state, cold=cold)
 
-    def shrink(self, room: int = 0) -> Plan | None:
-        """Garden harder: the provider rejected the prompt as too long. Halves what stands, or goes down
+    def compact_after_rejection(self, room: int = 0) -> Plan | None:
+        """Compact harder: the provider rejected the prompt as too long. Halves what stands, or goes down
         to `room` tokens if that is less (0: unknown)."""
         if not self.state.acts:
             return None
         with self.state.timed():
-            return compactions.shrink(self.state, room)
+            return compactions.compact_after_rejection(self.state, room)
 
     def plan(self, focus: str = "") -> Plan | None:
         """What a compaction down to the low mark would do now, sparing what the words of the focus name.
@@ -161,8 +194,9 @@ class Gardener:
         if not self.state.acts:
             return None
         with self.state.timed():
+            began = time.perf_counter()
             asked = compactions.asked_for(self.state, focus)
-            return compactions.compact(self.state, asked) if asked else None
+            return compactions.apply(self.state, asked.draft, began) if asked else None
 
     def undo(self, *, every: bool = False) -> int:
         """Take back the last compaction (or every one) as far as its entries are still there; returns how
@@ -172,11 +206,6 @@ class Gardener:
     def give_back(self) -> GivenBack:
         """Put every original that is hidden or shortened back into the chat whole, each in its place."""
         return care.give_back(self.state)
-
-    @property
-    def pieces(self) -> tuple[list[Piece], list[Piece]]:
-        """The messages of both lists as they should stand."""
-        return self.state.chat.done, self.state.chat.cur
 
     # What comes back, and what is settled
 
@@ -254,7 +283,7 @@ class Gardener:
         if not state.acts or state.is_hard:
             return ""
         with state.timed():
-            room = room_for(state.settings, state.budget, state.note, state.compactions.applied)
+            room = room_for(state.settings, state.budget, state.note, state.plans)
             tell = partial(
                 summary,
                 state.chat,
@@ -300,10 +329,7 @@ class Gardener:
         """
         state = self.state
         most = max(LEAST_ACCOUNT_TOKENS, int(ACCOUNT_SHARE * compactions.goal_of(state).high))
-        found = last_time(state.archive, token_limit=min(state.recall_budget, most))
-        if found:
-            state.made.add(found.note)
-        return found
+        return last_time(state.archive, token_limit=min(state.recall_budget, most))
 
     def go_on(self, info: SessionInfo) -> None:
         """Take up the session of this chat's archive, which was held before: what was said stands as it
@@ -318,11 +344,12 @@ class Gardener:
 
     def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
         """Hold an entry whole in the chat, or with `pinned` false let it go."""
-        return care.pin(self.state, entry_id, pinned=pinned)
+        return care.pin(self, entry_id, pinned=pinned)
 
     def restore(self, entry_id: str) -> Restored:
-        """Put an original back into the chat whole: in its place, or where it has none at the end."""
-        return care.restore(self.state, entry_id)
+        """Put an original back into the chat whole: in its place, or where it has none at the end. Raises
+        UsageError for an id that is unknown or ambiguous, and where the window has no room for it."""
+        return care.restore(self, entry_id)
 
     def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
         """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of
@@ -350,14 +377,3 @@ class Gardener:
     def take_notice(self) -> str:
         """What the user should know of the archive, in one line, once; "" when there is nothing."""
         return self.state.archive.take_notice()
-
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """A context that leaves no trace: chat, archive and timings are as before when it ends."""
-        before = self.state
-        self.state = before.twin()
-        try:
-            with before.archive.trial():
-                yield
-        finally:
-            self.state = before

@@ -27,7 +27,7 @@ STATE_KEY = "autopilot"
 def sent(state: ChatState, texts: Iterable[str]) -> None:
     """Note that a prompt of these texts was sent: what it would have held without the gardener."""
     chat, growth, usage = state.chat, state.growth, state.usage
-    whole = chat.tokens - sum(chat.entries[seq].tokens for seq in chat.gone)
+    whole = sum(entry.tokens for entry in chat.all_entries())
     saved = state.frame.around + whole - sum(state.count(text) for text in texts)
     growth.saved_tokens += saved
     growth.saved_cost += saved * usage.prices.input_at(usage.cache_read_share or 0.0)
@@ -42,7 +42,7 @@ def turn_over(state: ChatState) -> bool:
     if not growth.started_at:
         growth.started_at = archive.clock()
         growth.points = [*last_points(archive.store, archive.project), *growth.points]
-    tokens = state.frame.around + piece_tokens(state.pieces, state.count)
+    tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
     growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]
     keep(state)
     return True
@@ -80,7 +80,7 @@ def sums_of(state: ChatState) -> ChatSums:
         saved_tokens=earlier.saved_tokens + growth.saved_tokens,
         cost=round(earlier.cost + totals.cost, 6),
         saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
-        compactions=earlier.compactions + len(state.compactions.applied),
+        compactions=earlier.compactions + len(state.plans),
         seconds=round(earlier.seconds + sum(state.timings.values()), 3),
     )
 

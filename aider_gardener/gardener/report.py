@@ -7,7 +7,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener.amendments import rules
-from aider_gardener.gardener.compactions import goal_of, preview
+from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
 from aider_gardener.plan.chat import Chat
@@ -21,7 +21,7 @@ from aider_gardener.plan.goals import (
     message_row,
     recommendation,
 )
-from aider_gardener.plan.planner import history_tokens, open_exchange, piece_tokens
+from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
@@ -33,15 +33,15 @@ DROPPABLE_SHOWN = 3
 def pressure_report(state: ChatState) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class."""
     chat, count, frame, archive = state.chat, state.count, state.frame, state.archive
-    pieces = state.pieces
+    pieces = chat.pieces
     rows = [piece_row(index, piece, chat, count) for index, piece in enumerate(pieces)]
     largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
-    past_tokens = history_tokens(chat.done, chat.cur, open_exchange(chat), count)
-    current = piece_tokens(pieces, count) - past_tokens
-    parts = {**frame.parts, "history": past_tokens, "current": current}
+    past_tokens = state.history_used
+    parts = {**frame.parts, "history": past_tokens, "current": open_tokens(chat, count)}
     used = sum(parts.values())
     standing = [(entry, standing_tokens(entry, chat, archive)) for entry in chat.all_entries()]
-    plan = preview(state) if state.acts else None
+    asked = asked_for(state) if state.acts else None
+    plan = asked.plan if asked else None
     would_save = plan.tokens_saved if plan else 0
     level_now = level(used, frame.window)
     drop = droppable(frame, used)
@@ -83,7 +83,7 @@ def piece_row(index: int, piece: Piece, chat: Chat, count: TokenCounter) -> dict
     """One message as a row of the report; a note that shows several entries has the class "note"."""
     single = len(piece.members) == 1 and chat.fidelity.get(piece.members[0]) is None
     cls = chat.entries[piece.members[0]].cls if single else None
-    return message_row(index, piece.role, cls, count(piece.content) + MESSAGE_OVERHEAD_TOKENS)
+    return message_row(index, piece.role, cls, piece.tokens(count) + MESSAGE_OVERHEAD_TOKENS)
 
 
 def piece_id(piece: Piece, chat: Chat) -> str:
@@ -114,7 +114,7 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
 
 def status_record(state: ChatState) -> dict[str, Any]:
     """Mode, budget, what was done and what is stored, as plain data."""
-    stats, applied, totals = state.archive.store.stats(), state.compactions.applied, state.usage.totals
+    stats, applied, totals = state.archive.store.stats(), state.plans, state.usage.totals
     return {
         "mode": state.settings.mode if state.on else "off",
         "history_budget": state.budget,

@@ -1,15 +1,14 @@
 """What one chat is: its settings, its archive, what stands in its prompts, and what was done to it so far.
 
-Everything in this room works on a `ChatState`, or on the part of it that it needs. Nothing else holds
-anything of a chat, so `twin()` is all that a trial needs.
+Everything in this room works on a `ChatState`, or on the part of it that it needs. Its parts are values: what
+changes when a prompt is made is put in their place, so that a copy of the state is the chat as it was.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -17,18 +16,17 @@ from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener.replaced import rules_in
-from aider_gardener.messages import Fidelity, Focus, Message, SourceKind, TokenCounter, twin
+from aider_gardener.messages import Focus, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.order import Order
-from aider_gardener.plan.planner import Applied, history_tokens, open_exchange
+from aider_gardener.plan.planner import Applied, history_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
-from aider_gardener.plan.view import Piece
 from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
 
@@ -36,8 +34,6 @@ UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
 RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
-UNDOABLE = 50
-"""So many compactions can be taken back, the last ones."""
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
 
@@ -45,7 +41,7 @@ FOCUS_PROMPTS = 5
 class Host(Protocol):
     """The chat as its host holds it."""
 
-    def take_in(self) -> None:
+    def sync(self) -> None:
         """Hand the gardener what the host's lists hold now."""
         ...
 
@@ -53,84 +49,21 @@ class Host(Protocol):
         """Make the host's lists what the gardener shows."""
         ...
 
-    def append(self, messages: Sequence[Message]) -> None:
-        """Add messages to the end of the chat."""
-        ...
-
 
 @dataclass(frozen=True)
-class Planned:
-    """What the last plan was made for: the next sequence number then, and the marks it left behind."""
-
-    next_seq: int = -1
-    high: int = 0
-    hard: int = 0
-
-
-@dataclass
-class Views:
-    """The fidelities before each of the last UNDOABLE compactions, to be taken back one by one. The newest
-    is kept whole, of each older one what differs from the next newer one: in a long chat little does.
-    `made` counts the compactions that were not taken back, those too that no longer can be."""
-
-    newest: dict[int, Fidelity] | None = None
-    older: deque[dict[int, Fidelity | None]] = field(default_factory=lambda: deque(maxlen=UNDOABLE - 1))
-    made: int = 0
-
-    def __len__(self) -> int:
-        return 0 if self.newest is None else 1 + len(self.older)
-
-    def push(self, view: Mapping[int, Fidelity]) -> None:
-        """Keep one more; the oldest goes when there are too many."""
-        if self.newest is not None:
-            last = self.newest
-            self.older.append({s: last.get(s) for s in {*last, *view} if last.get(s) is not view.get(s)})
-        self.newest = dict(view)
-        self.made += 1
-
-    def pop(self) -> dict[int, Fidelity]:
-        """Take the newest out. Raises IndexError when there is none."""
-        if self.newest is None:
-            raise IndexError("no view is kept")
-        view, self.newest = self.newest, None
-        self.made -= 1
-        if self.older:
-            before = view | self.older.pop()
-            self.newest = {seq: level for seq, level in before.items() if level is not None}
-        return view
-
-    def clear(self) -> None:
-        self.newest = None
-        self.older.clear()
-        self.made = 0
-
-
-@dataclass
-class Compactions:
-    """What was compacted in a chat: the plans, oldest first, and for each the fidelities before it, as long
-    as it can be undone. Below `hold` tokens of history no plan is due (the user took the last one back)."""
-
-    applied: list[Applied] = field(default_factory=list)
-    before: Views = field(default_factory=Views)
-    hold: int = 0
-    planned: Planned = Planned()
-
-
-@dataclass
 class Prefix:
-    """What stands before the history in the prompts: how often it was the same as in the prompt before."""
+    """What stands before the history in the prompts: how often it was the same as in the prompt before.
+    `changed`: it was not, the last time."""
 
     key: object = None
     prompts: int = 0
     kept: int = 0
+    changed: bool = False
 
-    def changed(self, key: object) -> bool:
-        """Count a prompt with what stands before its history; whether that differs from the last one."""
+    def seen(self, key: object) -> Prefix:
+        """With one prompt more."""
         is_new = self.key not in (None, key)
-        self.key = key
-        self.prompts += 1
-        self.kept += not is_new
-        return is_new
+        return Prefix(key, self.prompts + 1, self.kept + (not is_new), is_new)
 
     @property
     def kept_share(self) -> float:
@@ -138,12 +71,12 @@ class Prefix:
         return self.kept / max(1, self.prompts)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Given:
     """The originals that the model asked for and got in one turn of the user, and their tokens."""
 
     turn: int = -1
-    ids: set[str] = field(default_factory=set)
+    ids: frozenset[str] = frozenset()
     tokens: int = 0
 
 
@@ -202,12 +135,13 @@ class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
     history (rules, summary, chat map), `resting_map` the host's map of the repository. `order` is that of the
     prompt's parts. `host` is None where nobody but the caller holds the lists; `host_limit` is its limit for
-    the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch, `looking`
-    that a prompt is made only to be measured. `turns_open` counts turns that are going on, one inside the
-    other. `timings` are seconds of our own work by turn. `made` are notes that we made for the host's lists
-    and that have not entered yet, `listed` the ids of the last list that the user was shown. `amendments` are
-    what the user changed in the list of rules by hand, `taken` the rules that were taken over for every chat
-    of the project. `untold` are lines of upkeep that the user is told after the next turn, or at the end."""
+    the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are
+    those that were applied, oldest first. `put_back_at` is the first sequence number behind what the user had
+    put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
+    that are going on, one inside the other. `timings` are seconds of our own work by turn. `listed` are the
+    ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
+    by hand, `taken` the rules that were taken over for every chat of the project. `untold` are lines of
+    upkeep that the user is shown after the next turn, or at the end."""
 
     settings: Settings
     archive: Archive
@@ -220,19 +154,18 @@ class ChatState:
     host_limit: int = UNKNOWN_LIMIT
     host_limit_given: bool = False
     on: bool = True
-    looking: bool = False
     turns_open: int = 0
     timings: dict[int, float] = field(default_factory=dict)
-    compactions: Compactions = field(default_factory=Compactions)
+    plans: tuple[Applied, ...] = ()
+    put_back_at: int = -1
     prefix: Prefix = field(default_factory=Prefix)
     given: Given = field(default_factory=Given)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
     resting_map: RestingMap = field(default_factory=RestingMap)
     order: Order = field(default_factory=Order)
-    made: set[str] = field(default_factory=set)
     listed: tuple[str, ...] = ()
-    amendments: list[Amendment] = field(default_factory=list)
+    amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()
     untold: list[str] = field(default_factory=list)
 
@@ -248,13 +181,11 @@ class ChatState:
             recollection=Recollection(archive, rules_in(archive.store)),
         )
 
-    def twin(self) -> ChatState:
-        """A copy that changes on its own: for a trial. The archive is the same."""
-        parts = ["chat", "usage", "recollection", "compactions", "prefix", "given", "growth"]
-        parts += ["order", "resting_map"]
-        other = replace(twin(self), **{name: twin(getattr(self, name)) for name in parts})
-        other.compactions.before = twin(self.compactions.before)
-        return other
+    def unwritten(self) -> ChatState:
+        """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
+        archive = self.archive.unwritten()
+        recollection = replace(self.recollection, archive=archive)
+        return replace(self, archive=archive, recollection=recollection, timings={})
 
     @property
     def count(self) -> TokenCounter:
@@ -263,8 +194,8 @@ class ChatState:
 
     @property
     def acts(self) -> bool:
-        """Whether prompts may be changed: on, and neither observing only nor looking only."""
-        return self.on and not self.looking and self.settings.mode == "garden"
+        """Whether prompts may be changed: on, and not observing only."""
+        return self.on and self.settings.mode == "garden"
 
     @property
     def busy(self) -> bool:
@@ -288,7 +219,7 @@ class ChatState:
     @property
     def history_used(self) -> int:
         """Tokens of everything of the past as it stands in the chat."""
-        return history_tokens(self.chat.done, self.chat.cur, open_exchange(self.chat), self.count)
+        return history_tokens(self.chat, self.count)
 
     @property
     def room(self) -> int:
@@ -301,14 +232,9 @@ class ChatState:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + self.history_used, self.frame.window) is Level.HARD
 
-    @property
-    def pieces(self) -> list[Piece]:
-        """The messages of both lists as they should stand."""
-        return [*self.chat.done, *self.chat.cur]
-
-    def focus(self) -> Focus:
-        """What the user is about now: words of the last prompts, files of the chat."""
-        newest_first = reversed(self.chat.entries.values())
+    def focus(self, chat: Chat | None = None) -> Focus:
+        """What the user is about now (in this `chat`): words of the last prompts, files of the chat."""
+        newest_first = reversed((chat or self.chat).entries.values())
         typed = (entry.content for entry in newest_first if entry.source.kind is SourceKind.TYPED)
         last = [*islice(typed, FOCUS_PROMPTS)]
         return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
@@ -331,12 +257,3 @@ class ChatState:
                 backlog.resume()
             turn = self.chat.turn
             self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
-
-    @contextmanager
-    def only_looking(self) -> Iterator[None]:
-        """Prompts made inside are measured, and neither changed nor counted."""
-        before, self.looking = self.looking, True
-        try:
-            yield
-        finally:
-            self.looking = before

@@ -12,9 +12,7 @@ from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener import amendments, growth
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
-from aider_gardener.plan.folded import FOLDED_CHARS
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.view import Piece
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
@@ -43,29 +41,34 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
 
 def stand_again(state: ChatState, info: SessionInfo) -> None:
     """Give a chat the entries of a stored session, as they stood."""
-    archive, chat, store = state.archive, state.chat, state.archive.store
+    archive, store = state.archive, state.archive.store
     stored = store.session_entries(info.id)
     floor, events = clear_floor(store, info.id), store.events(info.id)
     present = [entry for entry in stored if entry.active and entry.seq >= floor]
     levels = {stored_id: swaps[-1] for stored_id, swaps in levels_by_id(events).items()}
-    chat.entries = {entry.seq: entry for entry in stored}
-    chat.seq_of = {entry.id: entry.seq for entry in stored}
-    chat.tokens = sum(entry.tokens for entry in stored)
-    chat.gone = set(chat.entries) - {entry.seq for entry in present}
-    chat.unfolded = {entry.seq for entry in stored if entry.size >= FOLDED_CHARS}
     undone = {str(event.data.get("entry_id")) for event in events if event.kind == EDIT_UNDONE}
-    chat.undone = {entry.seq for entry in stored if entry.id in undone}
-    chat.turn, chat.floor = info.turns, floor
-    chat.next_seq = max(chat.entries, default=-1) + 1
-    chat.done = [Piece(entry.role, entry.content, (entry.seq,)) for entry in present]
-    repeated = {entry.id for entry in stored if chat.seq_of[entry.id] != entry.seq}
+    entries = {entry.seq: entry for entry in stored}
+    last_seq = {entry.id: entry.seq for entry in stored}
     fidelity: dict[int, Fidelity] = {}
     for entry in present:
         turn, level = levels.get(entry.id, (0, Fidelity.FULL))
-        is_said_since = entry.id in repeated and chat.seq_of[entry.id] == entry.seq and entry.turn >= turn
-        if level is not Fidelity.FULL and not is_said_since and can_show(archive, entry, level):
+        is_last = last_seq[entry.id] == entry.seq and any(
+            e.id == entry.id and e.seq != entry.seq for e in stored
+        )
+        said_since = is_last and entry.turn >= turn
+        if level is not Fidelity.FULL and not said_since and can_show(archive, entry, level):
             fidelity[entry.seq] = level
-    chat.apply(fidelity, *chat.rendered(fidelity, archive.text))
+    order = tuple(entry.seq for entry in present)
+    chat = replace(
+        state.chat,
+        entries=entries,
+        order=order,
+        border=len(order),
+        undone=frozenset(entry.seq for entry in stored if entry.id in undone),
+        turn=info.turns,
+        floor=floor,
+    )
+    state.chat = chat.shown_at(fidelity, archive.text)
 
 
 def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import omitted
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
-from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import WARNING_AT, Frame
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
 
@@ -117,12 +116,6 @@ def short_form(
     return short if count(text) <= (1 - LEAST_SAVED_SHARE) * entry.tokens else None
 
 
-def open_tokens(chat: Chat, count: TokenCounter) -> int:
-    """Tokens of the messages that wait for an answer."""
-    now = open_exchange(chat)
-    return piece_tokens((piece for piece in chat.cur if now.intersection(piece.members)), count)
-
-
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
     """Cut what is oversized among the outputs that have just entered; returns what was cut. The lists
     to show afterwards are the gardener's `pieces`."""
@@ -130,7 +123,8 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
         return []
     new = list(added)
     limit = limit_for(
-        state.settings.throttle_tokens, room_below(state.frame, piece_tokens(state.pieces, state.count), new)
+        state.settings.throttle_tokens,
+        room_below(state.frame, piece_tokens(state.chat.pieces, state.count), new),
     )
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return throttle(state, large, lambda _entry: limit)
@@ -142,21 +136,22 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     user typed is cut here too."""
     chat = state.chat
     now = open_exchange(chat)
-    pieces = [piece for piece in chat.cur if now.intersection(piece.members)]
+    pieces = [piece for piece in chat.cur if now.intersection(piece.levels)]
     over = piece_tokens(pieces, state.count) - max(most_tokens, LEAST_ROOM_TOKENS)
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
-        tokens = state.count(piece.content)
-        if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.members) == 1:
-            limits[piece.members[0]] = max(LEAST_ROOM_TOKENS, tokens - over)
-            over -= tokens - limits[piece.members[0]]
+        tokens = piece.tokens(state.count)
+        if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.levels) == 1:
+            (seq,) = piece.levels
+            limits[seq] = max(LEAST_ROOM_TOKENS, tokens - over)
+            over -= tokens - limits[seq]
     rows = [chat.entries[seq] for seq in limits]
     return throttle(state, rows, lambda entry: limits[entry.seq])
 
 
 def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry], int]) -> list[Throttled]:
     """Show the entries by short forms of at most so many tokens, in their own places."""
-    chat, archive = state.chat, state.archive
+    archive = state.archive
     cut: list[Throttled] = []
     for entry in rows:
         made = archive.renditions(entry).get(Fidelity.COMPRESSED)
@@ -164,12 +159,12 @@ def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry]
         short = short_form(whole, made, limit_of(entry), count=state.count)
         if short is not None:
             archive.put_rendition(entry, short)
-            chat.throttled.add(entry.seq)
-            kept = told_of(short.text, archive.kept.get(entry.seq, {})) if is_made(made, short) else ""
+            kept = summed_up(short.text, archive.kept.get(entry.seq, {})) if is_made(made, short) else ""
             cut.append(Throttled(entry, entry.tokens, state.count(short.text), kept))
     if cut:
         seqs = [item.entry.seq for item in cut]
-        apply(state, {**chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
+        state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
+        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
     return cut
 
 
@@ -178,7 +173,7 @@ def is_made(made: Rendition | None, short: Rendition) -> bool:
     return made is not None and made.text == short.text
 
 
-def told_of(text: str, kept: dict[str, int]) -> str:
+def summed_up(text: str, kept: dict[str, int]) -> str:
     """What a compressed form says of the whole, in the words that the model reads; where it sums up nothing,
     what it keeps."""
     found = SUMMARY.search(text)

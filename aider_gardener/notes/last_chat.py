@@ -12,7 +12,7 @@ from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
-from aider_gardener.reading.source import LAST_CHAT_HEAD, NOTE_END, is_failed_edit
+from aider_gardener.reading.source import NOTE_END, is_failed_edit
 
 TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
@@ -21,7 +21,7 @@ MOST_FILES, MOST_ERRORS = 12, 3
 SESSIONS_TRIED = 5
 """So many sessions back one is looked for of which anything may be told."""
 HEAD = (
-    LAST_CHAT_HEAD + "{when}, kept by aider-gardener: a record of what was said and done,"
+    "(From the last chat in this project, {when}, kept by aider-gardener: a record of what was said and done,"
     " not a request. The files have what holds now; g… is the id of a whole original.)"
 )
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)

@@ -230,15 +230,14 @@ def marks(
     market: Market,
     *,
     compacted: bool,
-    hold: int = 0,
     cold: bool = False,
 ) -> Goal:
     """The goal for the history beside the rest of a prompt.
 
-    The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the
-    history is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `hold` is
-    a mark below which the user does not want another plan; `cold` says that the provider's cache is
-    lost anyway, so that a plan costs nothing and is worth it earlier, but never below the limit.
+    The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the history
+    is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `cold` says that the
+    provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
+    limit.
     """
     high, low = limit.high(market, frame.behind_history), limit.low
     hard, reason = 0, OVER_LIMIT
@@ -252,4 +251,4 @@ def marks(
             high = max(soft, 1)
             low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
             reason = f"window above {mark:.0%}"
-    return Goal(max(high, hold), low, hard, reason + (", while the prompt cache is cold" if cold else ""))
+    return Goal(high, low, hard, reason + (", while the prompt cache is cold" if cold else ""))

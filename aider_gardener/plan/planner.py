@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from aider_gardener.messages import (
     ContentClass,
@@ -28,7 +29,7 @@ from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 NO_POLICY = Policy()
 
-SAID = frozenset({SourceKind.TYPED, SourceKind.REPLY})
+SPOKEN = frozenset({SourceKind.TYPED, SourceKind.REPLY})
 """What user and model said, as against what programs and the host put in."""
 
 RenditionsOf = Callable[[Entry], Mapping[Fidelity, Rendition]]
@@ -56,48 +57,49 @@ MEMORY_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Applied:
-    """One plan that was applied: when, what it saved, and how many seconds it took."""
+    """One plan that was applied: in which turn, how many seconds it took, and what held then: the next
+    sequence number and the marks. No other is due before new content enters or a mark falls."""
 
     turn: int
-    tokens_before: int
-    tokens_after: int
-    reason: str
-    seconds: float
     plan: Plan
-
-    @classmethod
-    def now(cls, plan: Plan, turn: int, seconds: float) -> Applied:
-        return cls(turn, plan.tokens_before, plan.tokens_after, plan.reason, seconds, plan)
+    seconds: float = 0.0
+    next_seq: int = -1
+    high: int = 0
+    hard: int = 0
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan with the view that it makes, before it is applied."""
+    """A plan with the chat that it makes, before that takes the place of the chat."""
 
     plan: Plan
-    fidelity: dict[int, Fidelity]
-    done: list[Piece]
-    cur: list[Piece]
+    chat: Chat
 
 
 @dataclass(frozen=True)
 class View:
-    """Both lists as they would stand at the given fidelities, with the tokens of their history."""
+    """A chat as it would stand at the levels that were asked for, with the tokens of its history."""
 
-    fidelity: dict[int, Fidelity]
-    done: list[Piece]
-    cur: list[Piece]
+    fidelity: Mapping[int, Fidelity]
+    chat: Chat
     tokens: int
 
 
 def piece_tokens(pieces: Iterable[Piece], count: TokenCounter) -> int:
     """Tokens of the messages, with what chat formats add to each."""
-    return sum(count(piece.content) + MESSAGE_OVERHEAD_TOKENS for piece in pieces)
+    return sum(piece.tokens(count) + MESSAGE_OVERHEAD_TOKENS for piece in pieces)
 
 
-def history_tokens(done: list[Piece], cur: list[Piece], now: frozenset[int], count: TokenCounter) -> int:
-    """Tokens of everything of the past: both lists without the messages of the open exchange `now`."""
-    return piece_tokens((piece for piece in [*done, *cur] if not now.intersection(piece.members)), count)
+def history_tokens(chat: Chat, count: TokenCounter) -> int:
+    """Tokens of everything of the past: both lists without the messages of the open exchange."""
+    now = open_exchange(chat)
+    return piece_tokens((piece for piece in chat.pieces if not now.intersection(piece.levels)), count)
+
+
+def open_tokens(chat: Chat, count: TokenCounter) -> int:
+    """Tokens of the messages that wait for an answer."""
+    now = open_exchange(chat)
+    return piece_tokens((piece for piece in chat.cur if now.intersection(piece.levels)), count)
 
 
 def open_exchange(chat: Chat) -> frozenset[int]:
@@ -105,10 +107,10 @@ def open_exchange(chat: Chat) -> frozenset[int]:
     them what else was put in since the last reply (outputs, which the host acknowledges itself)."""
     found: list[int] = []
     for piece in reversed(chat.cur):
-        entry = chat.entries[piece.members[0]] if len(piece.members) == 1 else None
+        entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
         if entry is None or (entry.role == "assistant" and not is_filler(entry)):
             break
-        found += piece.members
+        found += piece.levels
     return frozenset(found) if any(chat.entries[seq].role == "user" for seq in found) else frozenset()
 
 
@@ -129,8 +131,7 @@ def draft(
 
     None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
-    now = open_exchange(chat)
-    before = history_tokens(chat.done, chat.cur, now, count)
+    before = history_tokens(chat, count)
     over_hard = bool(goal.hard) and before > goal.hard
     over = before > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
@@ -139,28 +140,29 @@ def draft(
     rows = candidates(chat, focus=focus, renditions=renditions, policy=policy, tail_tokens=room)
     minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
 
-    def view(fidelity: dict[int, Fidelity]) -> View:
-        done, cur = chat.rendered(fidelity, partial(text_of, renditions=renditions))
-        return View(fidelity, done, cur, history_tokens(done, cur, now, count))
+    def view(fidelity: Mapping[int, Fidelity]) -> View:
+        shown = chat.shown_at(fidelity, partial(text_of, renditions=renditions))
+        return View(fidelity, shown, history_tokens(shown, count))
 
     due = policy.due(rows, turn=chat.turn, over=over)
-    made = view({**chat.fidelity, **due}) if due else View(dict(chat.fidelity), chat.done, chat.cur, before)
+    made = view({**chat.fidelity, **due}) if due else View(chat.fidelity, chat, before)
     if over:
+        now = open_exchange(chat)
         past = [row for row in rows if row.entry.seq not in now]
         made = lowered(rows, made, limits_of(goal, low_target(past, goal, before)), view)
     if before - made.tokens < minimum:
         return None
     changed = swaps(rows, chat.fidelity, made.fidelity, turn=chat.turn)
-    broken = broken_prefix(chat, [*made.done, *made.cur], count)
+    broken = broken_prefix(chat, made.chat, count)
     plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken, goal.marks(before))
-    return Draft(plan, made.fidelity, made.done, made.cur)
+    return Draft(plan, made.chat)
 
 
 def lowered(
     rows: list[Candidate],
     made: View,
     limits: list[tuple[Shield, int]],
-    view: Callable[[dict[int, Fidelity]], View],
+    view: Callable[[Mapping[int, Fidelity]], View],
 ) -> View:
     """The view, taken down shield by shield to the limit of each, as far as that goes."""
     for shield, limit in limits:
@@ -195,13 +197,11 @@ def low_target(rows: list[Candidate], goal: Goal, before: int) -> int:
     return min(before, max(goal.low, fixed + int(MEMORY_SHARE * goal.low)))
 
 
-def broken_prefix(chat: Chat, pieces: list[Piece], count: TokenCounter) -> int:
+def broken_prefix(before: Chat, after: Chat, count: TokenCounter) -> int:
     """Tokens from the first message that changes to the end of the history: uncached once."""
-    old = [*chat.done, *chat.cur]
-    same = 0
-    while same < min(len(old), len(pieces)) and old[same].message == pieces[same].message:
-        same += 1
-    return piece_tokens(pieces[same:], count)
+    old, new = before.pieces, after.pieces
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    return piece_tokens(new[same:], count)
 
 
 def text_of(entry: Entry, level: Fidelity, renditions: RenditionsOf) -> str:
@@ -228,7 +228,13 @@ def candidates(
     first = next(at for at, entry in enumerate(entries) if entry is shown[0])
     old_code = outdated(entries[first:], focus.paths)
     latest = {entry.id: entry.seq for entry in entries}
-    options = Options(renditions)
+    made: dict[int, tuple[Rendition, ...]] = {}
+
+    def options(entry: Entry) -> tuple[Rendition, ...]:
+        if entry.seq not in made:
+            made[entry.seq] = options_of(entry, renditions)
+        return made[entry.seq]
+
     floors = shields(entries, open_exchange(chat), Tail(tail_tokens, old_code, options))
     rows: list[Candidate] = []
     for entry in shown:
@@ -240,7 +246,7 @@ def candidates(
             points = min(points, OUTDATED_POINTS)
         kept = floors[entry.seq] and policy.keeps(entry, chat.turn)
         floor = {Shield.LAST: Fidelity.COMPRESSED} if kept else floors[entry.seq]
-        rows.append(Candidate(entry, current, options.of(entry), points, floor))
+        rows.append(Candidate(entry, current, options(entry), points, floor))
     return rows
 
 
@@ -249,19 +255,6 @@ def options_of(entry: Entry, renditions: RenditionsOf) -> tuple[Rendition, ...]:
     whole = Rendition(Fidelity.FULL, entry.content, entry.tokens + MESSAGE_OVERHEAD_TOKENS)
     shorter = [made for made in renditions(entry).values() if made.fidelity is not Fidelity.FULL]
     return (whole, *shorter, Rendition(Fidelity.HIDDEN, "", 0))
-
-
-class Options:
-    """The forms of entries, each made once when it is asked for."""
-
-    def __init__(self, renditions: RenditionsOf) -> None:
-        self._renditions = renditions
-        self._made: dict[int, tuple[Rendition, ...]] = {}
-
-    def of(self, entry: Entry) -> tuple[Rendition, ...]:
-        if entry.seq not in self._made:
-            self._made[entry.seq] = options_of(entry, self._renditions)
-        return self._made[entry.seq]
 
 
 def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
@@ -296,7 +289,7 @@ class Tail:
 
     tokens: int
     outdated: frozenset[int]
-    options: Options
+    options: Callable[[Entry], tuple[Rendition, ...]]
 
     def floors(self, finished: list[list[Entry]]) -> dict[int, dict[Shield, Fidelity]]:
         """How far down each entry of those exchanges may go. What programs said is not among them: it is
@@ -304,7 +297,7 @@ class Tail:
         found: dict[int, dict[Shield, Fidelity]] = {}
         left = self.tokens
         for group in reversed(finished):
-            said = {entry.seq: self.least(entry) for entry in group if entry.source.kind in SAID}
+            said = {entry.seq: self.least(entry) for entry in group if entry.source.kind in SPOKEN}
             cost = sum(form.tokens for form in said.values())
             if cost > left:
                 break
@@ -316,7 +309,7 @@ class Tail:
 
     def least(self, entry: Entry) -> Rendition:
         """The form in which an entry of the tail stands at least."""
-        forms = {form.fidelity: form for form in self.options.of(entry)}
+        forms = {form.fidelity: form for form in self.options(entry)}
         whole = forms[Fidelity.FULL]
         return forms.get(Fidelity.COMPRESSED, whole) if entry.seq in self.outdated else whole
 
@@ -348,7 +341,7 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
             found[entry.seq] = {Shield.FORMAT: Fidelity.HIDDEN}
         elif entry.seq in tails:
             found[entry.seq] = tails[entry.seq]
-        elif entry.source.detail == LAST_CHAT and entry.source.kind is SourceKind.STUB:
+        elif entry.source == LAST_CHAT:
             found[entry.seq] = {Shield.PROMPT: Fidelity.HIDDEN}
         elif entry.cls is ContentClass.PROMPT:
             found[entry.seq] = {Shield.NONE: Fidelity.COMPRESSED, Shield.PROMPT: Fidelity.HIDDEN}
@@ -358,7 +351,7 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
 
 
 def is_notice(entry: Entry) -> bool:
-    return is_filler(entry) or entry.source.kind.value == "notice"
+    return is_filler(entry) or entry.source.kind is SourceKind.NOTICE
 
 
 def has_edit(entry: Entry) -> bool:

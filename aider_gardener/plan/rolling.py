@@ -5,9 +5,7 @@ What they said stands in the rolling summary of `notes.summary`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from aider_gardener.messages import Entry, Fidelity, Focus, Plan, Swap, TokenCounter, twin
+from aider_gardener.messages import Entry, Fidelity, Focus, Plan, Swap, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import Goal
@@ -45,50 +43,27 @@ def roll(
 
     None when nothing is due. Pinned entries stay.
     """
-    now = open_exchange(chat)
-    before = history_tokens(chat.done, chat.cur, now, count)
+    before = history_tokens(chat, count)
     old = [entry for entry in leaving(chat, keep_turns) if entry.seq not in policy.named]
     over = before > goal.high or goal.asked
     if not old or (whole_turns(chat) <= keep_turns + spare_turns(keep_turns) and not over):
         return draft(chat, goal, focus=focus, count=count, renditions=renditions, policy=policy)
     fidelity = {**chat.fidelity, **{entry.seq: Fidelity.HIDDEN for entry in old}}
-    done, cur = chat.rendered(fidelity, lambda entry, level: text_of(entry, level, renditions))
-    after = history_tokens(done, cur, now, count)
+    rolled = chat.shown_at(fidelity, lambda entry, level: text_of(entry, level, renditions))
+    after = history_tokens(rolled, count)
     if after >= before:
         return draft(chat, goal, focus=focus, count=count, renditions=renditions, policy=policy)
     reason = REASON.format(turns=keep_turns)
     swaps = tuple(
         Swap(e.id, chat.fidelity.get(e.seq, Fidelity.FULL), Fidelity.HIDDEN, e.tokens, reason) for e in old
     )
-    broken = broken_prefix(chat, [*done, *cur], count)
-    plan = Plan(swaps, reason, before, after, broken, goal.marks(before))
-    rolled = Draft(plan, fidelity, done, cur)
-    return tightened(chat, rolled, goal, focus=focus, count=count, renditions=renditions, policy=policy)
-
-
-def tightened(
-    chat: Chat,
-    rolled: Draft,
-    goal: Goal,
-    *,
-    focus: Focus,
-    count: TokenCounter,
-    renditions: RenditionsOf,
-    policy: Policy,
-) -> Draft:
-    """The plan with the usual one behind it, where what stays is still above the high mark."""
-    if rolled.plan.tokens_after <= goal.high:
-        return rolled
-    trial = twin(chat)
-    trial.apply(rolled.fidelity, rolled.done, rolled.cur)
-    more = draft(trial, goal, focus=focus, count=count, renditions=renditions, policy=policy)
-    if more is None:
-        return rolled
-    both = (*rolled.plan.swaps, *more.plan.swaps)
-    broken = broken_prefix(chat, [*more.done, *more.cur], count)
-    after = more.plan.tokens_after
-    plan = replace(rolled.plan, swaps=both, tokens_after=after, prefix_tokens_broken=broken)
-    return Draft(plan, more.fidelity, more.done, more.cur)
+    more = None
+    if after > goal.high:
+        more = draft(rolled, goal, focus=focus, count=count, renditions=renditions, policy=policy)
+    if more is not None:
+        swaps, after, rolled = (*swaps, *more.plan.swaps), more.plan.tokens_after, more.chat
+    broken = broken_prefix(chat, rolled, count)
+    return Draft(Plan(swaps, reason, before, after, broken, goal.marks(before)), rolled)
 
 
 def leaving(chat: Chat, keep_turns: int) -> list[Entry]:

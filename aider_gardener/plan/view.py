@@ -1,24 +1,17 @@
 """The view: which rendition of each entry stands in the chat, and the messages that makes.
 
-The host holds a list of messages. The gardener keeps, for each list, a layout: one `Piece` a message,
-naming the entries (by their sequence number) that it shows. A piece with one member in full is the
-host's own message; a piece with other members is a note: an abridged transcript in the user's role;
-a piece with no members is a filler that keeps the roles alternating.
-
-Whatever a view shows must be legal for aider and for strict providers: `RULES` has a small class each,
-and `legal` is the last step wherever a view is made.
+Whatever a view shows must be legal for aider and for strict providers; `legal` is the last step wherever a
+view is made.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any
 
-from aider_gardener.messages import Entry, Fidelity, Message, SourceKind
+from aider_gardener.messages import Entry, Fidelity, Message, SourceKind, TokenCounter
 from aider_gardener.reading.source import is_failed_edit
 
 NOTE_HEAD = (
@@ -44,20 +37,60 @@ TextOf = Callable[[Entry, Fidelity], str]
 """Gives the text of an entry's rendition."""
 Seqs = frozenset[int]
 NONE: Seqs = frozenset()
+NOTHING: Mapping[int, Fidelity] = {}
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One message of a host's list and the entries it shows, by sequence number. `is_note`: we made it."""
+class Piece(dict[str, Any]):
+    """A message in a list of the host, with the entries that it shows: `levels` has the level of each by its
+    sequence number. One with a single entry whole is the host's own message; one with others is a note
+    (`is_note`), an abridged transcript in the user's role; one with none only keeps the roles alternating.
 
-    role: str
-    content: str
-    members: tuple[int, ...] = ()
-    is_note: bool = field(default=False, compare=False)
+    `mark` tells of which chat it is. A copy of it is a plain dict: what was copied is a new message.
+    """
+
+    def __init__(
+        self,
+        message: Mapping[str, Any],
+        levels: Mapping[int, Fidelity] = NOTHING,
+        mark: object = None,
+        *,
+        is_note: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.levels, self.mark, self.is_note = levels, mark, is_note
+        self._held = message["content"]
+        self._counted: tuple[TokenCounter, int] | None = None
+
+    @property
+    def role(self) -> str:
+        return str(self["role"])
+
+    @property
+    def content(self) -> str:
+        """Its text; content that is no text (never in a history) as its repr."""
+        return self._held if isinstance(self._held, str) else repr(dict(self))
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The sequence numbers of the entries that it shows."""
+        return tuple(self.levels)
 
     @property
     def message(self) -> Message:
         return Message(self.role, self.content)
+
+    def is_of(self, mark: object) -> bool:
+        """Whether it is a message of this chat as that made it: a host may write into its own messages."""
+        return self.mark is mark and self["content"] == self._held
+
+    def tokens(self, count: TokenCounter) -> int:
+        """The tokens of its text, counted once."""
+        if self._counted is None or self._counted[0] is not count:
+            self._counted = count, count(self.content)
+        return self._counted[1]
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
 
 
 def is_filler(entry: Entry) -> bool:
@@ -105,7 +138,7 @@ def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piec
         for at, piece in enumerate(pieces):
             if piece.is_note:
                 text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
-                pieces[at] = replace(piece, content=text)
+                pieces[at] = Piece({**piece, "content": text}, piece.levels, piece.mark, is_note=True)
                 return done, cur
     return done, cur
 
@@ -122,21 +155,38 @@ def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
 class Levels:
     """Which fidelity each entry stands at (full where none is given), and what is special about some.
 
-    `undone` are replies whose edit was undone; `throttled` are user messages whose compressed form
-    stands in their own place, not in a note, as long as the rest of their exchange is whole.
+    `undone` are replies whose edit was undone; `throttled` are user messages whose compressed form stands in
+    their own place, not in a note, as long as the rest of their exchange is whole. `mark` is that of the chat
+    whose messages are made.
     """
 
     fidelity: Mapping[int, Fidelity]
     undone: Seqs = NONE
     throttled: Seqs = NONE
+    mark: object = None
 
     def of(self, entry: Entry) -> Fidelity:
         return self.fidelity.get(entry.seq, Fidelity.FULL)
+
+    def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
+        """The message that shows these entries."""
+        levels = {entry.seq: self.of(entry) for entry in entries}
+        return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
 
     def in_place(self, entry: Entry) -> bool:
         """Whether the entry's text, whole or throttled, stands as a message of its own."""
         cut = entry.seq in self.throttled and self.of(entry) is Fidelity.COMPRESSED
         return cut or self.of(entry) is Fidelity.FULL
+
+
+def laid_out(
+    before: Sequence[Entry], after: Sequence[Entry], levels: Levels, text_of: TextOf
+) -> tuple[list[Piece], list[Piece]]:
+    """The messages of both lists of a host: of the finished exchanges, and of the current ones."""
+    done = render(from_first_shown(before, levels), levels, text_of)
+    asked = bool(before) and bool(done) and done[-1].role == "user"
+    cur = render(after, levels, text_of, answers=asked or not before)
+    return legal(done, cur, (Message(entry.role, entry.content) for entry in [*before, *after]), levels)
 
 
 def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True) -> list[Piece]:
@@ -152,14 +202,14 @@ def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers
     labels = dict.fromkeys(failed_edits(entries), FAILED_LABEL) | dict.fromkeys(levels.undone, UNDONE_LABEL)
 
     def as_they_stand(shown: Sequence[Entry]) -> list[Piece]:
-        return [Piece(entry.role, text_of(entry, levels.of(entry)), (entry.seq,)) for entry in shown]
+        return [levels.piece(entry.role, text_of(entry, levels.of(entry)), entry) for entry in shown]
 
     def flush(*, fill: bool) -> None:
         shown = [(e, text_of(e, levels.of(e))) for e in pending if levels.of(e) is not Fidelity.HIDDEN]
         if shown:
-            seqs = tuple(entry.seq for entry, _text in shown)
-            pieces.append(Piece("user", note(shown, labels), seqs, is_note=True))
-            pieces.extend([Piece("assistant", FILLER)] if fill else [])
+            entries = [entry for entry, _text in shown]
+            pieces.append(levels.piece("user", note(shown, labels), *entries, is_note=True))
+            pieces.extend([levels.piece("assistant", FILLER)] if fill else [])
         pending.clear()
 
     for exchange in exchanges(entries):
@@ -180,95 +230,45 @@ def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers
     return pieces
 
 
-def align(known: Sequence[Piece], messages: Sequence[Message]) -> list[Piece | None]:
-    """For each message of the host, the known piece that it is, or None for a new message.
-
-    Pieces are matched in order by role and text; the common beginning costs one comparison a message.
-    """
-    result: list[Piece | None] = [None] * len(messages)
-    start = 0
-    while start < min(len(known), len(messages)) and known[start].message == messages[start]:
-        result[start] = known[start]
-        start += 1
-    old, new = list(known[start:]), list(messages[start:])
-    if old and new:
-        matcher = SequenceMatcher(None, [piece.message for piece in old], new, autojunk=False)
-        for block in matcher.get_matching_blocks():
-            for offset in range(block.size):
-                result[start + block.b + offset] = old[block.a + offset]
-    return result
-
-
 def members(pieces: Iterable[Piece]) -> list[int]:
     """The sequence numbers of the entries shown, in the order of the chat."""
-    return [seq for piece in pieces for seq in piece.members]
-
-
-class Rule(Protocol):
-    """A rule finds what is wrong with a history, in words; "" when it is kept."""
-
-    def broken(self, messages: Sequence[Message]) -> str: ...
-
-
-class KnownRoles:
-    """A history holds user and assistant messages only; a system message there is hoisted by some
-    providers, which breaks the whole cache."""
-
-    def broken(self, messages: Sequence[Message]) -> str:
-        strange = sorted({m.role for m in messages} - {"user", "assistant"})
-        return f"roles {', '.join(strange)} in a history" if strange else ""
-
-
-class UserFirst:
-    """A history begins with the user: some providers refuse another beginning."""
-
-    def broken(self, messages: Sequence[Message]) -> str:
-        return "begins with the assistant" if messages and messages[0].role == "assistant" else ""
-
-
-class RolesAlternate:
-    """User and assistant take turns: aider checks it, some providers demand it."""
-
-    def broken(self, messages: Sequence[Message]) -> str:
-        for at, (first, second) in enumerate(itertools.pairwise(messages)):
-            if first.role == second.role:
-                return f"messages {at + 1} and {at + 2} are both the {first.role}'s"
-        return ""
-
-
-class NothingEmpty:
-    """Every message has content: some providers refuse an empty one."""
-
-    def broken(self, messages: Sequence[Message]) -> str:
-        empty = next((at for at, m in enumerate(messages) if not m.content.strip()), None)
-        return f"message {empty + 1} is empty" if empty is not None else ""
-
-
-RULES: tuple[Rule, ...] = (KnownRoles(), UserFirst(), RolesAlternate(), NothingEmpty())
+    return [seq for piece in pieces for seq in piece.levels]
 
 
 def problems(messages: Sequence[Message]) -> list[str]:
-    """Everything that is wrong with a history; [] when it is legal."""
-    return [found for rule in RULES if (found := rule.broken(messages))]
+    """Everything that aider or a strict provider would not take of a history; [] when it is legal."""
+    found = []
+    if strange := sorted({message.role for message in messages} - {"user", "assistant"}):
+        found.append(f"roles {', '.join(strange)} in a history")  # some providers hoist them to the top
+    if messages and messages[0].role == "assistant":
+        found.append("begins with the assistant")
+    same = [at for at, (one, other) in enumerate(pairwise(messages), 1) if one.role == other.role]
+    found += [f"messages {at} and {at + 1} are both the {messages[at].role}'s" for at in same[:1]]
+    empty = [at for at, message in enumerate(messages, 1) if not message.content.strip()]
+    found += [f"message {at} is empty" for at in empty[:1]]
+    return found
 
 
-def legal(done: list[Piece], cur: list[Piece], said: Iterable[Message]) -> tuple[list[Piece], list[Piece]]:
+def legal(
+    done: list[Piece], cur: list[Piece], originals: Iterable[Message], levels: Levels
+) -> tuple[list[Piece], list[Piece]]:
     """Both lists of a view as one history in which user and assistant take turns. Where a view would break
-    that, a filler or an empty note is put between; where what was `said`, the host's own messages in full,
-    breaks it already, nothing of ours would mend it, and the view stays."""
-    if not problems([piece.message for piece in [*done, *cur]]) or problems(list(said)):
+    that, a filler or an empty note is put between; where the `originals` in full break it already, nothing of
+    ours would mend it, and the view stays."""
+    if not problems([piece.message for piece in [*done, *cur]]) or problems(list(originals)):
         return done, cur
-    first = taking_turns(done, after="assistant")
-    return first, taking_turns(cur, after=first[-1].role if first else "assistant")
+    first = taking_turns(done, levels, after="assistant")
+    return first, taking_turns(cur, levels, after=first[-1].role if first else "assistant")
 
 
-def taking_turns(pieces: Iterable[Piece], *, after: str) -> list[Piece]:
+def taking_turns(pieces: Iterable[Piece], levels: Levels, *, after: str) -> list[Piece]:
     """The pieces with what is missing between two of the same role; `after` is the role before them."""
     found: list[Piece] = []
     for piece in pieces:
-        if piece.role == after:
-            empty = Piece("user", NOTE_HEAD, is_note=True)
-            found.append(Piece("assistant", FILLER) if after == "user" else empty)
+        if piece.role == after == "user":
+            found.append(levels.piece("assistant", FILLER))
+        elif piece.role == after:
+            found.append(levels.piece("user", NOTE_HEAD, is_note=True))
         found.append(piece)
         after = piece.role
     return found

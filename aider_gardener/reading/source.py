@@ -42,19 +42,10 @@ ACKNOWLEDGEMENTS = frozenset(
         " stop and wait for your approval.",
     }
 )
-LAST_CHAT = "the last chat"
-"""The detail of the note that a chat begins with on the one before it."""
-LAST_CHAT_HEAD = "(From the last chat in this project, "
-OWN_HEAD = re.compile(r"\([^\n]{0,400}\baider-gardener\b[^\n]{0,400}\)[ \t]*")
-"""How every note of ours begins: one line in brackets that names us."""
+LAST_CHAT = Source(SourceKind.STUB, "the last chat")
+"""Of the note that a chat begins with on the one before it."""
 NOTE_END = "(End of quotes.)"
 """How a note that quotes ends."""
-OWN_LINE = re.compile(r"\[\d{1,9}\] [^\n:]{1,60}: ")
-"""How the first entry of a compacted history begins: its turn and what it was."""
-OWN_LABEL = re.compile(r"\[\d{1,9}\] [^\n()]{1,80} \(g[0-9a-f]{9,64}\)[^\n]{0,80}:")
-"""What stands above a quoted passage."""
-OWN_ID = re.compile(r"[(\[ ](g[0-9a-f]{9,64})[)\]]")
-
 _FAILED_EDIT = re.compile(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
@@ -69,8 +60,6 @@ def infer_source(role: str, content: str) -> Source:
         return Source(SourceKind.NOTICE if content.strip() in ACKNOWLEDGEMENTS else SourceKind.REPLY)
     if role not in ("user", ""):
         return Source(SourceKind.NOTICE if role == "system" else SourceKind.UNKNOWN)
-    if named_ids(content) is not None:
-        return Source(SourceKind.STUB, LAST_CHAT if head.startswith(LAST_CHAT_HEAD) else "")
     if head.startswith(RUN_HEAD.strip()):
         parts = command_parts(content)
         if parts:
@@ -86,28 +75,6 @@ def infer_source(role: str, content: str) -> Source:
     if head.startswith(NOTICE_HEADS) or is_failed_edit(content):
         return Source(SourceKind.NOTICE)
     return Source(SourceKind.TYPED)
-
-
-def named_ids(content: str) -> frozenset[str] | None:
-    """The ids that a note of ours names; None for a text that is not of the form of one, from its first line
-    to its last. Whether we made it only the archive can tell: anybody may write in that form."""
-    lines = content.strip().splitlines()
-    if not lines or not OWN_HEAD.fullmatch(lines[0]):
-        return None
-    quotes = lines[-1] == NOTE_END and all(map(is_quoted, lines[1:]))
-    if not quotes and not any(map(OWN_LINE.match, lines[1:3])):
-        return None
-    return frozenset(OWN_ID.findall(content))
-
-
-def is_quoted(line: str) -> bool:
-    """Whether a line may stand in a note that quotes."""
-    return (
-        not line
-        or line.startswith(">")
-        or line == NOTE_END
-        or bool(OWN_LABEL.fullmatch(line) or OWN_HEAD.fullmatch(line))
-    )
 
 
 def _command_source(command: str) -> Source:

@@ -383,15 +383,15 @@ def quoted(text: str) -> str:
     return "\n".join([f"> {line}" for line in text.splitlines()])
 
 
+@dataclass
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
     as `quoted` what it quotes."""
 
-    def __init__(self, archive: Archive, replaced: Replaced = all_holds) -> None:
-        self.archive = archive
-        self.replaced = replaced
-        self._open: tuple[object, str] | None = None
-        self.quoted: Sequence[Recalled] = ()
+    archive: Archive
+    replaced: Replaced = all_holds
+    open: tuple[object, str] | None = None
+    quoted: Sequence[Recalled] = ()
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
@@ -407,15 +407,15 @@ class Recollection:
         same prompt.
         """
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
-        if self._open is None or self._open[0] != key:
+        if self.open is None or self.open[0] != key:
             found = self.find(chat, request, count)
             note = recall_note(found, session=self.archive.session)
             while count(note) > request.token_limit + count(NOTE_HEAD) + MARGIN_TOKENS:
                 found.pop()
                 note = recall_note(found, session=self.archive.session)
-            self._open, self.quoted = (key, note), found
-        return self._open[1]
+            self.open, self.quoted = (key, note), found
+        return self.open[1]
 
     def reset(self) -> None:
         """Look anew for the open question: what was found may be gone."""
-        self._open = None
+        self.open = None

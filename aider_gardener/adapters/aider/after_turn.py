@@ -30,7 +30,7 @@ def turn_over(coder: HostCoder, gardener: Gardener) -> None:
     tell(gardener, coder.io)
     called = growth.turn_over(state)
     if called and state.settings.status_line:
-        coder.io.tool_output(growth.status_line(state.growth.points, len(state.compactions.applied)))
+        coder.io.tool_output(growth.status_line(state.growth.points, len(state.plans)))
 
 
 def report_at_exit(gardener: Gardener, io: HostIO) -> None:

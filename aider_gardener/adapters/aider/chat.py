@@ -120,15 +120,9 @@ def begin(coder: HostCoder) -> None:
     found = gardener.last_time()
     if found is None:
         return
-    from aider_gardener.plan.view import FILLER
+    from aider_gardener.reading.source import LAST_CHAT
 
-    coder.done_messages = [
-        {"role": "user", "content": found.note},
-        {"role": "assistant", "content": FILLER},
-    ]
-    link.take_in(coder, gardener)
-    chat = gardener.state.chat
-    chat.watched |= {seq for piece in chat.done[:1] for seq in piece.members}
+    coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
     coder.io.tool_output(f"aider-gardener: {found.line()}")
 
 
@@ -149,21 +143,3 @@ def go_on(coder: HostCoder, gardener: Gardener) -> None:
     link.take_in(coder, gardener)
     coder.io.tool_output(resume.line(gardener.state, info))
     resume.put_back_files(coder, archive.store, info.id)
-
-
-def tell_if_left(coder: HostCoder) -> None:
-    """Tell the user once, in one line, when the account of the last chat no longer stands whole.
-
-    What the user dropped (/clear, /forget) leaves without a word.
-    """
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    chat = gardener.state.chat
-    chat.watched -= chat.forgotten
-    for seq in chat.watched & chat.fidelity.keys():
-        chat.watched.discard(seq)
-        coder.io.tool_output(
-            "aider-gardener: the note on the last chat had to make room and no longer stands whole in the"
-            f" prompt; /restore {chat.entries[seq].id} brings it back."
-        )

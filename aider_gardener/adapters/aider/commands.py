@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,8 +46,9 @@ def gardener_for(commands: HostCommands) -> Gardener | None:
 
 def measure(coder: HostCoder, gardener: Gardener) -> None:
     """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept."""
-    with gardener.state.only_looking():
+    with link.preview(coder, gardener) as state:
         coder.format_chat_chunks()
+    gardener.state.frame = state.frame
 
 
 def show_table(commands: HostCommands, table: RenderableType) -> None:
@@ -192,7 +194,7 @@ def compact(commands: HostCommands, gardener: Gardener, focus: str) -> None:
         commands.io.tool_output(UNCHANGED)
         return
     with state.timed():
-        compactions.compact(state, asked)
+        compactions.apply(state, asked.draft, time.perf_counter())
     link.show(commands.coder, gardener)
     commands.io.tool_output(f"M{made_room(plan)[1:]}.")
 

@@ -20,7 +20,7 @@ def shortened(gardener: Gardener, history: Sequence[HostMessage]) -> list[HostMe
     state = gardener.state
     entries = {
         piece.message: state.chat.entries[piece.members[0]]
-        for piece in state.pieces
+        for piece in state.chat.pieces
         if len(piece.members) == 1 and not piece.is_note
     }
     found = []

@@ -88,7 +88,6 @@ class GardenerContext:
     def add(self, coder: HostCoder, chunks: Chunks) -> None:
         with Guard(coder):
             prompt.after(coder, chunks)
-            chat.tell_if_left(coder)
 
     def shrink(self, coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool:
         again = None
@@ -140,10 +139,10 @@ def token_rows(gardener: Gardener) -> list[tuple[int, str, str]]:
     """The rows of aider's /tokens for the history: what stands whole, what stands shortened, and the note on
     what is settled that the last prompt had."""
     state = gardener.state
-    pieces = state.pieces
+    pieces = state.chat.pieces
     if not pieces:
         return []
-    short = [state.count(piece.content) + MESSAGE_OVERHEAD_TOKENS for piece in pieces if piece.is_note]
+    short = [piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS for piece in pieces if piece.is_note]
     rows = [(state.history_used - sum(short), "chat history", "use /clear to clear")]
     if short:
         rows.append((sum(short), f"chat history, compacted, {len(short)} notes", "use /clear to clear"))

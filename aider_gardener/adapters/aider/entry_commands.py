@@ -100,17 +100,12 @@ def picked(answer: str, most: int) -> list[int]:
 
 def add(commands: HostCommands, gardener: Gardener, chosen: Iterable[Hit]) -> None:
     """Put what was found into the chat as a note."""
-    from aider_gardener.plan.view import FILLER
     from aider_gardener.recall.recall import recall_note
 
     state = gardener.state
     passages = [passage for hit in chosen for passage in hit.passages]
     note = recall_note(passages, session=state.archive.session)
-    state.made.add(note)
-    commands.coder.cur_messages += [
-        {"role": "user", "content": note},
-        {"role": "assistant", "content": FILLER},
-    ]
+    commands.coder.cur_messages += gardener.add_note(note)
     commands.io.tool_output(f"Added {state.count(note):,} tokens to the chat.")
 
 

@@ -9,17 +9,17 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider.coder import HostCoder, HostMessage
+from aider_gardener.adapters.aider.coder import HostCoder
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.origins import can_ask
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Message
 from aider_gardener.settings import Settings, variable
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from aider_gardener.archive.shared.background import Background
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.upkeep import Upkeep
-    from aider_gardener.plan.view import Piece
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import Load
 
@@ -300,27 +300,9 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     state.host_limit, state.host_limit_given = history_limit(coder)
 
 
-def to_messages(messages: list[HostMessage]) -> list[Message]:
-    """The host's messages as values; content that is no text (never in a history) stands as its repr."""
-    return [Message(m["role"], m["content"] if isinstance(m["content"], str) else repr(m)) for m in messages]
-
-
-def to_dicts(pieces: list[Piece], standing: list[HostMessage]) -> list[HostMessage]:
-    """The pieces as the host's messages; a message that stands already stays the same object."""
-    known: dict[Message, list[HostMessage]] = {}
-    for message, value in zip(to_messages(standing), standing, strict=True):
-        known.setdefault(message, []).append(value)
-    return [
-        known[piece.message].pop(0)
-        if known.get(piece.message)
-        else {"role": piece.role, "content": piece.content}
-        for piece in pieces
-    ]
-
-
 def take_in(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
-    added = gardener.sync(to_messages(coder.done_messages), to_messages(coder.cur_messages))
+    added = gardener.sync(coder.done_messages, coder.cur_messages)
     if not added:
         return
     from aider_gardener.gardener.throttle import throttle_outputs
@@ -341,10 +323,22 @@ def sync(coder: HostCoder) -> None:
 
 def show(coder: HostCoder, gardener: Gardener) -> None:
     """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
-    done, cur = gardener.pieces
-    standing = [*coder.done_messages, *coder.cur_messages]
-    coder.done_messages = to_dicts(done, standing)
-    coder.cur_messages = to_dicts(cur, standing)
+    chat = gardener.state.chat
+    coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
+
+
+@contextmanager
+def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
+    """A context in which the coder makes prompts that are only looked at; gives the state that they make."""
+    lists = coder.done_messages, coder.cur_messages
+    before = [list(messages) for messages in lists]
+    try:
+        with gardener.preview() as state:
+            yield state
+    finally:
+        coder.done_messages, coder.cur_messages = lists
+        for messages, held in zip(lists, before, strict=True):
+            messages[:] = held
 
 
 @dataclass(frozen=True)
@@ -358,7 +352,7 @@ class CoderHost:
     def coder(self) -> HostCoder | None:
         return self.reference()
 
-    def take_in(self) -> None:
+    def sync(self) -> None:
         if (coder := self.coder) is not None:
             refresh(self.gardener, coder)
             take_in(coder, self.gardener)
@@ -366,11 +360,3 @@ class CoderHost:
     def show(self) -> None:
         if (coder := self.coder) is not None:
             show(coder, self.gardener)
-
-    def append(self, messages: Sequence[Message]) -> None:
-        if (coder := self.coder) is not None:
-            coder.cur_messages = [
-                *coder.cur_messages,
-                *({"role": message.role, "content": message.content} for message in messages),
-            ]
-            take_in(coder, self.gardener)

@@ -79,6 +79,7 @@ def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> No
     """Put each part where it rests."""
     history = exchanges(state, chunks.done)
     messages = {one.part.name: one.messages for one in [*parts.placed, *history]}
+    state.order = replace(state.order)
     order = state.order.arrange(
         [one.part for one in parts.placed],
         [one.part for one in history],

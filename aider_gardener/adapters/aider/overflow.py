@@ -92,7 +92,7 @@ def recover(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], e
 
     link.take_in(coder, gardener)
     learn_window(gardener, window_of(error))
-    plan = gardener.shrink(room(gardener.state.frame))
+    plan = gardener.compact_after_rejection(room(gardener.state.frame))
     cut = throttle_open(gardener.state, most_for_open(gardener.state, shrunk=plan is not None))
     if plan is None and not cut:
         return False
@@ -127,7 +127,7 @@ def most_for_open(state: ChatState, *, shrunk: bool) -> int:
 
     What the window leaves beside all else; half of what they are if there is nothing else to give up.
     """
-    from aider_gardener.gardener.throttle import open_tokens
+    from aider_gardener.plan.planner import open_tokens
 
     frame, now = state.frame, open_tokens(state.chat, state.count)
     left = int(HARD_AT * frame.window) - frame.around - state.history_used if frame.window else now
@@ -136,7 +136,8 @@ def most_for_open(state: ChatState, *, shrunk: bool) -> int:
 
 def fit_open(coder: HostCoder, gardener: Gardener) -> bool:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    from aider_gardener.gardener.throttle import open_tokens, throttle_open
+    from aider_gardener.gardener.throttle import throttle_open
+    from aider_gardener.plan.planner import open_tokens
 
     state = gardener.state
     if not state.frame.window:
@@ -157,7 +158,7 @@ def tell(coder: HostCoder, cut: Iterable[Throttled]) -> None:
 
 def give_up(coder: HostCoder, gardener: Gardener) -> None:
     """Nothing helps: what was to be sent is taken out by `settle`, which tells the user the reason too."""
-    from aider_gardener.gardener.throttle import open_tokens
+    from aider_gardener.plan.planner import open_tokens
 
     coder.partial_response_content = ""
     state, frame = gardener.state, gardener.state.frame
@@ -204,7 +205,7 @@ def settle(coder: HostCoder, gardener: Gardener) -> None:
         return
     link.take_in(coder, gardener)
     chat = gardener.state.chat
-    name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].members)
+    name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
     coder.cur_messages = coder.cur_messages[:-1]
     link.take_in(coder, gardener)
     say = coder.io.tool_error if why else coder.io.tool_output

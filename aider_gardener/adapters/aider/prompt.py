@@ -17,6 +17,7 @@ from aider_gardener.messages import Entry, Fidelity, Plan, SourceKind
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.said import made_room
 from aider_gardener.plan.usage import CACHE_SECONDS
+from aider_gardener.reading.source import LAST_CHAT
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 CHARS_A_TOKEN = 4
 
 ASK_TO_KEEP = "Keep each of these decisions and rules of mine, word for word, in the summary:"
+LAST_CHAT_LEFT = (
+    "aider-gardener: the note on the last chat had to make room and no longer stands whole in the prompt;"
+    " /restore {id} brings it back."
+)
 KEPT_HEAD = "Decisions and rules of mine that stand:"
 
 
@@ -39,9 +44,9 @@ def before(coder: HostCoder) -> None:
     link.take_in(coder, gardener)
     state = gardener.state
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
-    if (plan := gardener.tend()) is not None:
+    if (plan := gardener.compact_if_due()) is not None:
         link.show(coder, gardener)
-        tell_made_room(coder, plan)
+        tell_made_room(coder, gardener, plan)
     if state.settings.llm_fallback and state.acts and state.is_hard:
         last_resort(coder, gardener)
 
@@ -56,10 +61,10 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
     if not state.acts:
         return
     parts = order.parts_of(coder, state, chunks) if state.settings.order == "stable" else None
-    tended = gardener.tend(cold=is_cold(coder, state, chunks, parts))
-    if tended is not None:
-        tell_made_room(coder, tended)
-    if overflow.fit_open(coder, gardener) or tended is not None:
+    plan = gardener.compact_if_due(cold=is_cold(coder, state, chunks, parts))
+    if plan is not None:
+        tell_made_room(coder, gardener, plan)
+    if overflow.fit_open(coder, gardener) or plan is not None:
         reminded = reminder_of(coder, chunks)
         link.show(coder, gardener)
         chunks.done = coder.done_messages
@@ -72,10 +77,20 @@ def after(coder: HostCoder, chunks: Chunks) -> None:
         coder.io.tool_warning(f"aider-gardener: {notice}")
 
 
-def tell_made_room(coder: HostCoder, plan: Plan) -> None:
-    """Say in one line what was compacted, and how to take it back where the chat has the command."""
+def tell_made_room(coder: HostCoder, gardener: Gardener, plan: Plan) -> None:
+    """Say in one line what was compacted, and how to take it back where the chat has the command; in another
+    that the note on the last chat, which the user asked for, is among it."""
     line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
     coder.io.tool_output(f"aider-gardener: {line}")
+    for entry in last_chat_notes(gardener, plan):
+        coder.io.tool_output(LAST_CHAT_LEFT.format(id=entry.id))
+
+
+def last_chat_notes(gardener: Gardener, plan: Plan) -> list[Entry]:
+    """The notes on the last chat that stood whole until this plan."""
+    shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
+    entries = (gardener.state.chat.entries[seq] for seq in gardener.state.chat.fidelity)
+    return [entry for entry in entries if entry.source == LAST_CHAT and entry.id in shortened]
 
 
 def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
@@ -91,8 +106,8 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: order.Par
         before += [*chunks.readonly_files, *chunks.repo]
     elif order.breaks(state, parts):
         return True
-    changed = state.prefix.changed(hash((coder.main_model.name, *(text_of(m) for m in before))))
-    return changed or is_idle(state)
+    state.prefix = state.prefix.seen(hash((coder.main_model.name, *(text_of(m) for m in before))))
+    return state.prefix.changed or is_idle(state)
 
 
 def is_idle(state: ChatState) -> bool:
@@ -178,7 +193,7 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
 def current(state: ChatState) -> int:
     """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
     one message push out the whole history, the message itself is cut."""
-    from aider_gardener.gardener.throttle import open_tokens
+    from aider_gardener.plan.planner import open_tokens
 
     tokens = open_tokens(state.chat, state.count)
     return min(tokens, state.frame.window // 2) if state.frame.window else tokens
@@ -221,7 +236,7 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> None:
 
 def strip_edits(state: ChatState) -> int:
     """Swap every edit reply that stands in full for its compressed form; returns how many."""
-    from aider_gardener.gardener.compactions import apply
+    from aider_gardener.gardener.compactions import show
     from aider_gardener.plan.planner import has_edit
 
     rows = [e for e in state.chat.all_entries() if has_edit(e) and e.seq not in state.chat.fidelity]
@@ -232,7 +247,7 @@ def strip_edits(state: ChatState) -> int:
             (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made), Fidelity.HIDDEN
         )
     if rows:
-        apply(state, levels, "the edit format changed")
+        show(state, levels, "the edit format changed")
     return len(rows)
 
 

@@ -7,6 +7,7 @@ was answered leaves them with the next edit: the map would change with either.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
@@ -34,8 +35,7 @@ def gardener_for_map(coder: HostCoder) -> Gardener | None:
 
 def original_texts(gardener: Gardener) -> str:
     """The current messages as they were said, whatever stands of them in the prompt."""
-    chat = gardener.state.chat
-    return "".join(f"{entry.content}\n" for entry in chat.sequence(chat.cur, is_done=False))
+    return "".join(f"{entry.content}\n" for entry in gardener.state.chat.current_entries())
 
 
 def settled(coder: HostCoder, gardener: Gardener, fresh: str, *, anew: bool) -> str:
@@ -46,7 +46,8 @@ def settled(coder: HostCoder, gardener: Gardener, fresh: str, *, anew: bool) -> 
     if not fresh.startswith(head):
         return fresh
     state = gardener.state
-    resting: RestingMap = state.resting_map
+    resting: RestingMap = replace(state.resting_map)
+    state.resting_map = resting
     room = (coder.repo_map.max_map_tokens if coder.repo_map else 0, bool(coder.abs_fnames))
     chat_files = {coder.get_rel_fname(name) for name in coder.abs_fnames}
 
@@ -78,8 +79,7 @@ def mentions(coder: HostCoder, gardener: Gardener) -> Mentions:
     """What the user typed since the last edit, and the files that the model named since then."""
     from aider_gardener.plan.resting import Mentions
 
-    chat = gardener.state.chat
-    entries = chat.sequence(chat.cur, is_done=False)
+    entries = gardener.state.chat.current_entries()
     typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
     replies = "\n".join(entry.content for entry in entries if entry.role == "assistant")
     words = coder.get_ident_mentions(typed)

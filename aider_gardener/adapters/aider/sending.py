@@ -79,7 +79,7 @@ def begin(coder: HostCoder) -> Gardener | None:
     if gardener is not None:
         coder.__dict__.update({overflow.TRIED: False, overflow.UNSENT: ""})
         overflow.close_open_exchanges(coder, last=True)
-        gardener.state.chat.count_due()
+        gardener.state.chat = gardener.state.chat.counted()
     return gardener
 
 

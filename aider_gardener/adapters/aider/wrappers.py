@@ -112,7 +112,6 @@ def format_chat_chunks(original: Original) -> Original:
         chunks: Chunks = original(self)
         with Guard(self):
             prompt.after(self, chunks)
-            chat.tell_if_left(self)
         return chunks
 
     return format_chat_chunks

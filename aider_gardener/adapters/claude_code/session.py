@@ -19,7 +19,7 @@ from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.view import Piece
+from aider_gardener.plan.view import Levels
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -231,15 +231,21 @@ class ClaudeSession:
         """The chat as its host's context holds it: what was said since the last compaction stands whole."""
         entries = self.store.session_entries(self.archive.session)
         numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
-        chat = Chat(entries=numbered, seq_of={entry.id: seq for seq, entry in numbered.items()})
-        for seq, entry in enumerate(entries):
-            is_cut = SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
-            if entry.seq < self.progress.boundary or is_cut:
-                chat.fidelity[seq] = Fidelity.HIDDEN
-            else:
-                chat.done.append(Piece(entry.role, entry.content, (seq,)))
-        chat.turn, chat.next_seq = self.progress.turn, len(entries)
-        return chat
+        hidden = {
+            seq
+            for seq, entry in enumerate(entries)
+            if entry.seq < self.progress.boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
+        }
+        whole = [entry for seq, entry in numbered.items() if seq not in hidden]
+        levels = Levels({})
+        return Chat(
+            entries=numbered,
+            order=tuple(numbered),
+            border=len(numbered),
+            fidelity=dict.fromkeys(hidden, Fidelity.HIDDEN),
+            done=[levels.piece(entry.role, entry.content, entry) for entry in whole],
+            turn=self.progress.turn,
+        )
 
     def state(self, token_limit: int, which: str, reach: str) -> str:
         """Where this chat stands: rules, decisions, open errors, files."""

@@ -1,13 +1,13 @@
-"""A chat whose host keeps every message itself and hands the whole list over before each prompt.
+"""An agent's own list of messages beside the chat that is made of it.
 
-What stands follows from the host's order and the fidelity of each entry alone. A call of tools and its
-results stand or fall together: while the call is whole each result keeps its own place, at whatever fidelity,
-and once it is not all of them are lines of a note.
+The agent hands its whole list over before each prompt, perhaps as copies, so its messages are known by what
+they hold. A call of tools and its results stand or fall together: while the call is whole each result keeps
+its own place, at whatever level, and once it is not all of them are lines of a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -16,7 +16,7 @@ from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.adapters.plain.view import Drawing, mark
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import Levels, Piece, TextOf, with_hint
+from aider_gardener.plan.view import Levels, Piece, TextOf
 
 AdmitItem = Callable[[Item], Admit]
 """Gives what makes and stores the entry of an item."""
@@ -25,138 +25,85 @@ Unit = list[Entry]
 """What stands or falls together: one message, or a call of tools with its results."""
 
 
-def no_text(_entry: Entry, _level: Fidelity) -> str:
-    return ""
+@dataclass(frozen=True)
+class AgentList:
+    """The list as it was handed over last: `seqs` are its entries by sequence number, `keys` what each
+    message is known by, `items` how each entry that ever stood was read."""
 
-
-@dataclass
-class AgentChat(Chat):
-    """A `Chat` in the order of the host's own list.
-
-    `order` are the entries of that list by sequence number, `keys` their keys, `items` how each entry that
-    ever stood was read. `shown_by` gives the text of an entry's rendition.
-    """
-
-    order: list[int] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
+    seqs: tuple[int, ...] = ()
+    keys: tuple[str, ...] = ()
     items: dict[int, Item] = field(default_factory=dict)
-    shown_by: TextOf = no_text
 
-    def take(self, items: Sequence[Item], admit_as: AdmitItem) -> list[Entry]:
-        """Take in what the host's list holds now; returns the entries that are new.
-
-        A message that is no longer there is gone, one that was put back stands whole again, and where nothing
-        of the last list is left the chat was cleared.
-        """
-        keys = [item.key for item in items]
+    def sync(
+        self, chat: Chat, read: Sequence[Item], admit_as: AdmitItem, text_of: TextOf
+    ) -> tuple[AgentList, Chat, list[Entry]]:
+        """The list and the chat as they are now, and the entries that are new. A message that is no longer
+        there is gone, and where nothing of the last list is left the chat was cleared."""
+        keys = tuple(item.key for item in read)
         if keys == self.keys:
-            return []
-        before = set(self.order)
-        matches = aligned(self.keys, keys)
-        last = max((at for at, known in enumerate(matches) if known is not None), default=-1)
-        back = self.removed()
-        added: list[Entry] = []
-        order = []
-        for at, (item, known) in enumerate(zip(items, matches, strict=True)):
-            if known is not None:
-                seq = self.order[known]
-            elif at < last and back.get(item.key):
-                seq = back[item.key].pop()
+            return self, chat, []
+        items, added, seqs = dict(self.items), list[Entry](), list[int]()
+        for item, known in zip(read, aligned(self.keys, keys), strict=True):
+            if known is None:
+                chat, entry = chat.enter(item.message, admit_as(item))
+                items[entry.seq] = item
+                added.append(entry)
+                seqs.append(entry.seq)
             else:
-                (seq,) = self.take_in(item.message, {}, admit_as(item), added).members
-                self.items[seq] = item
-            order.append(seq)
-        self.order, self.keys = order, keys
-        now = set(order)
-        self.gone = (self.gone | (before - now)) - now
-        if before and not before & now:
-            self.clear(keeping=now)
-        self.apply(self.levels(self.fidelity), *self.rendered(self.fidelity, self.shown_by))
-        return added
+                seqs.append(self.seqs[known])
+        now = AgentList(tuple(seqs), keys, items)
+        if self.seqs and not set(self.seqs) & set(seqs):
+            chat = chat.cleared(keeping=seqs)
+        chat = replace(chat, order=now.seqs, held=now.held(chat), layout=now.layout)
+        return now, chat.shown_at(chat.fidelity, text_of), added
 
-    def removed(self) -> dict[str, list[int]]:
-        """The entries that the host took out since the chat was cleared, by their keys, oldest last."""
-        found: dict[str, list[int]] = {}
-        for seq in sorted(self.gone - self.forgotten, reverse=True):
-            if seq >= self.floor:
-                found.setdefault(self.items[seq].key, []).append(seq)
-        return found
-
-    def clear(self, *, keeping: set[int] | None = None) -> None:
-        """Note that the history was dropped: nothing older comes back unless asked for."""
-        super().clear(keeping=keeping)
-        if keeping is None:
-            self.order, self.keys = [], []
-
-    def all_entries(self) -> list[Entry]:
-        """The entries in the host's order, hidden ones included; what must stand counts as pinned."""
-        held = self.held()
-        entries = [self.entries[seq] for seq in self.order]
-        return [replace(e, pinned=True) if e.seq in held and not e.pinned else e for e in entries]
-
-    def sequence(self, pieces: Sequence[Piece], *, is_done: bool) -> list[Entry]:
-        """All entries belong to the current list."""
-        return [] if is_done else self.all_entries()
-
-    def question(self) -> Entry | None:
+    def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        last: Entry | None = None
-        for seq in reversed(self.order):
-            entry = self.entries[seq]
-            if self.kind(seq) is Kind.SAID and entry.role == "user":
-                last = last or entry
-                if entry.source.kind is SourceKind.TYPED:
-                    return entry
-        return last
+        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.SAID)
+        asked = [entry for entry in entries if entry.role == "user"]
+        typed = (entry for entry in asked if entry.source.kind is SourceKind.TYPED)
+        return next(typed, asked[0] if asked else None)
 
     def kind(self, seq: int) -> Kind:
         return self.items[seq].kind
 
-    def held(self) -> frozenset[int]:
+    def held(self, chat: Chat) -> frozenset[int]:
         """The entries that stand in their places whatever happens: instructions, what the user said last, and
         the last message, or the call whose results it is among."""
-        held = {seq for seq in self.order if self.kind(seq) is Kind.FIXED}
-        asked = self.question()
+        held = {seq for seq in self.seqs if self.kind(seq) is Kind.FIXED}
+        asked = self.question(chat)
         held |= {asked.seq} if asked else set()
-        at = len(self.order) - 1
-        while at > 0 and self.kind(self.order[at]) is Kind.RESULT:
+        at = len(self.seqs) - 1
+        while at > 0 and self.kind(self.seqs[at]) is Kind.RESULT:
             at -= 1
-        held |= set(self.order[at : at + 1])
-        return frozenset(held - self.forgotten)
+        held |= set(self.seqs[max(at, 0) : at + 1])
+        return frozenset(held) - chat.forgotten
 
-    def units(self) -> Iterator[Unit]:
+    def units(self, entries: Sequence[Entry]) -> Iterator[Unit]:
         """The entries by what stands or falls together."""
         unit: Unit = []
-        for seq in self.order:
-            if unit and not (self.kind(seq) is Kind.RESULT and self.kind(unit[0].seq) is Kind.CALLS):
+        for entry in entries:
+            if unit and not (self.kind(entry.seq) is Kind.RESULT and self.kind(unit[0].seq) is Kind.CALLS):
                 yield unit
                 unit = []
-            unit.append(self.entries[seq])
+            unit.append(entry)
         if unit:
             yield unit
 
-    def levels(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
-        """The fidelities with what was decided about single entries; what must stand is whole."""
-        held = self.held()
-        levels = super().levels({seq: level for seq, level in fidelity.items() if seq in self.entries})
-        kept = {seq: Fidelity.COMPRESSED for seq in held & self.throttled if seq in levels}
-        return {seq: level for seq, level in levels.items() if seq not in held} | kept
-
-    def rendered(self, fidelity: dict[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-        """The list as it would stand with the given fidelities; the first of both lists is always empty."""
-        levels = Levels(self.levels(fidelity), frozenset(self.undone), frozenset(self.throttled))
+    def layout(self, chat: Chat, levels: Levels, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+        """The list as it stands at the given levels; the first of both lists is always empty."""
         drawing = Drawing(levels, text_of)
-        held, units = self.held(), list(self.units())
+        units = list(self.units([chat.entries[seq] for seq in chat.order]))
         for unit, after in zip_longest(units, units[1:]):
             first = unit[0]
             followed = after is None or levels.in_place(after[0])
-            must = first.seq in held or not self.is_words(first)
+            must = first.seq in chat.held or not self.is_words(first)
             if levels.in_place(first) and (must or drawing.reads_well(first, followed=followed)):
                 drawing.stand(self.piece(entry, levels, text_of) for entry in unit)
             else:
                 drawing.leave(unit)
         drawing.flush()
-        return with_hint([], drawing.pieces, self.hint)
+        return [], drawing.pieces
 
     def is_words(self, entry: Entry) -> bool:
         """Whether an entry is text alone, which a note may show as well as a message of its own."""
@@ -167,19 +114,16 @@ class AgentChat(Chat):
         level = levels.of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
         text = mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
-        return Piece(role, text, (entry.seq,))
+        return levels.piece(role, text, entry)
 
 
 def aligned(known: Sequence[str], keys: Sequence[str]) -> list[int | None]:
     """For each key its place among those known, in order; None for a new one."""
     result: list[int | None] = [None] * len(keys)
-    start = 0
-    while start < min(len(known), len(keys)) and known[start] == keys[start]:
-        result[start] = start
-        start += 1
-    old, new = known[start:], keys[start:]
-    if old and new:
-        for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
-            for offset in range(block.size):
-                result[start + block.b + offset] = start + block.a + offset
+    start = next((at for at, (old, new) in enumerate(zip(known, keys, strict=False)) if old != new), None)
+    start = min(len(known), len(keys)) if start is None else start
+    result[:start] = range(start)
+    for block in SequenceMatcher(None, known[start:], keys[start:], autojunk=False).get_matching_blocks():
+        for offset in range(block.size):
+            result[start + block.b + offset] = start + block.a + offset
     return result

@@ -9,13 +9,12 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from aider_gardener.adapters.aider.embedding import loading
-from aider_gardener.adapters.plain.chat import AgentChat
+from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.model import counter_for, window_of
 from aider_gardener.adapters.plain.reading import Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
@@ -25,10 +24,11 @@ from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.files import keep_to_policy_and_renew
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
-from aider_gardener.gardener.throttle import open_tokens, throttle_open, throttle_outputs
-from aider_gardener.messages import Entry, Message, TokenCounter
+from aider_gardener.gardener.throttle import throttle_open, throttle_outputs
+from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.plan.chat import Admit
 from aider_gardener.plan.goals import HARD_AT
+from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
@@ -55,7 +55,7 @@ class Gardener(ChatGardener):
     def __init__(self, settings: Settings, archive: Archive, *, window: int = 0, model: str = "") -> None:
         super().__init__(settings, archive)
         state = self.state
-        state.chat = AgentChat(hint=state.chat.hint, shown_by=archive.text)
+        self._list = AgentList()
         state.on = settings.enabled
         state.frame = replace(state.frame, window=window, model=model)
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
@@ -155,7 +155,7 @@ class Gardener(ChatGardener):
         throttle_outputs(state, self._take_in(read[head:]))
         self._measure_open()
         self._measure_images()
-        self.tend()
+        self.compact_if_due()
         self._fit_open()
         self._measure_images()
         shown = self._shown(own[head:], given[head:])
@@ -170,7 +170,7 @@ class Gardener(ChatGardener):
     def _view(self) -> object:
         """What changes the prompt of one and the same list: what the user decided since."""
         state, chat = self.state, self.state.chat
-        decided = (dict(chat.fidelity), len(chat.forgotten), tuple(state.amendments), state.acts)
+        decided = (dict(chat.fidelity), len(chat.forgotten), state.amendments, state.acts)
         return (*decided, chat.floor, chat.next_seq)
 
     def _frame(self, read: Sequence[Item], head: int, tools: Sequence[Any]) -> None:
@@ -187,27 +187,21 @@ class Gardener(ChatGardener):
 
     def _measure_images(self) -> None:
         """Count the images of the messages that stand whole."""
-        state, chat = self.state, self._chat
-        images = sum(chat.items[seq].images for seq in chat.order if seq not in chat.fidelity)
+        state, held = self.state, self._list
+        images = sum(held.items[seq].images for seq in held.seqs if seq not in state.chat.fidelity)
         parts = {**state.frame.parts, "images": IMAGE_TOKENS * images}
         state.frame = replace(state.frame, parts=parts)
 
-    @property
-    def _chat(self) -> AgentChat:
-        chat = self.state.chat
-        assert isinstance(chat, AgentChat)
-        return chat
-
     def _take_in(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""
-        state, chat, archive = self.state, self._chat, self.state.archive
+        state = self.state
+
+        def admit_as(item: Item) -> Admit:
+            return lambda chat, message: self.admit(chat, message, item.source)
+
         with state.timed():
-            known_gone, floor = set(chat.gone), chat.floor
-            added = chat.take(read, partial(self._admit_item, last=read[-1] if read else None))
-            archive.set_active(chat, known_gone)
-            if chat.floor != floor:
-                state.event("clear", floor=chat.floor)
-            archive.add_again(chat.entries.values())
+            self._list, chat, added = self._list.sync(state.chat, read, admit_as, state.archive.text)
+            self.replace_chat(chat)
             return added
 
     def _measure_open(self) -> None:
@@ -217,15 +211,6 @@ class Gardener(ChatGardener):
         tokens = open_tokens(state.chat, state.count)
         current = min(tokens, window // 2) if window else tokens
         state.frame = replace(state.frame, parts={**state.frame.parts, "current": current})
-
-    def _admit_item(self, item: Item, *, last: Item | None) -> Admit:
-        def admit(message: Message, turn: int, seq: int) -> Entry:
-            source = item.source or self._source(message, is_last=item is last)
-            return self.state.archive.add(
-                message, turn=turn, seq=seq, focus=self.state.focus(), source=source
-            )
-
-        return admit
 
     def _fit_open(self) -> None:
         """Cut what waits for an answer where the prompt could not be sent otherwise."""
@@ -238,13 +223,13 @@ class Gardener(ChatGardener):
 
     def _shown(self, own: Sequence[Any], given: Sequence[Mapping[str, Any]]) -> list[Any]:
         """What stands, as the agent's messages: those that are whole are its own."""
-        chat = self._chat
+        chat = self.state.chat
         places = {seq: at for at, seq in enumerate(chat.order)}
 
         def message(piece: Piece) -> Any:
-            if piece.is_note or len(piece.members) != 1:
-                return {"role": piece.role, "content": piece.content}
-            seq = piece.members[0]
+            if piece.is_note or len(piece.levels) != 1:
+                return dict(piece)
+            (seq,) = piece.levels
             at = places[seq]
             return own[at] if seq not in chat.fidelity else {**given[at], "content": piece.content}
 
@@ -253,9 +238,10 @@ class Gardener(ChatGardener):
     def _with_notes(self, shown: list[Any], instructions: str) -> list[Any]:
         """The messages with what is settled before them and what is recalled before the last question."""
         settled = self.map_note(lambda: instructions)
-        asked = self._chat.question()
+        asked = self._list.question(self.state.chat)
         if asked is not None:
-            at = next((n for n, piece in enumerate(self._chat.cur) if piece.members == (asked.seq,)), 0)
+            shown_at = (at for at, piece in enumerate(self.state.chat.cur) if [*piece.levels] == [asked.seq])
+            at = next(shown_at, 0)
             recalled = self._recall_once(asked, f"{instructions}\n{settled}")
             shown = [*shown[:at], *noted(recalled, shown[at - 1 : at] if at else [], shown[at:]), *shown[at:]]
         return [*noted(settled, [], shown), *shown]
@@ -264,7 +250,7 @@ class Gardener(ChatGardener):
         """What is recalled for a question: the same in every prompt of its turn until the view is changed, so
         that the provider's cache holds it."""
         state, chat = self.state, self.state.chat
-        key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.gone), state.compactions.planned)
+        key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.gone), state.plans[-1:])
         if key != self._asked:
             self._recalled = self.recall_note(asked.content, standing)
             self._asked = key
@@ -273,16 +259,12 @@ class Gardener(ChatGardener):
     def _rest(self) -> None:
         """After a prompt: what no longer stands takes less memory, and is embedded if it may be asked for."""
         state = self.state
-        state.chat.fold()
+        state.chat = state.chat.folded()
         backlog = state.archive.backlog
         if backlog and state.history_used >= SOON_SHARE * state.budget:
             backlog.want()
         if notice := self.take_notice():
             log.warning("aider-gardener: %s", notice)
-
-    def sync(self, done: Sequence[Message], cur: Sequence[Message]) -> NoReturn:
-        """Not here: `prompt` takes the list in. Raises UsageError."""
-        raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
 
 
 def backlog_of(store: Store, project: str, settings: Settings, *, background: bool) -> Backlog:

@@ -60,16 +60,16 @@ class Drawing:
         if shown := self.noted():
             labels = dict.fromkeys(self.levels.undone, UNDONE_LABEL)
             text = note([(entry, self.text_of(entry, self.levels.of(entry))) for entry in shown], labels)
-            self._add(Piece("user", text, tuple(entry.seq for entry in shown), is_note=True))
+            self._add(self.levels.piece("user", text, *shown, is_note=True))
             self.gap = True
         self.pending = []
 
     def _add(self, *pieces: Piece) -> None:
         role = pieces[0].role
         if self.gap and role == "user" and self.last_role in ("user", "tool"):
-            self.pieces.append(Piece("assistant", FILLER))
+            self.pieces.append(self.levels.piece("assistant", FILLER))
         elif self.gap and role == "assistant" and self.last_role in ("", "assistant"):
-            self.pieces.append(Piece("user", NOTE_HEAD, is_note=True))
+            self.pieces.append(self.levels.piece("user", NOTE_HEAD, is_note=True))
         self.pieces += pieces
         self.gap = False
 

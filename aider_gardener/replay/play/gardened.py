@@ -93,7 +93,7 @@ class Watched:
             return
         if gardener is not self._gardener:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
-        applied = list(gardener.state.compactions.applied)
+        applied = list(gardener.state.plans)
         for event in applied[self._plans_seen :]:
             self.note_plan(gardener, event, turn)
         self._plans_seen = len(applied)
@@ -116,9 +116,9 @@ class Watched:
                 turn=turn,
                 by="plan",
                 applied=True,
-                tokens_before=event.tokens_before,
-                tokens_after=event.tokens_after,
-                reason=event.reason,
+                tokens_before=event.plan.tokens_before,
+                tokens_after=event.plan.tokens_after,
+                reason=event.plan.reason,
             )
         )
 

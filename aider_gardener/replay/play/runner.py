@@ -365,8 +365,8 @@ def no_trace(runner: Runner) -> Iterator[None]:
     gardener = getattr(coder, "gardener", None)
     with ExitStack() as stack:
         stack.enter_context(untouched(coder))
-        if gardener is not None and hasattr(gardener, "trial"):
-            stack.enter_context(gardener.trial())
+        if gardener is not None and hasattr(gardener, "preview"):
+            stack.enter_context(gardener.preview())
         try:
             yield
         finally:
