@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -192,7 +193,7 @@ def undo(state: ChatState, *, every: bool = False) -> int:
     if every:
         return give_back(state)
     levels = dict(state.chat.fidelity)
-    for seq, before in swapped(made[-1]):
+    for seq, before, _after in swapped(made[-1]):
         if seq in levels and ORDER.index(before) < ORDER.index(levels[seq]):
             levels[seq] = before
     changed = show(state, levels, UNDO)
@@ -213,14 +214,14 @@ def undoable(events: Iterable[Event]) -> list[Event]:
     return made
 
 
-def swapped(event: Event) -> list[tuple[int, Fidelity]]:
-    """The entries that an event swapped, by sequence number, each with the level at which it stood before."""
+def swapped(event: Event) -> list[tuple[int, Fidelity, Fidelity]]:
+    """The entries that an event swapped, by sequence number, each with its level before and after."""
     rows = event.data.get("swaps")
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    known = {level.value: level for level in Fidelity}
-    return [
-        (int(row["seq"]), known[row["before"]]) for row in found if "seq" in row and row["before"] in known
-    ]
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        with suppress(KeyError, TypeError, ValueError):  # an archive may come from elsewhere
+            found.append((int(row["seq"]), Fidelity(row["before"]), Fidelity(row["after"])))
+    return found
 
 
 def give_back(state: ChatState) -> int:

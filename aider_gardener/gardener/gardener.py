@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -79,8 +79,7 @@ class Gardener:
             return
         state.chat = state.chat.folded()
         if state.frame.parts:
-            budget = compactions.goal_of(state).high
-            state.archive.keep("frame", {**asdict(state.frame), "history_budget": budget})
+            stored_chat.save_measures(state)
 
     def sync(self, done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> list[Entry]:
         """Archive every message that is new in the host's two lists, and mark it there; returns their

@@ -170,7 +170,7 @@ class ProjectMemory:
             state = stored_chat(self.store, last, self.settings, self.count)
             report, model = pressure_report(state), state.frame.model
         else:
-            frame, _ = last_frame(self.store, last.id)
+            frame = last_frame(self.store, last.id)
             report, model = untended(frame, self.store.session_entries(last.id)), frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}
 

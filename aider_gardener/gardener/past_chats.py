@@ -129,7 +129,7 @@ def past_chat(
     typed = (entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
     kept = read_state(store.get_state(info.id, STATE_KEY))
     sums = kept[0] if kept else None
-    frame, _ = last_frame(store, info.id)
+    frame = last_frame(store, info.id)
     return PastChat(
         number=number,
         id=info.id,

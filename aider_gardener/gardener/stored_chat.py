@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener import amendments, growth
-from aider_gardener.gardener.state import ChatState
+from aider_gardener.gardener.compactions import market, swapped
+from aider_gardener.gardener.state import ChatState, Prefix
 from aider_gardener.messages import Entry, Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.usage import Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
+
+MEASURES = "frame"
+WARMTH_STEPS = 1_000
 
 
 def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: TokenCounter) -> ChatState:
@@ -24,11 +31,23 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     """
     archive = Archive.reading(store)
     archive.count = count
-    frame, budget = last_frame(store, info.id)
-    state = ChatState.new(replace(settings, history_tokens=settings.history_tokens or budget), archive)
-    state.frame = frame
+    state = ChatState.new(settings, archive)
+    state.frame = last_frame(store, info.id)
+    measured = measures(store, info.id)
+    with suppress(ValueError, TypeError, KeyError):
+        state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
+        state.usage.prices = Prices(**measured["prices"])
+        state.prefix = Prefix(prompts=WARMTH_STEPS, kept=round(WARMTH_STEPS * measured["warm"]))
     stand_again(state, info)
     return state
+
+
+def save_measures(state: ChatState) -> None:
+    """Keep in the archive how the last prompt was measured, and what the marks of the history go by."""
+    warm = market(state, cold=False).warm
+    limit = {"host_limit": state.host_limit, "limit_given": state.host_limit_given}
+    prices = asdict(state.usage.prices)
+    state.archive.keep(MEASURES, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
 
 
 def go_on(state: ChatState, info: SessionInfo) -> None:
@@ -42,49 +61,44 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
 def stand_again(state: ChatState, info: SessionInfo) -> None:
     """Give a chat the entries of a stored session, as they stood."""
     archive, store = state.archive, state.archive.store
-    stored = store.session_entries(info.id)
+    stored = {entry.seq: entry for entry in store.session_entries(info.id)}
     floor, events = clear_floor(store, info.id), store.events(info.id)
-    present = [entry for entry in stored if entry.active and entry.seq >= floor]
-    levels = {stored_id: swaps[-1] for stored_id, swaps in levels_by_id(events).items()}
+    order = tuple(seq for seq, entry in stored.items() if entry.active and seq >= floor)
     undone = {str(event.data.get("entry_id")) for event in events if event.kind == EDIT_UNDONE}
-    entries = {entry.seq: entry for entry in stored}
-    last_seq = {entry.id: entry.seq for entry in stored}
-    fidelity: dict[int, Fidelity] = {}
-    for entry in present:
-        turn, level = levels.get(entry.id, (0, Fidelity.FULL))
-        is_last = last_seq[entry.id] == entry.seq and any(
-            e.id == entry.id and e.seq != entry.seq for e in stored
-        )
-        said_since = is_last and entry.turn >= turn
-        if level is not Fidelity.FULL and not said_since and can_show(archive, entry, level):
-            fidelity[entry.seq] = level
-    order = tuple(entry.seq for entry in present)
+    levels = {seq: after for event in events for seq, _before, after in swapped(event)}
+    shown = {s: level for s, level in levels.items() if s in order and can_show(archive, stored[s], level)}
     chat = replace(
         state.chat,
-        entries=entries,
+        entries=stored,
         order=order,
         border=len(order),
-        undone=frozenset(entry.seq for entry in stored if entry.id in undone),
+        undone=frozenset(seq for seq, entry in stored.items() if entry.id in undone),
         turn=info.turns,
         floor=floor,
     )
-    state.chat = chat.shown_at(fidelity, archive.text)
+    state.chat = chat.shown_at(shown, archive.text)
 
 
 def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:
     """Whether the archive holds what an entry stood as."""
-    return level is Fidelity.HIDDEN or level in archive.renditions(entry)
+    return level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(entry)
 
 
-def last_frame(store: Store, session: str) -> tuple[Frame, int]:
-    """The last measured prompt of a session and its history budget in tokens (0: not known)."""
-    try:
-        kept = json.loads(store.get_state(session, "frame") or "{}")
+def last_frame(store: Store, session: str) -> Frame:
+    """The last measured prompt of a session; empty where none was."""
+    kept = measures(store, session)
+    with suppress(ValueError, TypeError, AttributeError):
         parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
         files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
         read_only = tuple(str(name) for name in kept.get("read_only", ()))
         window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
-        frame = Frame(window, parts, files, model, read_only=read_only)
-        return frame, int(kept.get("history_budget", 0))
-    except (ValueError, TypeError, AttributeError):
-        return Frame(), 0
+        return Frame(window, parts, files, model, read_only=read_only)
+    return Frame()
+
+
+def measures(store: Store, session: str) -> Mapping[str, Any]:
+    """What `save_measures` kept; an archive may come from elsewhere."""
+    with suppress(ValueError):
+        kept = json.loads(store.get_state(session, MEASURES) or "{}")
+        return kept if isinstance(kept, dict) else {}
+    return {}

@@ -113,6 +113,7 @@ def cmd_gardener(self: HostCommands, args: str) -> None:
 def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
     from aider_gardener.gardener.told import status_text
 
+    measure(commands.coder, gardener)
     if words not in ("", "--json"):
         commands.io.tool_error(USAGE)
     elif words:

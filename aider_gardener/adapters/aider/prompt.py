@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 CHARS_A_TOKEN = 4
 
-ASK_TO_KEEP = "Keep each of these decisions and rules of mine, word for word, in the summary:"
 LAST_CHAT_LEFT = (
     "aider-gardener: the note on the last chat had to make room and no longer stands whole in the prompt;"
     " /restore {id} brings it back."
@@ -254,8 +253,8 @@ def strip_edits(state: ChatState) -> int:
 def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     """Let aider's summariser replace the finished exchanges; whether it did.
 
-    What the user decided goes into its prompt, and what of it the summary lacks is added behind it. The
-    originals stay in the archive. The history stays as it is when the summary fails or saves nothing.
+    What the user decided is added to it word for word. The originals stay in the archive. The history stays
+    as it is when the summary fails or saves nothing.
     """
     from aider_gardener.gardener.amendments import since_clear
     from aider_gardener.gardener.compactions import hide_finished
@@ -268,17 +267,17 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> bool:
     finished = [*coder.done_messages, *coder.cur_messages[:waiting]]
     if not finished:
         return False
-    kept = decisions(state.chat.all_entries(), since_clear(state))
-    listed = "\n".join(f"- {text}" for text in kept)
-    asked = [{"role": "user", "content": f"{ASK_TO_KEEP}\n{listed}"}] if kept else []
     try:
-        summary = coder.summarizer.summarize_all([*asked, *finished])
+        summary = coder.summarizer.summarize_all(finished)
     except Exception as error:  # reason: whatever the model or the network does, the history stays
         coder.io.tool_warning(
             f"aider-gardener: the summary failed ({type(error).__name__}); the history stays as it is."
         )
         return False
-    summary = with_decisions(summary, kept)
+    if kept := decisions(state.chat.all_entries(), since_clear(state)):
+        listed = "\n".join(f"- {text}" for text in kept)
+        last = summary[-1]
+        summary = [*summary[:-1], {**last, "content": f"{last['content']}\n\n{KEPT_HEAD}\n{listed}"}]
     after = sum(state.count(str(message["content"])) for message in summary)
     if after >= state.history_used:
         coder.io.tool_warning("aider-gardener: the summary saved nothing; the history stays as it is.")
@@ -302,14 +301,3 @@ def decisions(entries: Sequence[Entry], amendments: Sequence[Amendment] = ()) ->
     said = [(rule.seq, rule.text) for rule in standing(entries, amendments)]
     said += [(item.seq, item.text) for item in decided(entries) if item.is_users]
     return list(dict.fromkeys(text for _seq, text in sorted(said)))
-
-
-def with_decisions(summary: list[HostMessage], kept: list[str]) -> list[HostMessage]:
-    """The summary, with the decisions that it does not state added to its last message."""
-    said = " ".join(" ".join(str(message["content"]).split()) for message in summary)
-    lacking = [text for text in kept if text not in said]
-    if not lacking or not summary:
-        return summary
-    listed = "\n".join(f"- {text}" for text in lacking)
-    last = summary[-1]
-    return [*summary[:-1], {**last, "content": f"{last['content']}\n\n{KEPT_HEAD}\n{listed}"}]

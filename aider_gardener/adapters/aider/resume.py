@@ -91,7 +91,7 @@ def put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     refuse what it refuses; a line names those that are gone."""
     from aider_gardener.gardener.stored_chat import last_frame
 
-    frame, _ = last_frame(store, session)
+    frame = last_frame(store, session)
     here = {name.replace(os.sep, "/") for name in map(coder.get_rel_fname, coder.abs_fnames)}
     here |= {name.replace(os.sep, "/") for name in map(coder.get_rel_fname, coder.abs_read_only_fnames)}
     gone = []
