@@ -80,14 +80,16 @@ class GardenerContext:
     def tend(self, coder: HostCoder) -> None:
         acts = False
         with Guard(coder):
-            prompt.before(coder)
-            acts = link.active(coder) is not None
+            if (gardener := link.attending(coder)) is not None:
+                prompt.before(coder, gardener)
+                acts = gardener.state.acts
         if not acts:
             self.stock.tend(coder)
 
     def add(self, coder: HostCoder, chunks: Chunks) -> None:
         with Guard(coder):
-            prompt.after(coder, chunks)
+            if (gardener := link.gardener_of(coder)) is not None:
+                prompt.after(coder, gardener, chunks)
 
     def shrink(self, coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool:
         again = None

@@ -199,6 +199,15 @@ def gardener_of(coder: HostCoder) -> Gardener | None:
     return found
 
 
+def attending(coder: HostCoder) -> Gardener | None:
+    """The gardener of a coder whose prompt is due: it looks at this coder's lists and model from now on."""
+    gardener = gardener_of(coder)
+    if gardener is not None:
+        hold(gardener, coder)
+        refresh(gardener, coder)
+    return gardener
+
+
 def is_sub(coder: HostCoder) -> bool:
     """Whether the coder is a helper with a chat of its own, which has no gardener. An aider with context
     providers gives it another one."""

@@ -33,13 +33,8 @@ LAST_CHAT_LEFT = (
 KEPT_HEAD = "Decisions and rules of mine that stand:"
 
 
-def before(coder: HostCoder) -> None:
+def before(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new and apply the plan that is due."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    link.hold(gardener, coder)
-    link.refresh(gardener, coder)
     link.take_in(coder, gardener)
     state = gardener.state
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
@@ -50,11 +45,8 @@ def before(coder: HostCoder) -> None:
         last_resort(coder, gardener)
 
 
-def after(coder: HostCoder, chunks: Chunks) -> None:
+def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; put in what is recalled."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
     state = gardener.state
     state.frame = frame_of(coder, state, chunks)
     if not state.acts:

@@ -108,10 +108,12 @@ def format_chat_chunks(original: Original) -> Original:
     @wraps(original)
     def format_chat_chunks(self: HostCoder) -> Chunks:
         with Guard(self):
-            prompt.before(self)
+            if (gardener := link.attending(self)) is not None:
+                prompt.before(self, gardener)
         chunks: Chunks = original(self)
         with Guard(self):
-            prompt.after(self, chunks)
+            if (gardener := link.gardener_of(self)) is not None:
+                prompt.after(self, gardener, chunks)
         return chunks
 
     return format_chat_chunks
