@@ -173,28 +173,12 @@ class Swap:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """The marks that held when a plan was made, in tokens of history: above `high` a plan is due, down to
-    `low`; `hard` is the most that the window allows, 0 when unknown. `passed` names the mark that the
-    history was above, "high" or "hard"; "" where something else made the plan due."""
-
-    high: int
-    low: int
-    hard: int = 0
-    passed: str = ""
-
-    @property
-    def limit(self) -> int:
-        """The mark that was passed, in tokens of history; 0 for none."""
-        return {"high": self.high, "hard": self.hard}.get(self.passed, 0)
-
-
-@dataclass(frozen=True)
 class Plan:
     """A list of swaps that is applied in one go, with what it saves and what it costs.
 
     `tokens_before` and `tokens_after` are the history's; `prefix_tokens_broken` is how much of the
-    provider's cached prefix the plan makes uncached once. `marks` are those it was made for.
+    provider's cached prefix the plan makes uncached once. `marks` are those it was made for, by name, in tokens
+    of history, with the one that was `passed`.
     """
 
     swaps: tuple[Swap, ...]
@@ -202,7 +186,7 @@ class Plan:
     tokens_before: int
     tokens_after: int
     prefix_tokens_broken: int = 0
-    marks: Marks | None = None
+    marks: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def tokens_saved(self) -> int:

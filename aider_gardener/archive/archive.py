@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -334,7 +334,7 @@ class Archive:
             "prefix_tokens_broken": plan.prefix_tokens_broken,
         }
         if plan.marks:
-            data["marks"] = asdict(plan.marks)
+            data["marks"] = dict(plan.marks)
         self.swaps_event(before, after, "plan", data, {swap.entry_id: swap.reason for swap in plan.swaps})
 
     def swaps_event(

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
-from aider_gardener.messages import ContentClass, Entry, Marks
+from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
@@ -176,10 +176,11 @@ class Goal:
     reason: str = OVER_LIMIT
     asked: bool = False
 
-    def marks(self, tokens: int) -> Marks:
-        """The marks as a plan for a history of so many tokens records them, with the one it is above."""
+    def marks(self, tokens: int) -> dict[str, int | str]:
+        """The marks as a plan for a history of so many tokens records them; `passed` is the one that it is
+        above, "high" or "hard", "" where something else made the plan due."""
         passed = "hard" if self.hard and tokens > self.hard else "high" if tokens > self.high else ""
-        return Marks(self.high, self.low, self.hard, passed)
+        return {"high": self.high, "low": self.low, "hard": self.hard, "passed": passed}
 
 
 @dataclass(frozen=True)
