@@ -1,7 +1,7 @@
 """All settings: one frozen object. Each field says its meaning, unit, default and where it can be set.
 
-A field `name` is the flag `--gardener-name` of `aider-gardener` and the variable `AIDER_GARDENER_NAME`;
-`enabled` is `--gardener` / `--no-gardener` and `AIDER_GARDENER`.
+A field `name` is the flag `--gardener-name` of `aider-gardener` and the variable `AIDER_GARDENER_NAME`.
+`--no-gardener` and `AIDER_GARDENER=false` are short for the mode off.
 
 A preset sets several that belong together; a setting that is given wins over it.
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,34 +20,49 @@ from typing import Any
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
 
-DEFAULT = "default"
+DEFAULT, OFF = "default", "off"
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "gentle": {
-        "history_tokens": 16_000,
-        "low_mark": 0.7,
-        "keep_turns": 3,
-        "throttle_tokens": 8_000,
-    },
+    "gentle": {"history_tokens": 16_000, "keep_turns": 3, "throttle_tokens": 8_000},
     DEFAULT: {},
-    # Starts at 20,000 tokens, then keeps the last four turns
-    # whole and at most 80 characters of each older text.
-    "aggressive": {
-        "history_tokens": 20_000,
-        "low_mark": 0.05,
-        "keep_turns": 4,
-        "older_chars": 80,
-    },
+    "aggressive": {"history_tokens": 20_000, "keep_turns": 4},
 }
 """What each preset sets; every other setting keeps its default."""
+LOW_MARKS: Mapping[str, float] = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
+"""The share of the history's limit that a compaction goes down to, by preset."""
+OLDER_CHARS: Mapping[str, int] = {"gentle": 0, DEFAULT: 0, "aggressive": 80}
+"""Once a plan is made, characters shown of each text older than the turns kept; 0: as many as fit."""
 
-ENV_PREFIX = "AIDER_GARDENER_"
+RETIRED: Mapping[str, str] = {
+    "low_mark": "--gardener-preset gentle keeps more, aggressive less",
+    "recall_threshold": "--gardener-recall-tokens bounds what is recalled, 0 switches it off",
+    "older_chars": "--gardener-preset aggressive shows 80 characters of older texts",
+    "context_ttl": "use --gardener-ttl CLASS=TURNS",
+    "summarise_after": "use --gardener-ttl CLASS=TURNS/",
+    "rules_share": "/gardener constraints lists the rules and drops them",
+    "chat_map": "its share of the history is fixed",
+    "incremental_turns": "use --gardener-incremental TURNS",
+    "order": "use --gardener-files aider or stable",
+    "map_refresh": "use aider's own --map-refresh",
+    "commit_context": "commit messages are written as aider writes them",
+    "store_limit": "use --gardener-retention SIZE, such as 500MB",
+    "llm_fallback": "use --gardener-llm fallback",
+    "refine": "use --gardener-llm refine",
+    "refine_model": "use --gardener-llm refine, which asks aider's --weak-model",
+    "report": "use --gardener-status-line",
+    "archive_index": "gardener archive --all writes the index once; then it is kept up to date",
+    "tasks_file": "use gardener compress-context --tasks-file FILE",
+}
+"""Settings that there were, each with what to use now."""
+
+SWITCH, ENV_PREFIX = "AIDER_GARDENER", "AIDER_GARDENER_"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 
 ANY_CLASS = "all"
-TERMS = ("context_ttl", "summarise_after")
-"""Settings that say turns by class."""
+WHOLE_TURNS = 6
+"""How many turns `incremental` keeps whole when it is just switched on."""
+SIZE = re.compile(r"(\d{1,7}) ?([MG])B", re.IGNORECASE)
 SHORT_NOTE = "note"
 """What `resume` is when it is just switched on."""
 
@@ -64,11 +80,11 @@ def option(
     low: float = 0,
     high: float = 0,
     reaches_out: bool = False,
-    switch: str = "",
+    switch: str | int = "",
 ) -> Any:
     """A settings field with its documentation and its legal values (`low`..`high` for numbers).
 
-    `switch` is what a text stands for that may just be switched on, "" being off. `reaches_out`: it
+    `switch` is what stands for a value that may just be switched on, "" or 0 being off. `reaches_out`: it
     decides what is written, sent or deleted elsewhere, so that a host takes it from a repository's files only
     if its user agrees.
     """
@@ -83,14 +99,14 @@ def option(
 class Settings:
     """How the gardener behaves. Build it with `from_env`, or by keywords; it checks itself."""
 
-    enabled: bool = option(True, "Use the gardener. Off: stock aider.")
     mode: str = option(
         "garden",
-        "garden: archive, compress, recall. observe: archive and report, change nothing in any prompt.",
-        choices=("garden", "observe"),
+        "garden: archive, compact, recall. observe: archive and report, change nothing in any prompt. off:"
+        " stock aider, as --no-gardener and AIDER_GARDENER=false.",
+        choices=("garden", "observe", OFF),
     )
     preset: str = option(
-        "default",
+        DEFAULT,
         "Settings under one name; a setting that is given wins over it. gentle: keeps more, and longer."
         " aggressive: from 20,000 tokens of history on, the last 4 turns and 80 characters of what is older.",
         choices=tuple(PRESETS),
@@ -102,21 +118,12 @@ class Settings:
         low=0,
         high=100_000_000,
     )
-    low_mark: float = option(
-        0.4,
-        "Share of that limit that a compaction goes down to.",
-        low=0.05,
-        high=0.95,
-    )
     recall_tokens: int = option(
         5_000,
         "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
         " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
         low=0,
         high=1_000_000,
-    )
-    recall_threshold: float = option(
-        0.2, "Least relevance, 0 to 1, of what is recalled into a prompt unasked.", low=0, high=1
     )
     recall_sessions: bool = option(
         False,
@@ -147,48 +154,40 @@ class Settings:
         low=0,
         high=10_000,
     )
-    older_chars: int = option(
+    ttl: str = option(
+        "",
+        "Turns after which a short form of an entry is enough, by class: log=4 (a line of it after 4 turns),"
+        " structured=3/10 (its compressed form after 3, a line after 10), code=5/ (the compressed form alone),"
+        " all=30 (all leaves out what you typed). What is due goes with the next plan. Empty: never by age"
+        " alone.",
+    )
+    incremental: int = option(
         0,
-        "Once a plan is made, it shows at most so many characters of each text older than the turns kept."
-        " 0: whatever the budget allows.",
+        "Keep the last so many turns whole (without a value: 6) and compile all older ones into a rolling"
+        " summary of fixed size, so that prompts stay flat however long the session is. 0: off.",
         low=0,
-        high=10_000,
-    )
-    context_ttl: str = option(
-        "",
-        "Turns after which a line of an entry is enough, by class, e.g. log=4,structured=10,all=30 (all"
-        " leaves out what you typed). What is due goes with the next plan. Empty: never by age alone.",
-    )
-    summarise_after: str = option(
-        "",
-        "Turns after which an entry's compressed form is enough, by class, written like context_ttl."
-        " Empty: never by age alone.",
-    )
-    rules_share: float = option(
-        0.05,
-        "Share of the history limit for the rules that you set in typed words (don't, never, must, always,"
-        " use X not Y): they stay in the prompt when their messages no longer do. 0: off.",
-        low=0,
-        high=0.5,
-    )
-    chat_map: float = option(
-        0.1,
-        "Share of the history limit for the chat map: decisions, errors, names and numbers that no longer"
-        " stand in the prompt. 0: off.",
-        low=0,
-        high=0.5,
-    )
-    incremental: bool = option(
-        False,
-        "Keep the last turns whole and compile all older ones into a rolling summary of fixed size, so that"
-        " prompts stay flat however long the session is.",
-    )
-    incremental_turns: int = option(
-        6, "How many turns stay whole with --gardener-incremental.", low=1, high=1_000
+        high=1_000,
+        switch=WHOLE_TURNS,
     )
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
+        reaches_out=True,
+    )
+    store_key: str = option(
+        "",
+        "Where the key of an encrypted archive is: keyring (the system's), env (the variable"
+        " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
+        " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
+        choices=("", "keyring", "env", "file:PATH"),
+        reaches_out=True,
+    )
+    retention: str = option(
+        OFF,
+        "off: nothing leaves the archive by itself. prune: once a session what was never used and has lost"
+        " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
+        " session. A size such as 500MB or 2GB: that, and the oldest of the least important where the archive"
+        " is larger.",
         reaches_out=True,
     )
     embedder: str = option(
@@ -201,79 +200,26 @@ class Settings:
         choices=("use", "none", "minilm", "fastembed:MODEL", "litellm:MODEL"),
         reaches_out=True,
     )
-    order: str = option(
+    files: str = option(
         "aider",
         "aider: the parts of a prompt stand as aider puts them. stable: files and map that have not changed"
         " for a while stand before the history, each file in a message of its own, what moves behind it, so"
         " that more of a prompt comes from the provider's cache.",
         choices=("aider", "stable"),
     )
-    map_refresh: str = option(
-        "mentions",
-        "mentions: once some of the history is compacted, or with order stable, aider's repo map rests: it"
-        " stays until it lacks a file or definition that you or the model mentioned, or is no longer true."
-        " cold: only where it is no longer true or the provider's cache is lost anyway. aider: it is made for"
-        " each prompt. Another --map-refresh than auto, aider's own option, is left alone.",
-        choices=("mentions", "cold", "aider"),
-    )
-    commit_context: str = option(
-        "full",
-        "full: aider's weak model writes commit messages from the whole current messages. short: from their"
-        " compressed forms and what you typed.",
-        choices=("full", "short"),
-    )
-    retention: str = option(
-        "off",
-        "off: nothing leaves the archive by itself. prune: once a session what was never used and has lost"
-        " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
-        " session.",
-        choices=("off", "prune"),
-        reaches_out=True,
-    )
-    store_limit: int = option(
-        0,
-        "Megabytes that the archive may take. With retention prune the oldest of the least important go"
-        " first; with retention off a line says that it is larger. 0: no limit.",
-        low=0,
-        high=10_000_000,
-    )
-    store_key: str = option(
-        "",
-        "Where the key of an encrypted archive is: keyring (the system's), env (the variable"
-        " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
-        " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
-        choices=("", "keyring", "env", "file:PATH"),
-        reaches_out=True,
-    )
-    llm_fallback: bool = option(
-        False, "Above 95 % of the window, when compressed forms no longer help, let aider's LLM summarise."
-    )
-
     status_line: bool = option(
-        False, "After each reply, one line: how full the window is and how often the history was compacted."
-    )
-    report: bool = option(
-        False, "At the end, one line: tokens sent and not sent, money saved, compactions, time taken."
-    )
-    archive_index: bool = option(
         False,
-        "Keep the index of the project's sessions, CONTEXT_ARCHIVE.md beside the archive, up to date: at the"
-        " end of a chat, after each 30,000 tokens of it, and at its start where a session is missing."
-        " A line tells of new observations.",
+        "After each reply, one line: how full the window is and how often the history was compacted; at the"
+        " end one on tokens sent and not sent, money saved, compactions, time taken.",
     )
-    tasks_file: str = option(
+    llm: str = option(
         "",
-        "The list of tasks that /gardener tasks and gardener compress-context move done ones out of; a path"
-        " that is not absolute begins in the repository. Empty: TASKS.md and TODO.md in its root.",
+        "What a model may be asked for, which costs tokens. fallback: above 95 % of the window, when compressed"
+        " forms no longer help, aider's summary. refine: between turns the weak model shortens compressed"
+        " forms further, one call a minute, taken only if nothing was lost. both. Empty: nothing.",
+        choices=("", "fallback", "refine", "both"),
         reaches_out=True,
     )
-    refine: bool = option(
-        False,
-        "Between turns, let a model shorten compressed forms further: one call at a time, one a minute, taken"
-        " only if nothing was lost. Costs tokens.",
-        reaches_out=True,
-    )
-    refine_model: str = option("", "The model that refines. Empty: aider's weak model.", reaches_out=True)
 
     given: dataclasses.InitVar[frozenset[str] | None] = None
     """Names of the settings that were given; None: those that differ from their defaults."""
@@ -283,7 +229,8 @@ class Settings:
             given = frozenset(f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
         for field in dataclasses.fields(self):
             if field.metadata["switch"] and isinstance(getattr(self, field.name), bool):
-                object.__setattr__(self, field.name, field.metadata["switch"] * getattr(self, field.name))
+                value = field.metadata["switch"] if getattr(self, field.name) else field.default
+                object.__setattr__(self, field.name, value)
         for name, value in PRESETS.get(self.preset, {}).items():
             if name not in given:
                 object.__setattr__(self, name, value)
@@ -294,10 +241,15 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
         """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win.
 
-        Raises UsageError, naming the variable, for a value that cannot be used.
+        Raises UsageError, naming the variable, for a value that cannot be used or a setting that is retired.
         """
         environ = os.environ if environ is None else environ
+        for name, hint in RETIRED.items():
+            if variable(name) in environ:
+                raise UsageError(f"{variable(name)} is no longer a setting: {hint}")
         values: dict[str, Any] = {}
+        if not switched_on(environ):
+            values["mode"] = OFF
         for field in dataclasses.fields(cls):
             name = variable(field.name)
             if name in environ:
@@ -305,25 +257,61 @@ class Settings:
         values.update({key: value for key, value in overrides.items() if value is not None})
         return cls(**values, given=frozenset(values))
 
+    @property
+    def enabled(self) -> bool:
+        return self.mode != OFF
+
+    @property
+    def low_mark(self) -> float:
+        """The share of the history's limit that a compaction goes down to."""
+        return LOW_MARKS[self.preset]
+
+    @property
+    def older_chars(self) -> int:
+        """Characters shown of each text older than the turns kept, once a plan is made; 0: as many as fit."""
+        return OLDER_CHARS[self.preset]
+
+    @property
+    def prunes(self) -> bool:
+        """Whether entries may be deleted by themselves."""
+        return self.retention != OFF
+
+    @property
+    def store_limit(self) -> int:
+        """Megabytes that the archive may take; 0: no limit."""
+        size = SIZE.fullmatch(self.retention)
+        return int(size[1]) * (1_000 if size[2].upper() == "G" else 1) if size else 0
+
+    @property
+    def may_summarise(self) -> bool:
+        """Whether aider's summary by a model may be asked for when nothing else helps."""
+        return self.llm in ("fallback", "both")
+
+    @property
+    def may_refine(self) -> bool:
+        """Whether a model may shorten compressed forms between turns."""
+        return self.llm in ("refine", "both")
+
     def terms(self) -> Terms:
-        """When entries are due by their class. Raises UsageError for terms that cannot be read."""
-        return Terms(
-            parse_terms(self.context_ttl, "context_ttl"),
-            parse_terms(self.summarise_after, "summarise_after"),
-        )
+        """When entries are due by their class."""
+        return parse_terms(self.ttl)
 
     @property
     def store_path(self) -> Path | None:
         return Path(self.store).expanduser() if self.store else None
 
-    def tasks_path(self, project: str) -> Path | None:
-        """The list of tasks that is named; None: those in the root of the repository."""
-        return Path(project) / Path(self.tasks_file).expanduser() if self.tasks_file else None
-
 
 def variable(field_name: str) -> str:
     """The environment variable of a field."""
-    return "AIDER_GARDENER" if field_name == "enabled" else ENV_PREFIX + field_name.upper()
+    return ENV_PREFIX + field_name.upper()
+
+
+def switched_on(environ: Mapping[str, str]) -> bool:
+    """What AIDER_GARDENER says. Raises UsageError for a word that says neither."""
+    word = environ.get(SWITCH, "true").strip().lower()
+    if word not in TRUE_WORDS | FALSE_WORDS:
+        raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
+    return word in TRUE_WORDS
 
 
 def check_field(field: dataclasses.Field[Any], value: Any) -> None:
@@ -331,8 +319,10 @@ def check_field(field: dataclasses.Field[Any], value: Any) -> None:
     choices, low, high = (field.metadata[key] for key in ("choices", "low", "high"))
     if choices and not any(is_choice(value, choice) for choice in choices):
         raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
-    if field.name in TERMS:
-        parse_terms(value, field.name)
+    if field.name == "ttl":
+        parse_terms(value)
+    if field.name == "retention" and value not in (OFF, "prune") and not SIZE.fullmatch(value):
+        raise UsageError(f"retention must be off, prune or a size such as 500MB, not {value!r}")
     if field.name == "store" and "://" in value:
         raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -351,14 +341,14 @@ def is_choice(value: Any, choice: str) -> bool:
 def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     """The value that `text` means for the field; `name` is where it came from, for the error."""
     kind: type = type(field.default)
-    if field.metadata["switch"] and text.strip().lower() in TRUE_WORDS | FALSE_WORDS:
-        return field.metadata["switch"] if text.strip().lower() in TRUE_WORDS else ""
+    word = text.strip().lower()
+    if kind is bool or (field.metadata["switch"] and not word.isdecimal()):
+        if word in TRUE_WORDS | FALSE_WORDS:
+            on = word in TRUE_WORDS
+            return on if kind is bool else field.metadata["switch"] if on else field.default
     try:
         if kind is bool:
-            word = text.strip().lower()
-            if word not in TRUE_WORDS | FALSE_WORDS:
-                raise ValueError(text)
-            return word in TRUE_WORDS
+            raise ValueError(text)
         return kind(text.strip())
     except ValueError:
         raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it") from None
@@ -381,13 +371,25 @@ class Terms:
         return any((self.context_ttl, self.summarise_after, self.own_ttl, self.own_summarise))
 
 
-def parse_terms(text: str, name: str) -> dict[str, int]:
-    """`log=4,structured=10,all=30` as turns by class. Raises UsageError, naming the setting."""
-    found: dict[str, int] = {}
+def parse_terms(text: str) -> Terms:
+    """`log=4,structured=3/10,code=5/,all=30` as turns by class. Raises UsageError."""
+    terms = Terms()
     classes = {cls.value for cls in ContentClass} | {ANY_CLASS}
     for item in filter(None, (part.strip() for part in text.split(","))):
         cls, _equals, turns = (part.strip() for part in item.partition("="))
-        if cls not in classes or not turns.isdecimal() or not 1 <= int(turns) <= 100_000:
-            raise UsageError(f"{name}: {item!r} is not CLASS=TURNS; classes are {', '.join(sorted(classes))}")
-        found[cls] = int(turns)
-    return found
+        first, slash, last = (part.strip() for part in turns.partition("/"))
+        short, line = (first, last) if slash else ("", first)
+        given = [number for number in (short, line) if number]
+        if (
+            cls not in classes
+            or not given
+            or not all(n.isdecimal() and 1 <= int(n) <= 100_000 for n in given)
+        ):
+            raise UsageError(
+                f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {', '.join(sorted(classes))}"
+            )
+        terms = Terms(
+            {**terms.context_ttl, **({cls: int(line)} if line else {})},
+            {**terms.summarise_after, **({cls: int(short)} if short else {})},
+        )
+    return terms

@@ -34,10 +34,6 @@ MEGABYTE = 1_000_000
 
 ROUNDS = 4
 """How often a cap is aimed at: what an entry takes on disk beside its text is only estimated."""
-TOO_LARGE = (
-    "the archive takes {size:.1f} MB, more than the limit of {limit:g} MB;"
-    " `gardener store gc` shows what may go"
-)
 PRUNED = "{count} archived messages that the retention policy lets go were deleted ({size:.1f} MB left)"
 
 
@@ -168,16 +164,11 @@ def prune(store: Store, policy: Policy, *, clock: Callable[[], float] = time.tim
 
 
 def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] = lambda: None) -> str:
-    """What is done once a session, between turns: prune where the user asked for that, else say that the
-    archive is larger than the limit. `pruned` is called if anything was deleted. Returns the line for the
-    user, or ""."""
+    """What is done once a session, between turns: prune where the user asked for that. `pruned` is called if
+    anything was deleted. Returns the line for the user, or ""."""
     limit = settings.store_limit * MEGABYTE
-    if not store.persistent or (settings.retention == "off" and not limit):
+    if not (store.persistent and settings.prunes):
         return ""
-    if settings.retention == "off":
-        size = store.size_bytes()
-        too_large = size > limit
-        return TOO_LARGE.format(size=size / MEGABYTE, limit=settings.store_limit) if too_large else ""
     try:
         done = prune(store, Policy(max_bytes=limit))
     except StoreError as error:

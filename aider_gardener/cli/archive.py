@@ -231,7 +231,7 @@ def store_gc(
     limit = settings.store_limit if max_size is None else max_size
     policy = Policy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
-    deletes = bool(due) and not dry_run and (yes or settings.retention == "prune")
+    deletes = bool(due) and not dry_run and (yes or settings.prunes)
     before = archive.size_bytes()
     after = prune(archive, policy).bytes_after if deletes else before
     if deletes:

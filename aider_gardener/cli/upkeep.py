@@ -168,7 +168,7 @@ def short_of(store: Store) -> Callable[[str], str]:
     "listed",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The list of tasks.  [default: the setting tasks_file, else TASKS.md and TODO.md in the repository]",
+    help="The list of tasks.  [default: TASKS.md and TODO.md in the repository]",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @directory_option
@@ -188,7 +188,6 @@ def compress_context(
     older ones a line, with session and day. Where you change a file meanwhile nothing is moved.
     """
     from aider_gardener.gardener import done_tasks, learnt
-    from aider_gardener.settings import Settings
 
     if not (session_now or learnt_now or tasks or everything):
         raise UsageError("say what: --session-now, --observations, --tasks or --all")
@@ -200,7 +199,7 @@ def compress_context(
         for line in learnt.told(learnt.learnt(store, project), minute, short_of(store)):
             click.echo(harmless(line))
     if tasks or everything:
-        found = done_tasks.moves(store, project, listed=listed or Settings.from_env().tasks_path(project))
+        found = done_tasks.moves(store, project, listed=listed)
         if not dry_run:
             done_tasks.apply(store, project, found)
         for line in done_tasks.told(found, would=dry_run):

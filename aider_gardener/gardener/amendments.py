@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.notes.chatmap import RULES_HEAD, past
+from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
 from aider_gardener.notes.rules import Amendment, Constraint, by_hand, line, standing
 
 EVENT = "rule"
@@ -89,5 +89,5 @@ def kept(store: Store, session: str) -> list[Amendment]:
 
 def has_room(state: ChatState, rule: Constraint) -> bool:
     """Whether what rules may use of a prompt has room for this one."""
-    room = int(state.settings.rules_share * state.budget)
+    room = int(RULES_SHARE * state.budget)
     return state.count(f"{RULES_HEAD}\n{line(rule)}") + 1 <= room

@@ -20,6 +20,7 @@ from aider_gardener.gardener.report import standing_tokens
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.plan.priority import parts, priority
+from aider_gardener.recall.candidates import LEAST_RELEVANCE
 from aider_gardener.recall.recall import fate, quote, recall_note
 
 if TYPE_CHECKING:
@@ -238,8 +239,7 @@ def back_words(state: ChatState, entry: Entry, level: str) -> str:
         return f"Nothing by itself: it was dropped from the chat. /restore {entry.id} adds it again."
     if level == Fidelity.FULL.value:
         return "It stands whole."
-    least = state.settings.recall_threshold
-    passages = f"Passages of it: a prompt that they fit with a relevance of {least:g} or more."
+    passages = f"Passages of it: a prompt that they fit with a relevance of {LEAST_RELEVANCE:g} or more."
     return f"{passages} All of it: /restore {entry.id}; to stay: /pin {entry.id}."
 
 

@@ -111,7 +111,7 @@ def market(state: ChatState, *, cold: bool) -> Market:
 def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -> Draft | None:
     """The plan that meets the goal, with its chat; None when nothing is due. Changes nothing. The entries
     `named` stay as they stand as long as the prompt can be sent."""
-    turns = state.settings.incremental_turns if state.settings.incremental else 0
+    turns = state.settings.incremental
     make = partial(roll, keep_turns=turns) if turns else draft
     return make(
         state.chat,

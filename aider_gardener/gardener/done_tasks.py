@@ -66,7 +66,7 @@ def moves(
     for path in [listed] if listed else lists_in(root):
         before = read_bytes(path)
         if before is None:
-            raise UsageError(f"there is no {path}; name a list of tasks with --tasks-file, or in tasks_file")
+            raise UsageError(f"there is no {path}; name a list of tasks with --tasks-file")
         left, tasks = done_in(as_text(path, before))
         if tasks:
             changes.append(Change(path, before, left.encode("utf-8")))

@@ -52,6 +52,11 @@ def index_path(store: Store) -> Path:
     return store.directory / INDEX_NAME
 
 
+def is_kept(store: Store) -> bool:
+    """Whether the archive has an index beside it: it is kept up to date, and never begun unasked."""
+    return store.directory is not None and index_path(store).exists()
+
+
 def write_index(store: Store, project: str, output: Path | None = None) -> Path:
     """Write the index of a project's sessions where it belongs, or to a file; returns where."""
     path = output or index_path(store)
@@ -85,7 +90,7 @@ def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> 
 
 def renew_index(store: Store, project: str) -> None:
     """Write the index beside the archive anew if there is one, so that nothing forgotten stands in it."""
-    if store.directory and index_path(store).exists():
+    if is_kept(store):
         write_index(store, project)
 
 

@@ -38,7 +38,7 @@ from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FILLER, Piece, failed_edits
 from aider_gardener.reading.source import infer_source
-from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
+from aider_gardener.recall.candidates import LEAST_RELEVANCE, ORDINARY_SHARE, Request, recall_part
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.settings import Settings
 
@@ -260,7 +260,7 @@ class Gardener:
                 token_limit=left,
                 floor=state.chat.floor,
                 unasked=True,
-                threshold=state.settings.recall_threshold,
+                threshold=LEAST_RELEVANCE,
                 standing=standing,
                 older=state.settings.recall_sessions,
                 order=part == ORDINARY_SHARE,

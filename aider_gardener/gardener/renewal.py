@@ -1,4 +1,4 @@
-"""The index of sessions kept up to date by itself, where `archive_index` asks for that.
+"""The index of sessions kept up to date by itself, once it was written.
 
 By age: once a chat has begun, if a session that ended does not stand in the index as it ended. Its process
 was killed, or its host writes no index. By size: whenever much was said in a chat since the index was

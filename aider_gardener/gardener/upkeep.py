@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener.files import is_kept
 from aider_gardener.gardener.pace import Pace
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter, twin
@@ -217,12 +218,12 @@ def look_over(state: ChatState) -> tuple[int, int]:
 def upkeep_for(
     state: ChatState, ask: Callable[[str], str] | None, *, clock: Callable[[], float] = time.monotonic
 ) -> Upkeep:
-    """The upkeep of a chat; with a model to ask only if the settings say `refine`, with the index of sessions
-    only if they say `archive_index`."""
+    """The upkeep of a chat; with a model to ask only if the settings allow it, with the index of sessions
+    only where there is one."""
     refiner = renewal = None
-    if ask is not None and state.settings.refine:
+    if ask is not None and state.settings.may_refine:
         refiner = Refiner(ask, clock)
-    if state.settings.archive_index:
+    if is_kept(state.archive.store):
         from aider_gardener.gardener.renewal import Renewal
 
         renewal = Renewal()

@@ -22,6 +22,8 @@ from aider_gardener.plan.planner import Applied
 from aider_gardener.reading.output import squeeze
 from aider_gardener.settings import Settings
 
+RULES_SHARE, FACTS_SHARE = 0.05, 0.1
+"""The shares of the history budget that rules, and decisions, errors and names together, may use."""
 MAP_HEAD = (
     "(What is settled in this chat, kept by aider-gardener; [n] is the turn. Newer messages and files take"
     " precedence.)"
@@ -74,7 +76,7 @@ def room_for(
 ) -> Room:
     """What the settings allow of a history budget. With the note that stands and the plans applied: no
     more than it had and the last plan saved, so that a compaction never makes a prompt longer."""
-    rules, facts = int(settings.rules_share * budget), int(settings.chat_map * budget)
+    rules, facts = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
     rolled = int(SUMMARY_SHARE * budget) if settings.incremental else 0
     whole = note.tokens + plans[-1].plan.tokens_saved if note and plans else 0
     return Room(rules, facts, rolled, whole)

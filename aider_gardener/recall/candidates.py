@@ -31,6 +31,8 @@ OLDER_WEIGHT = 0.7
 OLDER_CANDIDATES = 60
 Span = tuple[str, int, int]
 
+LEAST_RELEVANCE = 0.2
+"""The least relevance, 0 to 1, of the best passage that is recalled unasked."""
 ORDINARY_SHARE = 0.1
 """What a prompt that asks for nothing may recall, as a share of what one that asks may."""
 SHORT_WORDS = 60

@@ -61,25 +61,21 @@ def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCod
     """Start the loop of a chat; its report and the index, if wanted, are due when the process ends."""
     from aider_gardener.gardener.upkeep import upkeep_for
 
-    upkeep = upkeep_for(
-        gardener.state, lambda prompt: ask(coder_of(gardener), gardener.state.settings.refine_model, prompt)
-    )
+    upkeep = upkeep_for(gardener.state, lambda prompt: ask(coder_of(gardener), prompt))
     upkeep.start()
     atexit.register(upkeep.stop)
-    if gardener.state.settings.report:
+    if gardener.state.settings.status_line:
         atexit.register(report_at_exit, gardener, io)
     if upkeep.renewal is not None:
         atexit.register(index_at_exit, gardener, io, upkeep)
     return upkeep
 
 
-def ask(coder: HostCoder | None, name: str, prompt: str) -> str:
-    """One call of the model of this name, or of the weak model, without retries and without a word on the
+def ask(coder: HostCoder | None, prompt: str) -> str:
+    """One call of the weak model, without retries and without a word on the
     terminal. Raises GardenerError when the chat is over, else what the provider raises."""
-    from aider.models import Model
-
     if coder is None:
         raise GardenerError("the chat is over")
-    model: HostModel = Model(name) if name else coder.main_model.weak_model
+    model: HostModel = coder.main_model.weak_model
     _hash, response = model.send_completion([{"role": "user", "content": prompt}], None, False)
     return str(response.choices[0].message.content or "")

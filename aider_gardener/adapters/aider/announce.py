@@ -10,6 +10,7 @@ from pathlib import Path
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder
 from aider_gardener.adapters.aider.guard import ATTRIBUTE
+from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings
@@ -17,6 +18,8 @@ from aider_gardener.settings import Settings
 
 def announce(coder: HostCoder) -> None:
     """Say what the gardener does in this chat, where it is not off."""
+    for gone in retired_lines(getattr(coder.commands, "args", None)):
+        coder.io.tool_warning(f"aider-gardener: {gone}")
     if said := line(coder):
         coder.io.tool_output(said)
 

@@ -28,7 +28,7 @@ REACHES_OUT = (
     " give it on the command line"
 )
 
-BY_SEAMS = ("ask_for_originals", "commit_context", "map_refresh")
+BY_SEAMS = ("ask_for_originals",)
 """Settings whose places in aider have no call of a provider, so that only `install` gives them effect."""
 
 

@@ -20,7 +20,7 @@ from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.origins import can_ask
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import Settings, variable
+from aider_gardener.settings import RETIRED, SWITCH, Settings, variable
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.origins import Origins
@@ -163,12 +163,14 @@ def settings_of(coder: HostCoder) -> Settings:
         if args is not None
         else {}
     )
-    environ = dict(os.environ)
+    environ = {name: value for name, value in os.environ.items() if name not in map(variable, RETIRED)}
+    if (switched := getattr(args, "gardener", None)) is not None:
+        environ[SWITCH] = "true" if switched else "false"
     for name, own in (own_instead(coder, args) if args is not None else {}).items():
         given.pop(name, None)
         environ.pop(variable(name), None)
         environ |= {variable(name): own} if own is not None else {}
-    return Settings.from_env(environ, enabled=getattr(args, "gardener", None), **given)
+    return Settings.from_env(environ, **given)
 
 
 def own_instead(coder: HostCoder, args: object) -> dict[str, str | None]:

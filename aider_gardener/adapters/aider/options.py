@@ -8,23 +8,26 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from aider_gardener.settings import Settings, parse, variable
+from aider_gardener.settings import RETIRED, Settings, parse, variable
+
+RETIRED_GIVEN = "retired_gardener_settings"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add a group with one flag for each setting. A flag that is not given is None."""
     group = parser.add_argument_group("Gardener settings")
+    group.add_argument(
+        "--gardener", action=argparse.BooleanOptionalAction, default=None, help="Use the gardener, or not."
+    )
     for field in dataclasses.fields(Settings):
         default = f" (default: {field.default!r})" if field.default != "" else ""
         text = (field.metadata["help"] + default).replace("%", "%%")
-        if field.name == "enabled":
-            group.add_argument("--gardener", action=argparse.BooleanOptionalAction, default=None, help=text)
-        elif isinstance(field.default, bool):
+        if isinstance(field.default, bool):
             group.add_argument(flag(field), action=argparse.BooleanOptionalAction, default=None, help=text)
         elif field.metadata["switch"]:
             # aider gives what its files and variables say as the last of these names.
             names = ("--no-" + flag(field).removeprefix("--"), flag(field))
-            own: dict[str, Any] = {"env_var": variable(field.name), "metavar": "ID", "help": text}
+            own: dict[str, Any] = {"env_var": variable(field.name), "metavar": metavar(field), "help": text}
             own["dest"] = f"gardener_{field.name}"
             word = field.metadata["switch"]
             group.add_argument(*names, action=Switch, nargs="?", const=word, type=converter(field), **own)
@@ -32,6 +35,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             group.add_argument(
                 flag(field), type=converter(field), default=None, metavar=metavar(field), help=text
             )
+    for name in RETIRED:
+        given = "gardener-" + name.replace("_", "-")
+        names = (f"--no-{given}", f"--{given}")
+        group.add_argument(
+            *names, action=Retired, nargs="?", dest=RETIRED_GIVEN, const=name, help=argparse.SUPPRESS
+        )
+
+
+class Retired(argparse.Action):
+    """A flag that there was: noted, so that the user is told what to use now, and passed over."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, {*(getattr(namespace, self.dest, None) or ()), str(self.const)})
+
+
+def retired_lines(args: object) -> list[str]:
+    """What the user is told of the retired settings that were given, a line each."""
+    names = sorted(getattr(args, RETIRED_GIVEN, None) or ())
+    return [f"--gardener-{name.replace('_', '-')} is no longer a setting: {RETIRED[name]}" for name in names]
 
 
 class Switch(argparse.Action):
@@ -51,7 +79,7 @@ class Switch(argparse.Action):
         is_off = (option_string or "").startswith("--no-")
         if is_off and values != self.const:
             parser.error(f"argument {option_string}: expected no value")
-        setattr(namespace, self.dest, "" if is_off else values)
+        setattr(namespace, self.dest, type(self.const)() if is_off else values)
 
 
 def flag(field: dataclasses.Field[Any]) -> str:

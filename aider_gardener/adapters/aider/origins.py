@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.settings import FALSE_WORDS, Settings, variable
+from aider_gardener.settings import Settings, variable
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.coder import HostIO
@@ -31,7 +31,7 @@ STEERING = (
 """Variables that decide where what a setting names leads: setting, how its value begins, names."""
 
 LED = "{value} with {names}"
-HARMLESS = {"embedder": {"minilm", "use", "none"}, "retention": {"off"}, "refine": FALSE_WORDS}
+HARMLESS = {"embedder": {"minilm", "use", "none"}, "retention": {"off"}, "llm": {"", "fallback"}}
 CONFIG_BYTES = 1_000_000
 
 QUESTION = "Let this repository's files set this for the gardener?"

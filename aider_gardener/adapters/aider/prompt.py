@@ -41,7 +41,7 @@ def before(coder: HostCoder, gardener: Gardener) -> None:
     if (plan := gardener.compact_if_due()) is not None:
         link.show(coder, gardener)
         tell_made_room(coder, gardener, plan)
-    if state.settings.llm_fallback and state.acts and state.is_hard:
+    if state.settings.may_summarise and state.acts and state.is_hard:
         last_resort(coder, gardener)
 
 
@@ -51,7 +51,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     state.frame = frame_of(coder, state, chunks)
     if not state.acts:
         return
-    parts = order.parts_of(coder, state, chunks) if state.settings.order == "stable" else None
+    parts = order.parts_of(coder, state, chunks) if state.settings.files == "stable" else None
     plan = gardener.compact_if_due(cold=is_cold(coder, state, chunks, parts))
     if plan is not None:
         tell_made_room(coder, gardener, plan)

@@ -27,10 +27,8 @@ def gardener_for_map(coder: HostCoder) -> Gardener | None:
     gardener = link.active(coder)
     if gardener is None or getattr(coder.repo_map, "refresh", "") != AUTO:
         return None
-    settings, chat = gardener.state.settings, gardener.state.chat
-    if settings.map_refresh == "mentions" and settings.order == "aider":
-        return gardener if chat.fidelity else None
-    return gardener if settings.map_refresh != "aider" else None
+    state = gardener.state
+    return gardener if state.chat.fidelity or state.settings.files == "stable" else None
 
 
 def original_texts(gardener: Gardener) -> str:
@@ -40,8 +38,6 @@ def original_texts(gardener: Gardener) -> str:
 
 def settled(coder: HostCoder, gardener: Gardener, fresh: str, *, anew: bool) -> str:
     """The map for this prompt, given the one that aider made for it. `anew`: the user asked for a new one."""
-    from aider_gardener.plan.usage import CACHE_SECONDS
-
     head = head_of(coder)
     if not fresh.startswith(head):
         return fresh
@@ -55,11 +51,7 @@ def settled(coder: HostCoder, gardener: Gardener, fresh: str, *, anew: bool) -> 
         return stamp_of(os.path.join(coder.root, name))
 
     keeps = not anew and resting.holds(stamp, chat_files, room)
-    if keeps and state.settings.map_refresh == "cold":
-        keeps = state.usage.idle_seconds < CACHE_SECONDS
-    elif keeps:
-        keeps = not resting.lacks(fresh[len(head) :], mentions(coder, gardener))
-    if not keeps:
+    if not keeps or resting.lacks(fresh[len(head) :], mentions(coder, gardener)):
         resting.replace(fresh[len(head) :], stamp, room)
     return head + resting.listing
 

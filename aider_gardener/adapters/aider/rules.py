@@ -53,7 +53,4 @@ def tell(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint
     if not gardener.state.acts:
         commands.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
     elif not has_room(gardener.state, rule):
-        commands.io.tool_warning(
-            "It is longer than what rules may take of a prompt: say it in fewer words, or raise"
-            " --gardener-rules-share."
-        )
+        commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")

@@ -80,8 +80,6 @@ SEAMS = (
          "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
     Seam(CODER, "Coder.get_repo_map", "(self, force_refresh=False)", "get_repo_map",
          "the map rests while it shows what is spoken of", remains=NOT_ASKED),
-    Seam(CODER, "Coder.get_context_from_history", "(self, history)",
-         "get_context_from_history", "commit messages from compressed forms, by choice", remains=NOT_ASKED),
     Seam(CODER, "Coder.send", "(self, messages, model=None, functions=None)", "send",
          "garden harder and try once more when the provider says the prompt is too long",
          (Call("Coder.send_message", "shrink", EVICT),

@@ -78,8 +78,7 @@ def tasks(commands: HostCommands, gardener: Gardener, args: str) -> None:
         return
     held = gardener.state.archive
     try:
-        listed = gardener.state.settings.tasks_path(held.project)
-        found = done_tasks.moves(held.store, held.project, listed=listed, clock=held.clock)
+        found = done_tasks.moves(held.store, held.project, clock=held.clock)
         if not would:
             done_tasks.apply(held.store, held.project, found, clock=held.clock)
         say(commands, done_tasks.told(found, would=would))

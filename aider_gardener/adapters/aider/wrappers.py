@@ -16,7 +16,6 @@ from aider_gardener.adapters.aider import (
     announce,
     chat,
     commands,
-    commits,
     entry_commands,
     link,
     order,
@@ -30,7 +29,6 @@ from aider_gardener.adapters.aider.coder import (
     HostCommands,
     HostContext,
     HostIO,
-    HostMessage,
     HostModel,
     Original,
 )
@@ -125,7 +123,7 @@ def format_messages(original: Original) -> Original:
         chunks: Chunks = original(self)
         with Guard(self):
             gardener = link.active(self) if self.add_cache_headers else None
-            if gardener is not None and gardener.state.settings.order == "stable":
+            if gardener is not None and gardener.state.settings.files == "stable":
                 order.mark(chunks)
             elif gardener is not None and gardener.state.chat.fidelity:
                 order.mark_history(chunks)
@@ -160,21 +158,6 @@ def get_repo_map(original: Original) -> Original:
         return fresh
 
     return get_repo_map
-
-
-def get_context_from_history(original: Original) -> Original:
-    """What a commit message is written from."""
-
-    @wraps(original)
-    def get_context_from_history(self: HostCoder, history: list[HostMessage]) -> str:
-        with Guard(self):
-            gardener = link.active(self)
-            if gardener is not None and gardener.state.settings.commit_context == "short":
-                history = commits.shortened(gardener, history)
-        text: str = original(self, history)
-        return text
-
-    return get_context_from_history
 
 
 def reply_completed(original: Original) -> Original:

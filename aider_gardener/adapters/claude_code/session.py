@@ -209,7 +209,7 @@ class ClaudeSession:
         if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
             return ""
         from aider_gardener.gardener.replaced import rules_in  # as late: most prompts come before that
-        from aider_gardener.recall.candidates import ORDINARY_SHARE, Request, recall_part
+        from aider_gardener.recall.candidates import LEAST_RELEVANCE, ORDINARY_SHARE, Request, recall_part
         from aider_gardener.recall.recall import Recollection
 
         part = recall_part(prompt)
@@ -220,7 +220,7 @@ class ClaudeSession:
             prompt,
             token_limit=limit,
             unasked=True,
-            threshold=self.settings.recall_threshold,
+            threshold=LEAST_RELEVANCE,
             older=older,
             order=part == ORDINARY_SHARE,
         )
