@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.metadata
 import json
@@ -194,6 +195,7 @@ def declared(project: dict[str, Any], *extras: str) -> set[str]:
     return {normal(name) for name in names}
 
 
+@functools.cache
 def imported(root: Path) -> set[str]:
     """Top names of all that the package's modules import beside itself and the standard library."""
     names: set[str] = set()
