@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from test_layering import SOURCES, TALKS_TO_HOSTS, room
+from test_layering import IMPORTS, TALKS_TO_HOSTS, room
 
 NO_HOST = """
 import importlib, pkgutil, sys
@@ -60,7 +60,7 @@ assert not HOSTS & set(sys.modules)
 
 
 def test_a_chat_without_a_host(tmp_path: Path, root: Path) -> None:
-    rooms = sorted({room(name) for name in SOURCES if name} - {*TALKS_TO_HOSTS})
+    rooms = sorted(set(map(room, IMPORTS)) - {*TALKS_TO_HOSTS})
     command = [sys.executable, "-c", NO_HOST, str(tmp_path), *rooms]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.metadata
 import json
@@ -194,6 +195,7 @@ def declared(project: dict[str, Any], *extras: str) -> set[str]:
     return {normal(name) for name in names}
 
 
+@functools.cache
 def imported(root: Path) -> set[str]:
     """Top names of all that the package's modules import beside itself and the standard library."""
     names: set[str] = set()
@@ -251,3 +253,20 @@ def test_the_lock_names_every_dependency_with_hashes_and_no_address(
     assert "://" not in lock
     requirements = re.split(r"^(?=[a-z0-9])", lock, flags=re.MULTILINE)[1:]
     assert [text.splitlines()[0] for text in requirements if "--hash=sha256:" not in text] == []
+
+
+ONE_MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/\w+)/|(?:pypi|npmjs|pythonhosted)\.(?:org|com|io)\b")
+
+
+def test_files_name_no_machine_and_no_registry(root: Path) -> None:
+    command = ["git", "ls-files", "-co", "--exclude-standard", "--", ":!recorded_sessions", ":!tests/data"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git repository: nothing says which files are the project's")
+    assert [
+        f"{name}:{number}: {line.strip()[:80]}"
+        for name in listed.stdout.splitlines()
+        if (root / name).is_file()
+        for number, line in enumerate((root / name).read_text("utf-8", "replace").splitlines(), 1)
+        if ONE_MACHINE.search(line) and not line.startswith("ONE_MACHINE")
+    ] == []

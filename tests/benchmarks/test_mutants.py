@@ -211,12 +211,6 @@ def test_what_imports_a_module_is_imported_anew_with_it_and_nothing_else(
         del sys.modules[name]
 
 
-def test_no_module_of_the_package_is_imported_in_a_way_that_is_not_seen() -> None:
-    for path in (run.ROOT / run.PACKAGE).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            assert not isinstance(node, ast.ImportFrom) or not node.level, f"{path}: a relative import"
-
-
 def trials(killed: int, *alive: str) -> list[dict[str, str]]:
     return [
         *({"key": f"k{n}", "outcome": KILLED} for n in range(killed)),

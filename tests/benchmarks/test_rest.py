@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bench.dominance import RECORDED
 from bench.rest import BUDGETS, RESULTS, VARIANTS, main
+
+MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
 
 def test_a_session_is_measured_under_every_variant(tmp_path: Path) -> None:
     target = tmp_path / "rest.json"
-    assert main([str(RECORDED / "till-log"), "--map-tokens", "1024", "--json", str(target)]) == 0
+    assert main([str(MINI), "--map-tokens", "1024", "--json", str(target)]) == 0
     rows = json.loads(target.read_text(encoding="utf-8"))["rows"]
     assert [row["variant"] for row in rows] == list(VARIANTS)
     assert len({row["limit_net_tokens"] for row in rows}) == 1

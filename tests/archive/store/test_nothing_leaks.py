@@ -118,7 +118,7 @@ def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, foun
     other = open_store(tmp_path / "other")
     other.import_(tmp_path / "out.jsonl")
     other.close()
-    assert leaks(tmp_path, secrets, harmless_of(messages, secrets)) == []
+    assert leaks(tmp_path / "other", secrets, harmless_of(messages, secrets)) == []
 
 
 def test_recordings_pages_and_cassettes_hold_none(tmp_path: Path, found: list[Snippet]) -> None:
