@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, spared
 from aider_gardener.messages import (
     Compressed,
@@ -284,9 +285,11 @@ class Archive:
             )
         if len(line) < len(compressed.text):
             made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
-        if entry is not whole:  # a placeholder may be longer than its secret
-            made = {level: form for level, form in made.items() if len(form.text) < len(whole.content)}
-        return made
+        return {
+            level: replace(form, text=Clean(form.text))  # of a clean text alone
+            for level, form in made.items()
+            if entry is whole or len(form.text) < len(whole.content)  # a placeholder may exceed its secret
+        }
 
     def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:
         """The renditions of an entry below full."""
@@ -345,14 +348,15 @@ class Archive:
         data: Mapping[str, object] = NO_DATA,
         reasons: Mapping[str, str] = NO_REASONS,
     ) -> None:
-        """Record that entries stand at other levels than before, each with why: its reason, else the kind."""
+        """Record that entries stand at other levels than before, each with why: its reason, else the kind.
+        Ids, levels and reasons are words of the program and no secrets."""
         swaps = []
         for entry in after.all_entries():
             old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
             if old is not new:
-                why = reasons.get(entry.id, kind)
-                row = {"entry_id": entry.id, "seq": entry.seq, "before": old.value, "after": new.value}
-                swaps.append({**row, "reason": why})
+                why, own_id = Clean(reasons.get(entry.id, kind)), Clean(entry.id)
+                levels = {"before": Clean(old.value), "after": Clean(new.value)}
+                swaps.append({"entry_id": own_id, "seq": entry.seq, **levels, "reason": why})
         ids = [swap["entry_id"] for swap in swaps]
         self.event(after.turn, kind, {**data, "swaps": swaps, "entry_ids": ids})
 
@@ -362,9 +366,11 @@ class Archive:
             self._renditions.pop(seq, None)
 
     def keep(self, key: str, value: Mapping[str, object]) -> None:
-        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
+        cannot be written now it is left out."""
         with suppress(StoreError):
-            self.store.set_state(self.session, key, json.dumps(value))
+            kept = json.dumps(cleaned(value, self.store.redact))
+            self.store.set_state(self.session, key, Clean(kept))
 
     def unwritten(self) -> Archive:
         """The archive as it is, of which nothing is written from here: for a prompt that is only looked
