@@ -44,23 +44,7 @@ FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
 
-NOTHING: Mapping[Fidelity, Rendition] = {}
-NO_DATA: Mapping[str, object] = {}
-NO_REASONS: Mapping[str, str] = {}
-
-
-def compress_message(content: str, source: Source, **more: Any) -> Compressed:
-    """That of the compressors, which are imported with the first call: who only reads needs none."""
-    from aider_gardener.compress import compress_message as compressed
-
-    return compressed(content, source, **more)
-
-
-def line_form(content: str, source: Source, **more: Any) -> str:
-    """That of the compressors, imported as late."""
-    from aider_gardener.compress import line_form as line
-
-    return line(content, source, **more)
+NOTHING: Mapping[Any, Any] = {}
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -243,9 +227,7 @@ class Archive:
         self._generation = self.store.generation
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
         for entry in list(entries):
-            chunks = chunk(entry.id, entry.content, entry.segments)
-            made = self._renditions.get(entry.seq, {})
-            self.store.add(entry, chunks=chunks, renditions=list(made.values()))
+            self.put(entry, self._renditions.get(entry.seq, NOTHING))
 
     def without_secrets(self, entry: Entry) -> Entry:
         """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
@@ -265,6 +247,8 @@ class Archive:
         They are made from the text without its secrets, as those that are stored must be: what the chat
         shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
         """
+        from aider_gardener.compress import compress_message, line_form  # as late: who reads needs none
+
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)
@@ -345,8 +329,8 @@ class Archive:
         before: Chat,
         after: Chat,
         kind: str,
-        data: Mapping[str, object] = NO_DATA,
-        reasons: Mapping[str, str] = NO_REASONS,
+        data: Mapping[str, object] = NOTHING,
+        reasons: Mapping[str, str] = NOTHING,
     ) -> None:
         """Record that entries stand at other levels than before, each with why: its reason, else the kind.
         Ids, levels and reasons are words of the program and no secrets."""
