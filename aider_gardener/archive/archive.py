@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, spared
 from aider_gardener.messages import (
     Compressed,
@@ -43,23 +44,7 @@ FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
 
-NOTHING: Mapping[Fidelity, Rendition] = {}
-NO_DATA: Mapping[str, object] = {}
-NO_REASONS: Mapping[str, str] = {}
-
-
-def compress_message(content: str, source: Source, **more: Any) -> Compressed:
-    """That of the compressors, which are imported with the first call: who only reads needs none."""
-    from aider_gardener.compress import compress_message as compressed
-
-    return compressed(content, source, **more)
-
-
-def line_form(content: str, source: Source, **more: Any) -> str:
-    """That of the compressors, imported as late."""
-    from aider_gardener.compress import line_form as line
-
-    return line(content, source, **more)
+NOTHING: Mapping[Any, Any] = {}
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -242,9 +227,7 @@ class Archive:
         self._generation = self.store.generation
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
         for entry in list(entries):
-            chunks = chunk(entry.id, entry.content, entry.segments)
-            made = self._renditions.get(entry.seq, {})
-            self.store.add(entry, chunks=chunks, renditions=list(made.values()))
+            self.put(entry, self._renditions.get(entry.seq, NOTHING))
 
     def without_secrets(self, entry: Entry) -> Entry:
         """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
@@ -264,6 +247,8 @@ class Archive:
         They are made from the text without its secrets, as those that are stored must be: what the chat
         shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
         """
+        from aider_gardener.compress import compress_message, line_form  # as late: who reads needs none
+
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)
@@ -284,9 +269,11 @@ class Archive:
             )
         if len(line) < len(compressed.text):
             made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
-        if entry is not whole:  # a placeholder may be longer than its secret
-            made = {level: form for level, form in made.items() if len(form.text) < len(whole.content)}
-        return made
+        return {
+            level: replace(form, text=Clean(form.text))  # of a clean text alone
+            for level, form in made.items()
+            if entry is whole or len(form.text) < len(whole.content)  # a placeholder may exceed its secret
+        }
 
     def renditions(self, entry: Entry) -> Mapping[Fidelity, Rendition]:
         """The renditions of an entry below full."""
@@ -342,17 +329,18 @@ class Archive:
         before: Chat,
         after: Chat,
         kind: str,
-        data: Mapping[str, object] = NO_DATA,
-        reasons: Mapping[str, str] = NO_REASONS,
+        data: Mapping[str, object] = NOTHING,
+        reasons: Mapping[str, str] = NOTHING,
     ) -> None:
-        """Record that entries stand at other levels than before, each with why: its reason, else the kind."""
+        """Record that entries stand at other levels than before, each with why: its reason, else the kind.
+        Ids, levels and reasons are words of the program and no secrets."""
         swaps = []
         for entry in after.all_entries():
             old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
             if old is not new:
-                why = reasons.get(entry.id, kind)
-                row = {"entry_id": entry.id, "seq": entry.seq, "before": old.value, "after": new.value}
-                swaps.append({**row, "reason": why})
+                why, own_id = Clean(reasons.get(entry.id, kind)), Clean(entry.id)
+                levels = {"before": Clean(old.value), "after": Clean(new.value)}
+                swaps.append({"entry_id": own_id, "seq": entry.seq, **levels, "reason": why})
         ids = [swap["entry_id"] for swap in swaps]
         self.event(after.turn, kind, {**data, "swaps": swaps, "entry_ids": ids})
 
@@ -362,9 +350,11 @@ class Archive:
             self._renditions.pop(seq, None)
 
     def keep(self, key: str, value: Mapping[str, object]) -> None:
-        """Keep a value for this session as JSON. Where it cannot be written now it is left out."""
+        """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
+        cannot be written now it is left out."""
         with suppress(StoreError):
-            self.store.set_state(self.session, key, json.dumps(value))
+            kept = json.dumps(cleaned(value, self.store.redact))
+            self.store.set_state(self.session, key, Clean(kept))
 
     def unwritten(self) -> Archive:
         """The archive as it is, of which nothing is written from here: for a prompt that is only looked

@@ -13,7 +13,7 @@ from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.plan.said import short
-from aider_gardener.reading.output import ANSI
+from aider_gardener.reading.output import without_codes
 
 LEAST_PROMPT_CELLS = 12
 OUTPUT_LINES = 40
@@ -25,7 +25,7 @@ NAMES_SHOWN = 6
 
 def harmless(text: str) -> str:
     """A text without what a terminal would obey."""
-    return CONTROL.sub("", ANSI.sub("", text.replace("\r\n", "\n")))
+    return CONTROL.sub("", without_codes(text.replace("\r\n", "\n")))
 
 
 def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[str]:

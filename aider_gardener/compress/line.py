@@ -10,6 +10,7 @@ from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import rank
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import units, worth
 from aider_gardener.tokens import approximate
@@ -47,6 +48,9 @@ def line_form(
     itself, on one line.
     """
     tail = f" [{entry_id}]" if entry_id else ""
+    content, parts = message_without_codes(
+        content, segment(content, source) if segments is None else segments
+    )
     flat = on_one_line(content[: 4 * LINE_CHARS])
     whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
     if (
@@ -55,7 +59,6 @@ def line_form(
         and count(flat + tail) <= min(token_limit, count(content))
     ):
         return flat + tail
-    parts = segment(content, source) if segments is None else tuple(segments)
     pieces = _pieces(content, source, parts, count, 4 * token_limit)
     return fitted(pieces, tail, count, token_limit)
 

@@ -15,6 +15,7 @@ from aider_gardener.compress.registry import compress_text
 from aider_gardener.errors import spared
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
+from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.tokens import approximate
 
@@ -42,15 +43,18 @@ def compress_message(
     applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
     the markers that say what was left out.
     """
-    parts = segment(content, source) if segments is None else tuple(segments)
+    whole = content
+    content, parts = message_without_codes(
+        content, segment(content, source) if segments is None else segments
+    )
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
-        return unchanged(content, cls)
+        return unchanged(whole, cls)
     text, kept, failed = _shown(
         content, edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
     )
-    if not is_shorter(text, content, count):
-        return replace(unchanged(content, cls), failed=failed)
+    if not is_shorter(text, whole, count):
+        return replace(unchanged(whole, cls), failed=failed)
     kind = max(parts, key=lambda part: part.end - part.start).kind if parts else ""
     return Compressed(text, cls, kind, kept, failed=failed)
 

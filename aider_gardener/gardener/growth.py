@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from aider_gardener.archive.store.base import Store
-from aider_gardener.errors import StoreError
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
@@ -51,10 +50,7 @@ def turn_over(state: ChatState) -> bool:
 def keep(state: ChatState) -> None:
     """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
     value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
-    try:
-        state.archive.store.set_state(state.archive.session, STATE_KEY, json.dumps(value))
-    except StoreError:
-        return
+    state.archive.keep(STATE_KEY, value)
 
 
 def put_back(state: ChatState) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.reading.output import ANSI
+from aider_gardener.reading.output import without_codes
 
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
@@ -27,7 +27,7 @@ QUOTED_CHARS = 300
 
 def flat(text: str, chars: int = QUOTED_CHARS) -> str:
     """A text on one line of at most so many characters, cut at a word, without what is not seen."""
-    line = " ".join(UNSEEN.sub("", ANSI.sub("", text[: 8 * chars])).split())
+    line = " ".join(UNSEEN.sub("", without_codes(text[: 8 * chars])).split())
     if len(line) <= chars and len(text) <= 8 * chars:
         return line
     return (line[:chars].rsplit(" ", 1)[0] if len(line) > chars else line) + " …"

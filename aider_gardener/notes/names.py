@@ -14,6 +14,7 @@ from functools import lru_cache
 from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.folded import remembered
+from aider_gardener.reading.output import without_codes
 
 SCANNED_CHARS = 24_000
 """So much of one entry is read, half from each end."""
@@ -107,7 +108,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def scanned(text: str) -> str:
     half = SCANNED_CHARS // 2
-    return text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}"
+    return without_codes(text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}")
 
 
 @remembered(1_024)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from aider_gardener.reading.output import legible
-
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+from aider_gardener.reading.output import legible, without_codes
 
 SAMPLE_HEAD, SAMPLE_MIDDLE, SAMPLE_TAIL = 240, 120, 120
 SAMPLE_WIDTH = 400
@@ -181,7 +179,7 @@ def sample_lines(text: str) -> list[str]:
     if len(lines) > SAMPLE_HEAD + SAMPLE_MIDDLE + SAMPLE_TAIL:
         at = (len(lines) - SAMPLE_MIDDLE) // 2
         lines = lines[:SAMPLE_HEAD] + lines[at : at + SAMPLE_MIDDLE] + lines[-SAMPLE_TAIL:]
-    return [legible(ANSI.sub("", line[: 2 * SAMPLE_WIDTH])[:SAMPLE_WIDTH].rstrip()) for line in lines]
+    return [legible(without_codes(line[: 2 * SAMPLE_WIDTH])[:SAMPLE_WIDTH].rstrip()) for line in lines]
 
 
 def shape_counts(lines: list[str]) -> Counter[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+
+from aider_gardener.messages import Segment
 
 SAMPLE_CHARS = 60_000
 """How much of each end of a text the detectors look at."""
@@ -37,13 +40,29 @@ CONTINUES = re.compile(
 FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 
 
+def without_codes(text: str) -> str:
+    """The text without a terminal's control sequences, as it is read."""
+    return ANSI.sub("", text) if "\x1b" in text else text
+
+
+def message_without_codes(content: str, segments: Sequence[Segment]) -> tuple[str, tuple[Segment, ...]]:
+    """The same of a whole message, its segments moved along."""
+    if "\x1b" not in content:
+        return content, tuple(segments)
+    texts, moved, at = list[str](), list[Segment](), 0
+    for part in segments:
+        texts.append(without_codes(content[part.start : part.end]))
+        moved.append(replace(part, start=at, end=at + len(texts[-1])))
+        at += len(texts[-1])
+    return "".join(texts), tuple(moved)
+
+
 def plain(text: str) -> str:
     """The text without terminal control sequences, with line feeds only and CI time stamps cut off.
 
     A line that was overwritten by carriage returns (progress bars) keeps what stood last.
     """
-    if "\x1b" in text:
-        text = ANSI.sub("", text)
+    text = without_codes(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r\r\n", "\n")
         if "\r" in text:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading import languages
 from aider_gardener.reading.classify import Verdict, by_language, classify
-from aider_gardener.reading.lineshape import ANSI, MACHINE, line_shape
+from aider_gardener.reading.lineshape import MACHINE, line_shape
+from aider_gardener.reading.output import without_codes
 from aider_gardener.reading.source import SHELL_HEAD, WEB_HEAD, WEB_MIDDLE, command_parts
 
 FENCE = re.compile(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^`\r\n]*)\r?$", re.M)
@@ -353,7 +354,7 @@ def _machine_runs(text: str) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     at, begin, last_end, machine, quiet, words = 0, -1, 0, 0, 0, 0
     for line in [*text.splitlines(keepends=True), "\0end"]:
-        shape = "end" if line == "\0end" else line_shape(ANSI.sub("", line[:800]).rstrip("\r\n"))
+        shape = "end" if line == "\0end" else line_shape(without_codes(line[:800]).rstrip("\r\n"))
         # A strong line is one that only a machine writes; it alone begins a run. A weak one could be either:
         # it goes with the run around it, and ends it only when six follow each other. Once eight strong
         # lines have shown that a paste is going on, up to two lines of words inside it (a log's own prose)

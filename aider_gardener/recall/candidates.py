@@ -19,6 +19,7 @@ from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import open_exchange
 from aider_gardener.plan.view import members
+from aider_gardener.reading.output import without_codes
 from aider_gardener.recall.ranking import Passage
 
 TEXT_CANDIDATES, VECTOR_CANDIDATES = 160, 100
@@ -125,7 +126,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
             continue
         context = context_of(chat, entry) if entry_id in own else entry.source.detail
         similarity = near.get((entry_id, start, end), far)
-        found.append(Passage(entry, start, end, text[start:end], context, similarity))
+        found.append(Passage(entry, start, end, without_codes(text[start:end]), context, similarity))
     return found, far
 
 

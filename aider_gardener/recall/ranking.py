@@ -35,6 +35,7 @@ from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.plan.folded import remembered
+from aider_gardener.reading.output import without_codes
 from aider_gardener.recall.embed import MINILM_SCALE
 
 STEM_WEIGHT = 0.75
@@ -262,7 +263,9 @@ def company(
             context, content = contexts.get(entry.id, entry.source.detail), entry.content
             for start, end in cuts(entry):
                 if (entry.id, start, end) not in known:
-                    found.append(Passage(entry, start, end, content[start:end], context, similarity))
+                    found.append(
+                        Passage(entry, start, end, without_codes(content[start:end]), context, similarity)
+                    )
     return found[:COMPANY_PASSAGES]
 
 

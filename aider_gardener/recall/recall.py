@@ -22,7 +22,7 @@ from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
-from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.output import squeeze, without_codes
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
 from aider_gardener.recall.match import Match, matched
@@ -177,7 +177,7 @@ def holding(entry: Entry, sentence: str) -> Passage:
     """The passage of an entry that holds a sentence, or most of its words."""
     wanted = set(sentence.split())
     start, end = max(cuts(entry), key=lambda span: len(wanted & set(entry.content[slice(*span)].split())))
-    return Passage(entry, start, end, entry.content[start:end])
+    return Passage(entry, start, end, without_codes(entry.content[start:end]))
 
 
 def least_points(placed: Sequence[Ranked], missing: Sequence[Ranked], request: Request) -> float:

@@ -102,8 +102,6 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
 """What each parameter of a public function is given, made from the text."""
 
 ELSEWHERE = {
-    "archive.archive.compress_message": "that of compress, by its own name",
-    "archive.archive.line_form": "that of compress, by its own name",
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
     "archive.store.writing.write_private": "writes a file",

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from aider_gardener.adapters.claude_code.transcript import Call, Line, Reader, Record
-from aider_gardener.archive.archive import Archive, Background, compress_message
+from aider_gardener.archive.archive import Archive, Background
 from aider_gardener.archive.sessions import AWAY, HERE
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
@@ -184,6 +184,8 @@ class ClaudeSession:
         """The compressed form of a tool's result under a line that names the whole, which is archived then;
         "" where it has none that `fits`. The transcript, of `place` bytes now, does not hold the result
         yet."""
+        from aider_gardener.compress import compress_message  # as late: most calls of the hooks need none
+
         seq, turn = PLACES * place + SHORTENED_AT, max(1, self.progress.turn)
         entry = self.archive.entry(
             Message("user", text), turn=turn, seq=seq, source=source, at=self.archive.clock()

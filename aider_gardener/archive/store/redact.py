@@ -2,16 +2,17 @@
 
 What the user sees and sends stays theirs; the archive keeps `[redacted:KIND:HASH6]`. The six hex
 digits of the secret's SHA-256 make the placeholder stable: equal secrets get equal placeholders,
-and nothing can be read back from them.
+and nothing can be read back from them. A text is scanned once, as it enters: what a scan gives is `Clean`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from aider_gardener.archive.store import secrets as patterns
@@ -21,10 +22,23 @@ KNOWN_PREFIX_CHARS = 8
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
 SHORT_CHARS = 400
+SHORT_TEXTS = 1_000
+"""Of so many texts no longer than that it is remembered what a scan gave: names and words come again."""
 LEAST_WRAPPED_CHARS = 12
 """A shorter secret is not looked for over the ends of lines."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
+
+
+class Clean(str):
+    """A text without secrets that needs no scan: the result of one, or made of such texts, of ids and of the
+    program's words alone.
+
+    Whatever is done with it gives a plain text, so the mark is not kept by accident. The store scans every
+    text that has none. Only this module and `Archive` make one.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -64,20 +78,31 @@ class Redactor:
     def __init__(self) -> None:
         self.known: dict[str, None] = {}
         self._heads: dict[str, list[str]] = {}
+        self._short: dict[str, Redacted] = {}
         self._last = ("", Redacted(""))
 
     def __call__(self, text: str) -> Redacted:
+        if isinstance(text, Clean):
+            return Redacted(text)
         if text == self._last[0]:
             return self._last[1]
+        if text in self._short:
+            return self._short[text]
         found = redact(text, self._near(text))
         for span in found.spans:
             for secret in pieces(text[span.start : span.end]):
                 if secret not in self.known and len(self.known) < KNOWN_SECRETS:
                     self._learn(secret)
-        self._last = (text, found)
+        if len(text) > SHORT_CHARS:
+            self._last = (text, found)
+        elif len(self._short) < SHORT_TEXTS:
+            self._short[text] = found
+        else:
+            self._short = {text: found}
         return found
 
     def _learn(self, secret: str) -> None:
+        self._short = {}
         self.known[secret] = None
         self._heads.setdefault(secret[:KNOWN_PREFIX_CHARS], []).append(secret)
 
@@ -90,15 +115,23 @@ class Redactor:
 
     def clean(self, value: object) -> object:
         """A value as JSON has it, every text in it redacted."""
-        if isinstance(value, str):
-            return self(value).text
-        if isinstance(value, Mapping):
-            return {str(key): self.clean(each) for key, each in value.items()}
-        return [self.clean(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return cleaned(value, self)
+
+    def clean_json(self, value: str) -> str:
+        """Text that may be JSON, redacted: strings are read as what they say, not as they are written."""
+        if isinstance(value, Clean):
+            return value
+        with suppress(ValueError):
+            held = json.loads(value)
+            clean = self.clean(held)
+            if clean != held:
+                value = json.dumps(clean)
+        return self(value).text
 
     def forget(self) -> None:
         """Know nothing any more."""
-        self.known, self._heads, self._last = {}, {}, ("", Redacted(""))
+        self.known, self._heads = {}, {}
+        self._short, self._last = {}, ("", Redacted(""))
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -128,7 +161,16 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     spans = []
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
-    return Redacted(_replaced(text, spans), tuple(spans)) if spans else Redacted(text)
+    return Redacted(Clean(_replaced(text, spans)), tuple(spans))
+
+
+def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:
+    """A value as JSON has it, every text in it scanned."""
+    if isinstance(value, str):
+        return scan(value).text
+    if isinstance(value, Mapping):
+        return {str(key): cleaned(each, scan) for key, each in value.items()}
+    return [cleaned(each, scan) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def placeholder(secret: str, kind: str) -> str:

@@ -6,7 +6,6 @@ What waits and what goes to lines is `beside`'s; what is damaged is `mending`'s.
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -299,17 +298,8 @@ class SqliteStore:
         return stored + self.beside.waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        clean = self._clean_json(value)
+        clean = self._redactor.clean_json(value)
         self.beside.write_record({"kind": "state", "session": session_id, "key": key, "value": clean})
-
-    def _clean_json(self, value: str) -> str:
-        """A value without secrets: JSON's strings are read as what they say, not as they are written."""
-        with contextlib.suppress(ValueError):
-            held = json.loads(value)
-            clean = self._redactor.clean(held)
-            if clean != held:
-                value = json.dumps(clean)
-        return self._redactor(value).text
 
     def get_state(self, session_id: str, key: str) -> str | None:
         waiting = self.beside.waiting.state(session_id, key)

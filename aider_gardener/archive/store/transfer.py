@@ -24,7 +24,7 @@ from aider_gardener.archive.store import (
     sums,
 )
 from aider_gardener.archive.store.base import Chunk
-from aider_gardener.archive.store.redact import pieces, redact
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Rendition, Segment, Source, SourceKind
 from aider_gardener.messages import Fidelity as F
@@ -41,10 +41,11 @@ Leaving = Callable[[Iterable[Line]], Callable[[Line], Line | None]]
 @dataclass
 class Known:
     """What is known while the lines of one export are added: its ids as they are here, and how often each
-    thing came: what stands in it twice is two, however often it is imported."""
+    thing came: what stands in it twice is two, however often it is imported. Each text is redacted."""
 
     ids: dict[str, str] = field(default_factory=dict)
     seen: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    redact: Redactor = field(default_factory=Redactor)
 
     def times(self, *thing: object) -> int:
         """How often this came, with this time."""
@@ -256,7 +257,7 @@ def import_line(db: apsw.Connection, line: Line, known: Known) -> None:
             db, line["id"], line["project"], line["started_at"], line["provider"], line["model"]
         )
     elif kind == "entry":
-        known.ids[line["id"]] = _import_entry(db, line)
+        known.ids[line["id"]] = _import_entry(db, line, known)
     elif kind == "occurrence":
         _import_occurrence(db, line, known)
     elif kind == "event":
@@ -264,12 +265,12 @@ def import_line(db: apsw.Connection, line: Line, known: Known) -> None:
     elif kind == "state":
         is_ours = line["session"] != ownership.SESSION
         if is_ours and sessions.get_state(db, line["session"], line["key"]) is None:
-            sessions.set_state(db, line["session"], line["key"], line["value"])
+            sessions.set_state(db, line["session"], line["key"], known.redact.clean_json(line["value"]))
     elif kind != "meta":
         raise ValueError(kind)
 
 
-def _import_entry(db: apsw.Connection, line: Line) -> str:
+def _import_entry(db: apsw.Connection, line: Line, known: Known) -> str:
     """Store an exported original under its own id; what the archive already knows of it stays."""
     entry = Entry(
         id=line["id"], session="", turn=0, seq=0, role=line["role"], content=line["content"],
@@ -277,7 +278,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in line["segments"]),
         tokens=line["tokens"], pinned=bool(line["pinned"]), created_at=line["accessed_at"],
     )  # fmt: skip
-    body = redact(entry.content)
+    body = known.redact(entry.content)
     draft = entries.draft(entry, body, "", [Chunk(entry.id, start, end) for start, end in line["chunks"]])
     draft = replace(draft, long_id=entries.lengthened(entry.id, entry.role, body.text))
     before = db.total_changes()
@@ -290,8 +291,7 @@ def _import_entry(db: apsw.Connection, line: Line) -> str:
         (int(line["active"]), line["access_count"], json.dumps(redactions), number),
     )
     sums.keep(db, "originals", number)
-    known = [piece for span in body.spans for piece in pieces(entry.content[span.start : span.end])]
-    kept = [Rendition(F(word), redact(text, known).text, tokens) for word, text, tokens in line["renditions"]]
+    kept = [Rendition(F(word), known.redact(text).text, tokens) for word, text, tokens in line["renditions"]]
     entries.put_renditions(db, number, kept)
     return stored_id
 
@@ -303,20 +303,20 @@ def _import_occurrence(db: apsw.Connection, line: Line, known: Known) -> None:
     sql = "SELECT count(*) FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
     if db.execute(sql, same).get >= known.times("occurrence", *same):
         return
-    seq = line["seq"]
+    seq, detail = line["seq"], known.redact(line["detail"]).text
     if db.execute("SELECT 1 FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get is not None:
         seq = db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get
     db.execute(
         "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (session, seq, line["turn"], number, SourceKind(line["source"]).value, redact(line["detail"]).text,
+        (session, seq, line["turn"], number, SourceKind(line["source"]).value, detail,
          line["provider"], line["at"]),
     )  # fmt: skip
     sums.keep(db, "occurrences", db.last_insert_rowid())
 
 
 def _import_event(db: apsw.Connection, line: Line, known: Known) -> None:
-    data = dict(line["data"])
+    data: dict[str, Any] = {key: known.redact.clean(value) for key, value in line["data"].items()}
     if isinstance(data.get("entry_id"), str):
         data["entry_id"] = known.ids.get(data["entry_id"], data["entry_id"])
     if isinstance(data.get("entry_ids"), list):

@@ -31,6 +31,7 @@ from aider_gardener.archive.store.vector_memory import (
     restarted,
 )
 from aider_gardener.errors import StoreError
+from aider_gardener.reading.output import without_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -321,7 +322,7 @@ def _with_texts(db: apsw.Connection, rows: list[Any]) -> Iterator[PendingPassage
         if original != held:
             body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
             text, held = search.decode(body or b""), original
-        yield PendingPassage(entry_id, start, end, text[start:end], number)
+        yield PendingPassage(entry_id, start, end, without_codes(text[start:end]), number)
 
 
 def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], embedder: str) -> int:

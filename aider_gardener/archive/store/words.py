@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.archive.store.stopwords import ACCENTS, stop_words
+from aider_gardener.reading.output import without_codes
 
 RUN = re.compile(r"\w+(?:[.\-/\\:@]{1,3}\w+)*")
 JOINER = re.compile(r"[.\-/\\:@]+")
@@ -51,7 +52,7 @@ class Word:
 def index_words(text: str) -> list[Word]:
     """The words of a text, in order, repeated as often as they occur."""
     found: list[Word] = []
-    for run in RUN.findall(text):
+    for run in RUN.findall(without_codes(text)):
         found += _run_words(run)
     return found
 
@@ -59,7 +60,7 @@ def index_words(text: str) -> list[Word]:
 def keys(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The distinct words of a text and their distinct stems."""
     words, stems = set(), set()
-    for run in RUN.findall(text):
+    for run in RUN.findall(without_codes(text)):
         for word in _run_words(run):
             words.add(word.text)
             stems.add(word.stem)

@@ -4,9 +4,10 @@ short, recalled, exported, recorded and shown; then every file is searched."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_entries import words
@@ -14,8 +15,22 @@ from made_replays import made_call, made_result, made_session, made_swap
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.base import Chunk, Store
+from aider_gardener.archive.store.location import FILE_NAME
+from aider_gardener.archive.store.redact import Clean, Redacted, redact
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Focus,
+    Message,
+    Rendition,
+    Source,
+    SourceKind,
+    entry_id,
+)
 from aider_gardener.plan.goals import Goal
 from aider_gardener.replay.measure.result import Compaction, Measured
 from aider_gardener.replay.measure.summary import make_report, summarize
@@ -95,11 +110,12 @@ def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, foun
     store = open_store(tmp_path / "archive")
     archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
     gardener = Gardener(Settings(), archive)
-    messages = said(found)
+    messages, held = said(found), list[dict[str, Any]]()
     for at in range(2, len(messages) + 1, 20):
         gardener.enter_turn()
-        gardener.sync(messages[:at], [])
-        gardener.tend(goal=Goal(high=4_000, low=2_000))
+        held += [{"role": one.role, "content": one.content} for one in messages[len(held) : at]]
+        gardener.sync(held, [])
+        compact_to(gardener.state, Goal(high=4_000, low=2_000))
         gardener.leave_turn()
     assert gardener.state.chat.fidelity, "plans were applied"
     entries = list(gardener.state.chat.entries.values())
@@ -169,3 +185,93 @@ def test_texts_without_secrets_keep_their_short_forms_byte_for_byte() -> None:
     )  # fmt: skip
     told = json.dumps([form.text for form in archive.renditions(curl).values()])
     assert "r4venFeather9" not in told and "r4venFeather9" in curl.content
+
+
+SECRET = "n1mbusCloud7"
+SAID = f"it ran with DB_PASSWORD={SECRET} set"
+SAME_LENGTH = SAID.replace("DB_PASSWORD=", "anything_is ")
+Write = Callable[[Store, str], object]
+
+
+def entry(content: str, detail: str = "") -> Entry:
+    return Entry(
+        entry_id("user", content), "s", 1, 0, "user", content, Source(SourceKind.COMMAND, detail),
+        ContentClass.PROSE, (), 9, created_at=1.0,
+    )  # fmt: skip
+
+
+def rendition(text: str) -> Rendition:
+    return Rendition(Fidelity.LINE, text, 9)
+
+
+def add(store: Store, content: str, detail: str = "", short: str = "short") -> Entry:
+    new = entry(content, detail)
+    return store.add(new, chunks=[Chunk(new.id, 0, len(content))], renditions=[rendition(short)])
+
+
+ENTRANCES: dict[str, Write] = {
+    "content": add,
+    "detail": lambda store, text: add(store, "ok", detail=text),
+    "rendition": lambda store, text: add(store, "ok", short=text),
+    "put_renditions": lambda store, text: store.put_renditions(add(store, "ok").id, [rendition(text)]),
+    "record_event": lambda store, text: store.record_event("s", 1, "kind", {"a": [{"b": text}]}, 1.0),
+    "set_state": lambda store, text: store.set_state("s", "key", text),
+    "set_state in JSON": lambda store, text: store.set_state("s", "key", json.dumps({"a": [text]})),
+}
+"""Every way on which a text comes into a store, of which no other makes a copy."""
+
+
+@pytest.mark.parametrize("write", ENTRANCES.values(), ids=ENTRANCES)
+def test_every_entrance_scans_what_is_not_marked_as_clean(tmp_path: Path, write: Write) -> None:
+    for text, folder in ((SAID, tmp_path / "scanned"), (Clean(SAID), tmp_path / "marked")):
+        store = open_store(folder)
+        write(store, text)
+        store.close()
+    assert leaks(tmp_path / "scanned", [SECRET], "") == []
+    if write is not ENTRANCES["set_state in JSON"]:  # json.dumps gives a plain text
+        assert leaks(tmp_path / "marked", [SECRET], "") != [], "else nothing could be found above"
+
+
+def fill(store: Store, text: str) -> None:
+    for write in ENTRANCES.values():
+        write(store, text)
+
+
+def test_what_is_imported_is_scanned_wherever_it_stands(tmp_path: Path) -> None:
+    with_none, told = open_store(None), tmp_path / "told.jsonl"
+    fill(with_none, SAME_LENGTH)
+    with_none.export(told)
+    held = told.read_text(encoding="utf-8")
+    assert held.count(SAME_LENGTH) >= len(ENTRANCES) - 2, "two of them put the same text at the same place"
+    told.write_text(held.replace(SAME_LENGTH, SAID), encoding="utf-8")
+    store = open_store(tmp_path / "archive")
+    store.import_(told)
+    store.close()
+    assert leaks(tmp_path / "archive", [SECRET], "") == []
+
+
+def test_what_is_taken_over_from_a_strangers_archive_is_scanned(tmp_path: Path) -> None:
+    stranger = open_store(tmp_path / "stranger")
+    fill(stranger, Clean(SAID))
+    stranger.close()
+    store = open_store(tmp_path / "archive")
+    store.adopt(tmp_path / "stranger" / FILE_NAME)
+    store.close()
+    assert leaks(tmp_path / "archive", [SECRET], "") == []
+
+
+def test_a_text_is_scanned_once_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    scanned: list[str] = []
+
+    def counted(text: str, known: Iterable[str] = ()) -> Redacted:
+        scanned.append(text)
+        return redact(text, known)
+
+    monkeypatch.setattr("aider_gardener.archive.store.redact.redact", counted)
+    said = (f"{LOG}\n{SAID}\n{LOG}", "short", f"short, with {SAID}")
+    for seq, content in enumerate(said):
+        source = Source(SourceKind.COMMAND, f"make {seq}")
+        entry = archive.add(Message("user", content), turn=1, seq=seq, focus=Focus(), source=source)
+        assert SECRET not in (archive.store.original(entry.id) or "")
+    assert sorted(scanned) == sorted([*said, "make 0", "make 1", "make 2"])
