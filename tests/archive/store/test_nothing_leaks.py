@@ -14,6 +14,7 @@ from made_replays import made_call, made_result, made_session, made_swap
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
 from aider_gardener.plan.goals import Goal
@@ -99,7 +100,7 @@ def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, foun
     for at in range(2, len(messages) + 1, 20):
         gardener.enter_turn()
         gardener.sync(messages[:at], [])
-        gardener.tend(goal=Goal(high=4_000, low=2_000))
+        compact_to(gardener.state, Goal(high=4_000, low=2_000))
         gardener.leave_turn()
     assert gardener.state.chat.fidelity, "plans were applied"
     entries = list(gardener.state.chat.entries.values())
