@@ -16,7 +16,9 @@ import json
 import os
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from aider_gardener import __version__
 from aider_gardener.adapters.aider.provider import default_counter
@@ -82,7 +84,7 @@ class Chain:
         settings = Settings(embedder="none", **options)  # type: ignore[arg-type]  # reason: from a table
         self.gardener = Gardener(settings, archive)
         self.gardener.state.host_limit = 5_000
-        self.history: list[Message] = []
+        self.history: list[dict[str, Any]] = []
         self.asked: list[tuple[bool, bool]] = []
 
     def run(self, turns: int) -> Iterator[int]:
@@ -99,31 +101,27 @@ class Chain:
             self.gardener.enter_turn()
             question, rest = messages[0], messages[1:]
             sent = self.request(question.content)
-            self.history = [*self.shown(), question, *rest]
+            self.history = [*self.gardener.state.chat.pieces, *map(asdict, rest)]
             self.gardener.sync(self.history, [])
             self.gardener.leave_turn()
             yield sum(self.gardener.state.count(text) for text in sent)
 
-    def shown(self) -> list[Message]:
-        return [piece.message for piece in self.gardener.pieces[0]]
-
     def request(self, question: str) -> list[str]:
         """The texts of everything of the past in the prompt that asks the question."""
         gardener = self.gardener
-        gardener.sync(self.history, [Message("user", question)])
-        gardener.tend()
+        gardener.sync(self.history, [{"role": "user", "content": question}])
+        gardener.compact_if_due()
         note = gardener.map_note(lambda: "")
         recalled = gardener.recall_note(question, note)
-        view = [piece.content for piece in gardener.pieces[0]]
+        view = [piece.content for piece in gardener.state.chat.done]
         assert sum(gardener.state.count(text) for text in view) <= gardener.state.history_used
-        self.history = self.shown()
         return [*view, note, recalled]
 
     def ask_probes(self, turn: int) -> None:
         for probe in self.session.probes:
             if probe.ask_at_turn == turn:
-                history = self.history
-                with self.gardener.trial():
+                history = list(self.history)
+                with self.gardener.preview():
                     sent = self.request(probe.question)
                 self.history = history
                 found = score(probe, said_in(self.session, probe.about_turn), sent)
@@ -165,7 +163,7 @@ def measure(session: Session, mode: str, turns: int) -> dict[str, object]:
     row = growth(list(chain.run(turns)), session.turn_count)
     return {
         **row,
-        "compactions": len(chain.gardener.state.compactions.applied),
+        "compactions": len(chain.gardener.state.plans),
         "probes": len(chain.asked),
         "probes_present": sum(present for present, _ in chain.asked),
         "probes_supported": sum(supported for _, supported in chain.asked),

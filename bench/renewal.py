@@ -90,8 +90,8 @@ def tell(store: Store, path: Path, at: float) -> None:
         gardener.enter_turn()
         gardener.sync(
             [
-                *(piece.message for piece in gardener.state.pieces),
-                *(message for event in session.turn(turn) for message in messages_of(event)),
+                *gardener.state.chat.pieces,
+                *(asdict(message) for event in session.turn(turn) for message in messages_of(event)),
             ],
             [],
         )

@@ -15,6 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -120,16 +121,17 @@ def listening(
         store, session="bench", project="bench", count=default_counter(), clock=time.time, backlog=backlog
     )
     gardener = Gardener(Settings(history_tokens=NEVER_SWAPPED), archive)
-    said: list[Message] = []
+    said: list[dict[str, Any]] = []
     for turn in range(1, max(turns, default=0) + 1):
         if turn in turns:
             gardener.idle()
-            standing, gardener.state.chat.cur = gardener.state.chat.cur, []
+            chat = gardener.state.chat
+            gardener.state.chat = replace(chat, cur=())
             yield turn, gardener
-            gardener.state.chat.cur = standing
+            gardener.state.chat = chat
         gardener.enter_turn()
         gardener.leave_turn()
-        said += [message for event in session.turn(turn) for message in messages_of(event)]
+        said += [asdict(message) for event in session.turn(turn) for message in messages_of(event)]
         gardener.sync([], said)
     store.close()
 

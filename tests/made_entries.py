@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.gardener import Gardener
@@ -25,22 +27,21 @@ def entry(
     )
 
 
-def admit(message: Message, turn: int, seq: int) -> Entry:
-    return entry(seq, message.role, message.content, turn=turn)
+def admit(chat: Chat, new: Message) -> Entry:
+    return entry(chat.next_seq, new.role, new.content, turn=max(chat.turn, 1))
 
 
-def talk(*pairs: tuple[str, str]) -> list[Message]:
-    return [
-        message
-        for user, assistant in pairs
-        for message in (Message("user", user), Message("assistant", assistant))
-    ]
+def message(role: str, content: str) -> dict[str, Any]:
+    """A message as a host appends it to one of its lists."""
+    return {"role": role, "content": content}
 
 
-def chat_of(messages: list[Message], cur: list[Message] | None = None) -> Chat:
-    chat = Chat()
-    chat.sync(messages, cur or [], admit)
-    return chat
+def talk(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
+    return [each for user, reply in pairs for each in (message("user", user), message("assistant", reply))]
+
+
+def chat_of(done: list[dict[str, Any]], cur: list[dict[str, Any]] | None = None) -> Chat:
+    return Chat().sync((done, cur if cur is not None else []), admit)[0]
 
 
 def make_gardener(**options: object) -> Gardener:

@@ -25,7 +25,6 @@ import aider_gardener
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener import Gardener
-from aider_gardener.messages import Message
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embedders import loading
 from aider_gardener.settings import Settings
@@ -46,10 +45,11 @@ for turn in range(12):
     gardener.enter_turn()
     code = f"def rows_{turn}(limit: int) -> list[str]:\\n" + "    limit += 1\\n" * 40
     asked = "the staging box kestrel listens on port 48213" if not turn else f"write part {turn}"
-    done += [Message("user", asked), Message("assistant", f"Part {turn}:\\n\\n```python\\n{code}```\\n")]
+    reply = f"Part {turn}:\\n\\n```python\\n{code}```\\n"
+    done += [{"role": "user", "content": asked}, {"role": "assistant", "content": reply}]
     gardener.sync(done, [])
-    plans += gardener.tend() is not None
-    done = [piece.message for piece in gardener.pieces[0]]
+    plans += gardener.compact_if_due() is not None
+    done = list(gardener.state.chat.done)
     gardener.leave_turn()
     gardener.idle()
 assert plans, "nothing was compacted"

@@ -41,7 +41,7 @@ def compacted() -> Gardener:
     gardener = make_gardener(history_tokens=2_000)
     gardener.state.frame = Frame(20_000, {"system": 1_000})
     gardener.sync(long_talk(10), [])
-    gardener.tend()
+    gardener.compact_if_due()
     return gardener
 
 
@@ -104,7 +104,7 @@ def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> Non
 
 
 def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
-    plan = compacted().state.compactions.applied[0].plan
+    plan = compacted().state.plans[0].plan
     text = flat(plan_table(plan))
     assert f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history" in text
     assert f"{plan.prefix_tokens_broken:,} tokens of a cached prompt" in text

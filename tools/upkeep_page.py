@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -177,7 +178,7 @@ def observations() -> str:
         session = load_session(RECORDED / name)
         for turn in range(1, session.turn_count + 1):
             gardener.enter_turn()
-            said += [message for event in session.turn(turn) for message in told(event)]
+            said += [asdict(message) for event in session.turn(turn) for message in told(event)]
             gardener.sync([], said)
             gardener.leave_turn()
     found = learnt.learnt(store, "p", clock=standing(START + len(names) * DAY))

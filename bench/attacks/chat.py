@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry, Message
+from aider_gardener.messages import Entry
 from aider_gardener.settings import Settings
 
 
@@ -49,7 +50,8 @@ class Played:
         self.store, self.name, self.told = store, name, told
         archive = Archive(store, session=name, project=project, count=words, clock=clock)
         self.gardener = Gardener(settings or Settings(history_tokens=600), archive)
-        self.done: list[Message] = []
+        self.done: list[dict[str, Any]] = []
+        self.cur: list[dict[str, Any]] = []
         self.notices: list[str] = []
         self.turns = 0
         self.listen()
@@ -58,23 +60,26 @@ class Played:
         """One exchange: archive it, compact if due, recall for the question, look after the rest."""
         number, gardener = self.turns, self.gardener
         self.turns += 1
-        asked = Message("user", question(self.name, number))
-        gardener.enter_turn(asked.content)
-        self.sync([asked])
-        gardener.recall_note(asked.content, "")
-        if gardener.tend() is not None:
+        asked = question(self.name, number)
+        gardener.enter_turn(asked)
+        self.cur = [{"role": "user", "content": asked}]
+        self.sync()
+        gardener.recall_note(asked, "")
+        if gardener.compact_if_due() is not None:
             self.show()
-        self.done = [*self.done, asked, Message("assistant", reply(self.name, number))]
-        self.sync([])
+        answer = {"role": "assistant", "content": reply(self.name, number)}
+        self.done, self.cur = [*self.done, *self.cur, answer], []
+        self.sync()
         gardener.recall(f"widget {number}")
         gardener.leave_turn()
         self.listen()
 
-    def sync(self, cur: list[Message]) -> None:
-        self.told(self.gardener.sync(self.done, cur))
+    def sync(self) -> None:
+        self.told(self.gardener.sync(self.done, self.cur))
 
     def show(self) -> None:
-        self.done = [piece.message for piece in self.gardener.pieces[0]]
+        chat = self.gardener.state.chat
+        self.done, self.cur = list(chat.done), list(chat.cur)
 
     def undo(self) -> int:
         """Take the last compaction back, if there is one."""

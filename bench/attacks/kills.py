@@ -31,9 +31,11 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener import compactions
+from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import stored_chat
-from aider_gardener.messages import Entry, content_hash
-from aider_gardener.plan.chat import Chat
+from aider_gardener.messages import Entry, Plan, content_hash
+from aider_gardener.plan.planner import Draft
 from aider_gardener.plan.view import problems
 from aider_gardener.settings import Settings
 from bench.attacks.chat import Played, words
@@ -73,17 +75,17 @@ def kill_self() -> None:
 def kill_at(place: str, chance: random.Random) -> None:
     """Kill this process at a place between archiving and swapping, at one of the first plans."""
     left = chance.randrange(1, 4)
-    swap, record = Chat.apply, Archive.plan_event
+    swap, record = compactions.apply, Archive.plan_event
 
     def due() -> bool:
         nonlocal left
         left -= 1
         return left == 0
 
-    def swapping(chat: Chat, *values: Any) -> None:
+    def swapping(state: ChatState, made: Draft, began: float) -> Plan:
         if due():
             kill_self()
-        swap(chat, *values)
+        return swap(state, made, began)
 
     def recording(archive: Archive, *values: Any) -> None:
         if place == "before the record" and due():
@@ -93,7 +95,7 @@ def kill_at(place: str, chance: random.Random) -> None:
             kill_self()
 
     if place == "before the swap":
-        Chat.apply = swapping  # type: ignore[assignment,method-assign]  # reason: the attack
+        compactions.apply = swapping
     else:
         Archive.plan_event = recording  # type: ignore[assignment,method-assign]  # reason: the attack
 
@@ -207,8 +209,7 @@ def by_halves(store: Store, name: str) -> list[str]:
         shown = [seq for piece in [*chat.done, *chat.cur] for seq in piece.members]
         if len(set(shown)) < len(shown):
             found.append("an entry is shown twice")
-        back = Chat(entries=chat.entries, done=chat.done, fidelity=chat.fidelity, gone=chat.gone)
-        whole = [piece.content for piece in back.rendered({}, lambda entry, level: entry.content)[0]]
+        whole = [piece.content for piece in chat.rendered({}, lambda entry, level: entry.content)[0]]
         if whole and whole != [entry.content for entry in chat.all_entries()]:
             found.append("the view does not give every original back once")
     return found

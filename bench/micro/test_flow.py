@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.state import Compactions
-from aider_gardener.messages import Focus, Message, TokenCounter, twin
+from aider_gardener.messages import Focus, Message, TokenCounter
 from aider_gardener.plan.goals import Goal
 from aider_gardener.tokens import counter
 from bench.inputs import made
 from bench.micro.chats import next_exchange
 
 ROUNDS = 60
+Lists = tuple[tuple[list[dict[str, Any]], list[dict[str, Any]]], dict[str, Any]]
 numbers = itertools.count(1)
+
+
+def asked(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
 
 
 def test_ingest_a_message(benchmark: Any, gardeners: Callable[[int], Gardener], entries: int) -> None:
@@ -35,48 +41,44 @@ def test_ingest_a_message(benchmark: Any, gardeners: Callable[[int], Gardener], 
     benchmark.pedantic(add, setup=setup, rounds=ROUNDS)
 
 
-def test_turn_with_nothing_due(
-    benchmark: Any, gardeners: Callable[[int], Gardener], history: list[Message], entries: int
-) -> None:
+def test_turn_with_nothing_due(benchmark: Any, gardeners: Callable[[int], Gardener], entries: int) -> None:
     """Sync and plan before a prompt, recall apart, when the history is below its high mark."""
     gardener = gardeners(entries)
-    base = twin(gardener.state.chat)
+    base = gardener.state.chat
 
-    def setup() -> tuple[tuple[list[Message], list[Message]], dict[str, Any]]:
-        gardener.state.chat = twin(base)
-        return (history, [Message("user", f"What is left to do in part {next(numbers)}?")]), {}
+    def setup() -> Lists:
+        gardener.state.chat = base
+        return (list(base.done), [asked(f"What is left to do in part {next(numbers)}?")]), {}
 
-    def turn(done: list[Message], cur: list[Message]) -> None:
+    def turn(done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> None:
         gardener.enter_turn()
         gardener.sync(done, cur)
-        assert gardener.tend() is None
+        assert gardener.compact_if_due() is None
         gardener.leave_turn()
 
     benchmark.pedantic(turn, setup=setup, rounds=ROUNDS)
     gardener.state.chat = base
 
 
-def test_turn_with_a_plan_due(
-    benchmark: Any, gardeners: Callable[[int], Gardener], history: list[Message], entries: int
-) -> None:
+def test_turn_with_a_plan_due(benchmark: Any, gardeners: Callable[[int], Gardener], entries: int) -> None:
     """The same with a plan due that takes the whole history down to a twentieth of it."""
     gardener = gardeners(entries)
-    base, before = twin(gardener.state.chat), gardener.state.compactions
+    base, before = gardener.state.chat, gardener.state.plans
     used = gardener.state.history_used
     goal = Goal(high=used // 10, low=used // 20, hard=0, reason="bench")
 
-    def setup() -> tuple[tuple[list[Message], list[Message]], dict[str, Any]]:
-        gardener.state.chat, gardener.state.compactions = twin(base), Compactions()
-        return (history, [Message("user", f"Go on with part {next(numbers)}.")]), {}
+    def setup() -> Lists:
+        gardener.state.chat, gardener.state.plans = base, ()
+        return (list(base.done), [asked(f"Go on with part {next(numbers)}.")]), {}
 
-    def turn(done: list[Message], cur: list[Message]) -> None:
+    def turn(done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> None:
         gardener.enter_turn()
         gardener.sync(done, cur)
-        assert gardener.tend(goal=goal)
+        assert compact_to(gardener.state, goal)
         gardener.leave_turn()
 
     benchmark.pedantic(turn, setup=setup, rounds=ROUNDS // 2)
-    gardener.state.chat, gardener.state.compactions = base, before
+    gardener.state.chat, gardener.state.plans = base, before
 
 
 def test_count_tokens(benchmark: Any, chars: int) -> None:
@@ -104,13 +106,11 @@ def test_open_an_archive(benchmark: Any, archives: Callable[[int], Path], entrie
 def test_ingest_an_exchange(benchmark: Any, gardeners: Callable[[int], Gardener], entries: int) -> None:
     """All six messages that a turn with a command, an edit and a commit brings, through `sync`."""
     gardener = gardeners(entries)
-    base = twin(gardener.state.chat)
-    standing = [piece.message for piece in [*base.done, *base.cur]]
+    base = gardener.state.chat
 
-    def setup() -> tuple[tuple[list[Message], list[Message]], dict[str, Any]]:
-        gardener.state.chat = twin(base)
-        gardener.state.chat.next_seq += 1000 + 10 * next(numbers)
-        return ([*standing, *next_exchange(next(numbers))], []), {}
+    def setup() -> Lists:
+        added = [asdict(message) for message in next_exchange(next(numbers))]
+        return ([*gardener.state.chat.done, *added], []), {}
 
     benchmark.pedantic(gardener.sync, setup=setup, rounds=ROUNDS // 2)
     gardener.state.chat = base

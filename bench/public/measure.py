@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.stopwords import ENGLISH
 from aider_gardener.archive.store.words import index_words
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry, Message
+from aider_gardener.messages import Entry
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.embed import Load
@@ -156,7 +156,7 @@ def archived(conversation: Conversation, load: Load | None) -> Iterator[Archived
         gardener = Gardener(Settings(history_tokens=NEVER_SWAPPED), archive)
         taken = take_in(conversation.said, gardener)
         gardener.idle()
-        gardener.state.chat.cur = []
+        gardener.state.chat = replace(gardener.state.chat, cur=())
         entries = {entry.id: entry for entry in taken}
         said = {entry.id: one for entry, one in zip(taken, conversation.said, strict=True)}
         ids = {one.id: entry.id for entry, one in zip(taken, conversation.said, strict=True)}
@@ -167,12 +167,12 @@ def archived(conversation: Conversation, load: Load | None) -> Iterator[Archived
 
 def take_in(said: Sequence[Said], gardener: Gardener) -> list[Entry]:
     """The entries of these messages, taken in an exchange at a time: what a user says begins one."""
-    messages: list[Message] = []
+    messages: list[dict[str, Any]] = []
     for at, one in enumerate(said):
         if one.role == "user":
             gardener.enter_turn()
             gardener.leave_turn()
-        messages.append(Message(one.role, one.message))
+        messages.append({"role": one.role, "content": one.message})
         if at + 1 == len(said) or said[at + 1].role == "user":
             gardener.sync([], messages)
     chat = gardener.state.chat

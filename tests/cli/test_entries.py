@@ -36,7 +36,7 @@ def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     driver.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
     for number in range(4):
         driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     entries = driver.coder.gardener.state.chat.entries.values()
     return driver, str([entry.id for entry in entries if MARKER in entry.content][-1])
 

@@ -34,7 +34,7 @@ def chats(drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch) -> 
     second.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
     for number in range(4):
         second.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
-    assert second.coder.gardener.state.compactions.applied
+    assert second.coder.gardener.state.plans
     ids = (session_of(first), session_of(second))
     uninstall()
     return ids

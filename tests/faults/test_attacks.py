@@ -95,7 +95,7 @@ def test_a_clock_that_jumps_by_years(tmp_path: Path) -> None:
         chat = Played(tmp_path, name=f"s{session}", clock=lambda ticks=ticks: next(ticks))  # type: ignore[misc]  # reason: bound now
         for _ in range(8):
             chat.turn()
-        assert chat.notices == [] and chat.gardener.state.compactions.applied
+        assert chat.notices == [] and chat.gardener.state.plans
         assert chat.gardener.recall("setting_2") and chat.undo() > 0
         chat.close()
         assert stored(tmp_path, f"s{session}") == all_said(f"s{session}", 8)

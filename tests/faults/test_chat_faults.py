@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -22,7 +23,6 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Message
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
 
@@ -44,7 +44,7 @@ class Session:
         backlog = Backlog(store, load=None, background=False)
         archive = Archive(store, session=name, project="p", count=words, clock=clock, backlog=backlog)
         self.gardener = Gardener(Settings(history_tokens=600), archive)
-        self.done: list[Message] = []
+        self.done: list[dict[str, Any]] = []
         self.notices: list[str] = []
         self.turns = 0
 
@@ -53,19 +53,15 @@ class Session:
         number, gardener = self.turns, self.gardener
         self.turns += 1
         gardener.enter_turn()
-        question = Message(
-            "user", f"what about the widget {number} and setting{number - 3 if number > 3 else 0}?"
-        )
-        gardener.sync(self.done, [question])
-        gardener.recall_note(question.content, "")
-        if gardener.tend() is not None:
-            self.done = [piece.message for piece in gardener.pieces[0]]
-        reply = Message(
-            "assistant",
-            f"The widget {number} needs setting{number} = {number * 7}. "
-            + f"Because of reason {number} it is so. " * 25,
-        )
-        self.done = [*self.done, question, reply]
+        question = f"what about the widget {number} and setting{number - 3 if number > 3 else 0}?"
+        cur = [{"role": "user", "content": question}]
+        gardener.sync(self.done, cur)
+        gardener.recall_note(question, "")
+        if gardener.compact_if_due() is not None:
+            self.done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
+        reason = f"Because of reason {number} it is so. " * 25
+        reply = f"The widget {number} needs setting{number} = {number * 7}. {reason}"
+        self.done = [*self.done, *cur, {"role": "assistant", "content": reply}]
         gardener.sync(self.done, [])
         gardener.recall(f"widget {number}")
         gardener.leave_turn()
@@ -103,11 +99,7 @@ def chat(tmp_path: Path) -> Iterator[Session]:
 
 def test_a_healthy_chat_compacts_recalls_and_says_nothing(chat: Session, tmp_path: Path) -> None:
     chat.play(6)
-    assert (
-        chat.gardener.state.compactions.applied
-        and chat.notices == []
-        and chat.gardener.recall("setting2 reason 2")
-    )
+    assert chat.gardener.state.plans and chat.notices == [] and chat.gardener.recall("setting2 reason 2")
     chat.close()
     assert stored(tmp_path) == chat.said() and len(chat.said()) == 24
 
@@ -117,7 +109,7 @@ def test_a_full_disk(chat: Session, tmp_path: Path) -> None:
     chat.store._db.live.pragma("max_page_count", chat.store._db.live.pragma("page_count"))
     chat.play(6)
     assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
-    assert len(chat.said()) == 24 and chat.gardener.state.compactions.applied
+    assert len(chat.said()) == 24 and chat.gardener.state.plans
     assert len(chat.store.session_entries("s")) == 24, "what waits is known"
     chat.store._db.live.pragma("max_page_count", 1_000_000)
     chat.play(2)
@@ -169,7 +161,7 @@ def test_a_file_system_that_is_read_only_from_the_start(tmp_path: Path) -> None:
     chat.play(8)
     assert (
         "in memory" in chat.store.notice
-        and chat.gardener.state.compactions.applied
+        and chat.gardener.state.plans
         and chat.gardener.recall("setting2 reason 2")
     )
     chat.close()
@@ -216,7 +208,7 @@ def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, t
     chat.store.verify()
     chat.play(1)
     assert "damaged" in chat.notices[0], "the damage was met"
-    assert len(chat.said()) == len(before) + 14 and chat.gardener.state.compactions.applied
+    assert len(chat.said()) == len(before) + 14 and chat.gardener.state.plans
     chat.close()
     assert stored(tmp_path) == chat.said(), "what the damaged page held is known to the chat and stored again"
 
@@ -233,7 +225,7 @@ def test_a_damaged_archive_that_cannot_be_set_aside(
     (tmp_path / "gardener.db").write_bytes(data[:100] + b"\xa5" * (len(data) - 100))
     chat.store._db.live.release_memory()
     chat.play(6)
-    assert len(chat.said()) == 24 and chat.gardener.state.compactions.applied
+    assert len(chat.said()) == 24 and chat.gardener.state.plans
     assert len(chat.notices) == 1 and "in lines of JSON" in chat.notices[0]
     chat.close()
     monkeypatch.undo()
@@ -244,11 +236,7 @@ def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
     ticks = itertools.cycle([1_000_000.0, 2.0, 500_000.0, -7.0])
     chat = Session(tmp_path, clock=lambda: next(ticks))
     chat.play(10)
-    assert (
-        chat.notices == []
-        and chat.gardener.state.compactions.applied
-        and chat.gardener.recall("setting2 reason 2")
-    )
+    assert chat.notices == [] and chat.gardener.state.plans and chat.gardener.recall("setting2 reason 2")
     assert chat.gardener.undo() > 0
     chat.close()
     assert stored(tmp_path) == chat.said()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from made_entries import words
+from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.account import Account, account, is_of
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Message
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"
@@ -28,11 +29,11 @@ def chat(store: Store, *said: str, session: str = "s", at: float = 1_000.0, proj
     gardener = Gardener(
         Settings(), Archive(store, session=session, project=project, count=words, clock=lambda: at)
     )
-    messages: list[Message] = []
+    messages: list[dict[str, Any]] = []
     for number, text in enumerate(said):
         if number % 2 == 0:
             gardener.enter_turn()
-        messages.append(Message("assistant" if number % 2 else "user", text))
+        messages.append(message("assistant" if number % 2 else "user", text))
         gardener.sync(messages, [])
         gardener.leave_turn()
     return gardener

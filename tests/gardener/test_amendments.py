@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import amendments
 from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Fidelity
 from aider_gardener.notes.rules import MOST_RULES, RULE_CHARS
 from aider_gardener.settings import Settings
 
@@ -29,7 +29,7 @@ def test_a_rule_set_by_hand_stands_in_every_prompt_at_once() -> None:
     assert note(gardener) == ""
     gardener.add_rule("Answer   in\nGerman")
     assert texts(gardener) == ["Answer in German"] and "[1] Answer in German" in note(gardener).splitlines()
-    gardener.sync(talk((TYPED, "Noted.")), [Message("user", "go on")])
+    gardener.sync(talk((TYPED, "Noted.")), [message("user", "go on")])
     assert texts(gardener) == ["Answer in German", TYPED]
     assert "Answer in German" in note(gardener) and TYPED not in note(gardener), "that stands in its message"
     gardener.drop_rule(1)
@@ -38,13 +38,13 @@ def test_a_rule_set_by_hand_stands_in_every_prompt_at_once() -> None:
 
 def test_a_dropped_rule_is_noted_no_more_until_it_is_said_again() -> None:
     gardener = make_gardener(history_tokens=2_000)
-    gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [Message("user", "and now?")])
+    gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [message("user", "and now?")])
     apply(gardener.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "test")
     assert TYPED in note(gardener)
     assert gardener.drop_rule(1).text == TYPED
     assert texts(gardener) == [] and TYPED not in note(gardener)
     done = [piece.message for part in gardener.pieces for piece in part]
-    gardener.sync([*done, Message("assistant", "Hm."), *talk((TYPED + " Really.", "Noted again."))], [])
+    gardener.sync([*done, message("assistant", "Hm."), *talk((TYPED + " Really.", "Noted again."))], [])
     assert TYPED in texts(gardener)
 
 
@@ -53,7 +53,7 @@ def test_an_edited_rule_keeps_its_place_and_a_later_word_still_replaces_it() -> 
     gardener.sync(talk((TYPED, "Noted."), ("Always use tabs for the indentation.", "Yes.")), [])
     assert gardener.edit_rule(1, "Never touch the table ledger_rows.").turn == gardener.state.chat.turn
     assert texts(gardener)[0] == "Never touch the table ledger_rows." and len(texts(gardener)) == 2
-    done = [piece.message for piece in gardener.pieces[0]]
+    done = list(gardener.state.chat.done)
     gardener.sync([*done, *talk(("Forget the rule about the table ledger_rows.", "Fine."))], [])
     assert texts(gardener) == ["Always use tabs for the indentation."]
     gardener.add_rule("Never use tabs for the indentation.")

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import PROSE, long_talk, shown
-from made_entries import make_gardener, talk, words
+from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.compactions import apply, show_originals
+from aider_gardener.gardener.compactions import apply, compact_to, show_originals
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Message
 from aider_gardener.plan.goals import Goal
@@ -55,18 +55,18 @@ def test_laws_of_forgetting_and_pinning(
     gardener.sync(messages[: 2 * split], messages[2 * split :])
     goal = Goal(high=1, low=1, hard=1)
     if compact_first:
-        gardener.tend(goal=goal)
+        compact_to(gardener.state, goal)
     held = [seq for seq in pinned if seq not in forgotten]
     for seq in held:
         gardener.pin(id_at(gardener, seq))
     for seq in forgotten:
         gardener.forget(id_at(gardener, seq))
-    gardener.tend(goal=goal)
-    if undo and gardener.state.compactions.applied:
+    compact_to(gardener.state, goal)
+    if undo and gardener.state.plans:
         gardener.undo()
     apply(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
     show_originals(gardener.state)
-    gardener.shrink()
+    gardener.compact_after_rejection()
     for part in gardener.pieces:
         assert problems([piece.message for piece in part]) == []
     standing = text(gardener)
@@ -95,7 +95,7 @@ def test_forget_counts_every_copy_once() -> None:
 def test_forgetting_frees_the_entry_in_memory_too() -> None:
     gardener = filled()
     secret = gardener.state.chat.entries[1].content
-    gardener.tend()
+    gardener.compact_if_due()
     assert any("Answer 0." in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
     gardener.forget(id_at(gardener, 1))
     assert secret not in repr(gardener.state.chat)
@@ -126,13 +126,13 @@ def test_forget_session_leaves_what_another_session_said() -> None:
     assert [entry.content for entry in store.session_entries("old")] == ["said in both", "Noted."]
     assert shown(new) == []
     assert "new" in [info.id for info in store.sessions("p")]
-    new.sync([], [Message("user", "a new beginning")])
+    new.sync([], [message("user", "a new beginning")])
     assert [entry.content for entry in store.session_entries("new")] == ["a new beginning"]
 
 
 def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
     gardener = filled(history_tokens=3_000)
-    gardener.tend()
+    gardener.compact_if_due()
     seq = next(
         s for s, level in gardener.state.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN
     )
@@ -140,10 +140,10 @@ def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
     assert whole not in text(gardener)
     assert gardener.pin(id_at(gardener, seq)).pinned
     assert whole in text(gardener)
-    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    compact_to(gardener.state, Goal(high=1, low=1, hard=1))
     assert whole in text(gardener)
     assert not gardener.pin(id_at(gardener, seq), pinned=False).pinned
-    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    compact_to(gardener.state, Goal(high=1, low=1, hard=1))
     assert whole not in text(gardener)
 
 
@@ -167,21 +167,21 @@ def test_a_pin_is_known_to_the_next_process(tmp_path: Path) -> None:
     first.pin(id_at(first, 1))
     first.state.archive.store.close()
     second = chat("two")
-    second.tend(goal=Goal(high=1, low=1, hard=1))
+    compact_to(second.state, Goal(high=1, low=1, hard=1))
     assert second.state.chat.entries[1].content in text(second)
     second.state.archive.store.close()
 
 
 def test_restore_in_place_holds_off_the_next_plan() -> None:
     gardener = filled(12)
-    gardener.tend()
+    gardener.compact_if_due()
     seq = next(s for s in gardener.state.chat.fidelity if s % 2)
     found = gardener.restore(id_at(gardener, seq))
     assert (found.in_place, found.changed) == (True, True)
     assert found.entry.content in text(gardener)
     assert gardener.state.compactions.hold > gardener.state.history_used
-    gardener.sync(shown(gardener), [Message("user", "short")])
-    assert gardener.tend() is None
+    gardener.sync(shown(gardener), [message("user", "short")])
+    assert gardener.compact_if_due() is None
     assert gardener.restore(id_at(gardener, seq)).changed is False
 
 
@@ -208,13 +208,13 @@ def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
 
 def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
     gardener = filled()
-    gardener.tend()
+    gardener.compact_if_due()
     seq = next(s for s in gardener.state.chat.fidelity if s % 2)
     stored_id = id_at(gardener, seq)
     gardener.restore(stored_id)
     why = gardener.why(stored_id[:8])
     assert [change.kind for change in why.changes] == ["plan", "restore"]
-    plan = gardener.state.compactions.applied[0].plan
+    plan = gardener.state.plans[0].plan
     assert plan.marks is not None
     mark = plan.marks.high
     assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
@@ -227,7 +227,7 @@ def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
 
 def test_why_says_how_many_tokens_stand() -> None:
     gardener = filled()
-    gardener.tend()
+    gardener.compact_if_due()
     for seq, level in gardener.state.chat.fidelity.items():
         why = gardener.why(id_at(gardener, seq))
         assert why.standing == level.value
@@ -253,7 +253,7 @@ def test_ids_may_be_given_as_they_stand_in_notes() -> None:
 def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> None:
     gardener = filled()
     messages = shown(gardener)
-    gardener.tend()
+    gardener.compact_if_due()
     before = gardener.state.history_used
     given = gardener.give_back()
     assert shown(gardener) == messages
@@ -265,7 +265,7 @@ def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> No
 
 def test_of_a_forgotten_session_no_compaction_can_be_taken_back() -> None:
     gardener = filled()
-    gardener.tend()
+    gardener.compact_if_due()
     gardener.forget_session()
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo()
@@ -273,9 +273,9 @@ def test_of_a_forgotten_session_no_compaction_can_be_taken_back() -> None:
 
 def test_what_was_found_for_the_open_question_is_looked_for_anew_after_a_forget() -> None:
     gardener = filled()
-    gardener.tend(goal=Goal(high=1, low=1, hard=1))
+    compact_to(gardener.state, Goal(high=1, low=1, hard=1))
     question = "what did answer 1 explain of part number 4?"
-    gardener.sync(shown(gardener), [Message("user", question)])
+    gardener.sync(shown(gardener), [message("user", question)])
     assert id_at(gardener, 3) in gardener.recall_note(question, "")
     forgotten = id_at(gardener, 3)
     gardener.forget(forgotten)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from made_chats import long_talk, shown
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import (
@@ -18,7 +20,7 @@ from aider_gardener.gardener.compactions import (
     show_originals,
 )
 from aider_gardener.gardener.state import UNDOABLE, Prefix
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.folded import Folded
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
@@ -30,14 +32,14 @@ def test_below_the_high_mark_nothing_changes() -> None:
     gardener = make_gardener(history_tokens=100_000)
     messages = long_talk(10)
     gardener.sync(messages, [])
-    assert gardener.tend() is None
+    assert gardener.compact_if_due() is None
     assert shown(gardener) == messages
 
 
 def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
     gardener = make_gardener(history_tokens=2_000, recall_tokens=0)
     gardener.sync(long_talk(10), [])
-    plan = gardener.tend()
+    plan = gardener.compact_if_due()
     assert plan is not None
     assert plan.tokens_before > 2_000
     # The last exchange stays whole, older ones keep half of the low mark beside it.
@@ -47,23 +49,23 @@ def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
 def test_no_second_plan_without_new_content() -> None:
     gardener = make_gardener(history_tokens=1_000)
     gardener.sync(long_talk(12), [])
-    assert gardener.tend()
-    assert gardener.tend() is None
-    assert gardener.tend(cold=True) is None
+    assert gardener.compact_if_due()
+    assert gardener.compact_if_due() is None
+    assert gardener.compact_if_due(cold=True) is None
 
 
 def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
     gardener = make_gardener(history_tokens=500)
     messages = long_talk(8)
-    gardener.sync(messages, [Message("user", "now this")])
-    assert gardener.tend()
-    assert shown(gardener)[-3:] == [*messages[-2:], Message("user", "now this")]
+    gardener.sync(messages, [message("user", "now this")])
+    assert gardener.compact_if_due()
+    assert shown(gardener)[-3:] == [*messages[-2:], message("user", "now this")]
 
 
 def test_prompts_outlast_everything_else() -> None:
     gardener = make_gardener(history_tokens=3_000)
     gardener.sync(long_talk(12), [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     text = "\n".join(message.content for message in shown(gardener))
     assert all(f"question {n} about subject {n}" in text for n in range(12))
 
@@ -72,7 +74,7 @@ def test_a_prompt_that_may_not_exceed_the_window_is_made_to_fit() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
     gardener.sync(long_talk(12), [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000
 
 
@@ -80,7 +82,7 @@ def test_shrink_halves_what_stands() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.sync(long_talk(12), [])
     before = gardener.state.history_used
-    assert gardener.shrink()
+    assert gardener.compact_after_rejection()
     assert gardener.state.history_used <= before // 2 + 1
 
 
@@ -88,11 +90,11 @@ def test_undo_takes_back_and_holds_off_the_next_plan() -> None:
     gardener = make_gardener(history_tokens=1_000)
     messages = long_talk(12)
     gardener.sync(messages, [])
-    gardener.tend()
+    gardener.compact_if_due()
     assert shown(gardener) != messages
     gardener.undo()
     assert shown(gardener) == messages
-    assert gardener.tend() is None
+    assert gardener.compact_if_due() is None
 
 
 def test_undo_without_a_compaction_says_so() -> None:
@@ -105,11 +107,11 @@ def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener.state.frame = Frame(100_000, {"system": 100})
     gardener.state.host_limit, gardener.state.host_limit_given = 3_000, True
     gardener.sync(long_talk(12), [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert not may_be_due(gardener.state)
     gardener.state.host_limit = 1_000
     assert may_be_due(gardener.state)
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert not may_be_due(gardener.state)
     gardener.state.frame = Frame(3_000, {"system": 100})
     assert may_be_due(gardener.state), "the window leaves less"
@@ -119,28 +121,28 @@ def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> 
     gardener = make_gardener(history_tokens=1_500)
     messages = long_talk(6)
     gardener.sync(messages, [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     gardener.undo()
     hold = gardener.state.compactions.hold
     assert hold == gardener.state.history_used + 1_500 - 600
     messages += talk(("a short one", "Yes."))
     gardener.sync(messages, [])
-    assert gardener.tend() is None
+    assert gardener.compact_if_due() is None
     gardener.sync([*messages, *long_talk(6)], [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert gardener.state.compactions.hold == 0
 
 
 def test_undo_goes_back_one_compaction_and_every_all_of_them() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(long_talk(8), [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     first = dict(gardener.state.chat.fidelity)
-    assert gardener.shrink()
+    assert gardener.compact_after_rejection()
     assert gardener.state.chat.fidelity != first
     assert gardener.undo() > 0
     assert gardener.state.chat.fidelity == first
-    assert gardener.shrink()
+    assert gardener.compact_after_rejection()
     assert gardener.undo(every=True) >= len(first)
     assert gardener.state.chat.fidelity == {}
     with pytest.raises(UsageError):
@@ -159,14 +161,14 @@ def test_a_limit_that_was_set_is_not_moved_by_prices() -> None:
 def test_shrink_goes_down_to_the_room_there_is_if_that_is_less() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.sync(long_talk(8), [])
-    assert gardener.shrink(room=600)
+    assert gardener.compact_after_rejection(room=600)
     assert gardener.state.history_used <= 600
 
 
 def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None:
     gardener = make_gardener(history_tokens=1_000)
     gardener.sync(long_talk(6), [])
-    gardener.tend()
+    gardener.compact_if_due()
     before = dict(gardener.state.chat.fidelity)
     assert show_originals(gardener.state, [1]) == 1
     assert gardener.state.chat.fidelity == {seq: level for seq, level in before.items() if seq != 1}
@@ -174,15 +176,15 @@ def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None
 
 def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:
     gardener = make_gardener()
-    gardener.sync(long_talk(2), [Message("user", "and now?")])
+    gardener.sync(long_talk(2), [message("user", "and now?")])
     assert hide_finished(gardener.state) == 4
-    assert shown(gardener) == [Message("user", "and now?")]
+    assert shown(gardener) == [message("user", "and now?")]
 
 
 def test_every_change_is_recorded_with_its_kind() -> None:
     gardener = make_gardener(history_tokens=1_000)
     gardener.sync(long_talk(6), [])
-    gardener.tend()
+    gardener.compact_if_due()
     gardener.undo()
     apply(gardener.state, {1: Fidelity.LINE}, "a test")
     swapped = gardener.state.chat.entries[1].id
@@ -191,7 +193,7 @@ def test_every_change_is_recorded_with_its_kind() -> None:
 
 def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:
     gardener = make_gardener()
-    messages: list[Message] = []
+    messages: list[dict[str, Any]] = []
     for turn in range(GROWTH_TURNS + 10):
         gardener.enter_turn()
         long = "old " * 500 if turn < 10 else "new"
@@ -238,9 +240,9 @@ def test_a_long_output_that_stands_nowhere_is_kept_folded_and_comes_back_whole()
     gardener = make_gardener(history_tokens=600)
     printed = "\n".join(f"2026-11-22 INFO job {n} took {n * 7 % 13} s" for n in range(2_000))
     gardener.enter_turn()
-    messages = [Message("user", printed), Message("assistant", "Ok."), *long_talk(6)]
+    messages = [message("user", printed), message("assistant", "Ok."), *long_talk(6)]
     gardener.sync(messages, [])
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     gardener.leave_turn()
     first = gardener.state.chat.entries[0]
     assert isinstance(first, Folded) and len(vars(first)["folded"]) < len(printed) / 4

@@ -7,9 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import make_gardener, talk, words
+from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.growth import (
     POINTS,
@@ -26,7 +27,6 @@ from aider_gardener.gardener.growth import (
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
-from aider_gardener.messages import Message
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
@@ -67,10 +67,10 @@ def chatted(gardener: Gardener, turns: int) -> None:
     gardener.state.frame = Frame(window=100_000, parts={"system": 100})
     for number in range(turns):
         gardener.enter_turn()
-        done = [piece.message for piece in gardener.pieces[0]]
+        done = list(gardener.state.chat.done)
         gardener.sync([*done, *talk((f"question {number}", f"Answer {number}. {PROSE}"))], [])
         gardener.state.usage.add(Call(1_000, 10), PRICES)
-        texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
+        texts = ["word " * 100, *(piece.content for piece in gardener.state.chat.done)]
         sent(gardener.state, texts)
         gardener.leave_turn()
         turn_over(gardener.state)
@@ -85,11 +85,11 @@ def test_nothing_compacted_nothing_saved() -> None:
 def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 6)
-    plan = gardener.tend(goal=Goal(high=500, low=300))
+    plan = compact_to(gardener.state, Goal(high=500, low=300))
     assert plan is not None
-    texts = ["word " * 100, *(piece.content for piece in gardener.pieces[0])]
+    texts = ["word " * 100, *(piece.content for piece in gardener.state.chat.done)]
     sent(gardener.state, texts)
-    shown = sum(words(piece.content) for piece in gardener.pieces[0])
+    shown = sum(words(piece.content) for piece in gardener.state.chat.done)
     whole = sum(entry.tokens for entry in gardener.state.chat.entries.values())
     assert gardener.state.growth.saved_tokens == whole - shown
     assert gardener.state.growth.saved_cost == pytest.approx((whole - shown) * 1e-3)
@@ -156,7 +156,7 @@ def test_sums_over_chats() -> None:
 
 def test_messages_are_not_in_what_is_kept() -> None:
     gardener = make_gardener()
-    gardener.sync([Message("user", "secret-word-77")], [])
+    gardener.sync([message("user", "secret-word-77")], [])
     chatted(gardener, 1)
     assert "secret-word-77" not in str(gardener.state.archive.store.get_state("s", "autopilot"))
 

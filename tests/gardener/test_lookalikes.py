@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_entries import make_gardener, talk, words
+from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener import asks
 from aider_gardener.gardener.care import RESTORED_HEAD
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry, Message, SourceKind
 from aider_gardener.notes.chatmap import MAP_HEAD
@@ -38,17 +41,17 @@ def compacted() -> Gardener:
     """A chat whose older exchanges stand in a note."""
     gardener = make_gardener()
     gardener.sync(talk(*LONG), [])
-    assert gardener.tend(goal=Goal(1_200, 1_000, asked=True)) is not None
+    assert compact_to(gardener.state, Goal(1_200, 1_000, asked=True)) is not None
     return gardener
 
 
-def shown(gardener: Gardener) -> tuple[list[Message], list[Message]]:
+def shown(gardener: Gardener) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     done, cur = gardener.pieces
     return [piece.message for piece in done], [piece.message for piece in cur]
 
 
 def entry_message(entry: Entry) -> Message:
-    return Message(entry.role, entry.content)
+    return message(entry.role, entry.content)
 
 
 def note_of(gardener: Gardener) -> Message:
@@ -68,10 +71,10 @@ def again(gardener: Gardener) -> Gardener:
 def test_typed_text_that_begins_like_a_note_is_kept_and_recalled(head: str, rest: str) -> None:
     gardener = compacted()
     done, _cur = shown(gardener)
-    (entry,) = gardener.sync(done, [Message("user", f"{head}{rest}")])
+    (entry,) = gardener.sync(done, [message("user", f"{head}{rest}")])
     assert entry.source.kind is SourceKind.TYPED
     assert gardener.state.archive.store.original(entry.id) == f"{head}{rest}"
-    gardener.sync([*done, entry_message(entry), Message("assistant", "So.")], [Message("user", "on")])
+    gardener.sync([*done, entry_message(entry), message("assistant", "So.")], [message("user", "on")])
     if "zebra" in rest:
         assert any(entry.id == found.entry_id for found in gardener.recall("zebra"))
 
@@ -81,7 +84,7 @@ def test_a_whole_note_that_the_user_pastes_is_the_users() -> None:
     note, (done, _cur) = note_of(gardener), shown(gardener)
     (entry,) = gardener.sync(done, [note])
     assert entry.source.kind is SourceKind.TYPED and entry.content == note.content
-    gardener.sync([*done, note, Message("assistant", "It quotes.")], [])
+    gardener.sync([*done, note, message("assistant", "It quotes.")], [])
     assert gardener.state.chat.entries[entry.seq].content == note.content
     fresh = again(gardener)
     (entry,) = fresh.sync([], [note])
@@ -93,7 +96,7 @@ def test_a_whole_note_that_the_user_pastes_is_the_users() -> None:
 def test_what_the_host_says_was_typed_is_never_a_notice(notice: str, tail: str) -> None:
     gardener = make_gardener()
     gardener.enter_turn(f"{notice}{tail}")
-    (entry,) = gardener.sync([], [Message("user", f"{notice}{tail}")])
+    (entry,) = gardener.sync([], [message("user", f"{notice}{tail}")])
     assert entry.source.kind is SourceKind.TYPED
 
 
@@ -103,7 +106,7 @@ def test_every_typed_text_is_archived_whole(text: str) -> None:
     gardener = make_gardener()
     gardener.sync(talk(("hello", "Hi.")), [])
     gardener.enter_turn(text)
-    (entry,) = gardener.sync(talk(("hello", "Hi.")), [Message("user", text)])
+    (entry,) = gardener.sync(talk(("hello", "Hi.")), [message("user", text)])
     assert entry.source.kind in {SourceKind.TYPED, SourceKind.COMMAND, SourceKind.WEB, SourceKind.LINT}
     assert gardener.state.archive.store.original(entry.id) == text
 
@@ -116,13 +119,13 @@ def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int, 
     nothing."""
     gardener = make_gardener()
     gardener.sync(talk(*LONG), [])
-    gardener.tend(goal=Goal(high, high * 2 // 3, asked=True))
+    compact_to(gardener.state, Goal(high, high * 2 // 3, asked=True))
     older, _cur = shown(gardener)
     later = [*older, *talk(*((f"more {n}", f"so {n}") for n in range(more)))]
     gardener.sync(later, [])
-    gardener.tend(goal=Goal(250, 200, asked=True))
+    compact_to(gardener.state, Goal(250, 200, asked=True))
     target = again(gardener) if second else gardener
-    target.sync(older, [Message("user", "on we go")])
+    target.sync(older, [message("user", "on we go")])
     assert any(message.content.startswith(NOTE_HEAD) for message in older)
     typed = [e.content for e in target.state.chat.entries.values() if e.source.kind is SourceKind.TYPED]
     assert not [text for text in typed if text.startswith(NOTE_HEAD) and (named_ids(text) or not second)]
@@ -147,7 +150,7 @@ def test_what_the_model_asked_for_is_no_words_of_the_user() -> None:
     hidden = next(s for s in gardener.state.chat.fidelity)
     text, ids = gardener.answer(f'<recall id="{gardener.state.chat.entries[hidden].id}"/>')
     assert ids
-    (entry,) = gardener.sync(done, [Message("user", text)])
+    (entry,) = gardener.sync(done, [message("user", text)])
     assert entry.source.kind is SourceKind.STUB
 
 
@@ -161,8 +164,8 @@ def test_a_reply_that_imitates_a_note_is_a_reply() -> None:
 def test_a_hint_stands_in_no_text_of_the_user() -> None:
     gardener = make_gardener(ask_for_originals=True)
     pasted = f"{NOTE_HEAD}\nwhy?"
-    gardener.sync([], [Message("user", pasted)])
-    gardener.sync([Message("user", pasted), Message("assistant", "So."), *talk(*LONG)], [])
-    gardener.tend(goal=Goal(2_000, 1_900, asked=True))
-    texts = [piece.content for piece in gardener.state.pieces]
+    gardener.sync([], [message("user", pasted)])
+    gardener.sync([message("user", pasted), message("assistant", "So."), *talk(*LONG)], [])
+    compact_to(gardener.state, Goal(2_000, 1_900, asked=True))
+    texts = [piece.content for piece in gardener.state.chat.pieces]
     assert not any(text.startswith(f"{NOTE_HEAD}\n{asks.HINT}\nwhy?") for text in texts)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from made_chats import long_talk
-from made_entries import talk, words
+from made_entries import message, talk, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import growth
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, past_chats, transcript
 from aider_gardener.gardener.state import ChatSums
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.settings import Settings
@@ -60,7 +61,7 @@ def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
     store = open_store(None)
     gardener = chat(store)
     gardener.sync(long_talk(8), [])
-    assert gardener.tend(goal=Goal(high=800, low=400)) is not None
+    assert compact_to(gardener.state, Goal(high=800, low=400)) is not None
     rows = all_said(store)
     assert len(rows) == 16 and [rows[0].speaker, rows[1].speaker] == ["you", "model"]
     answer = next(row for row in rows if row.shown and row.shown[0].level is not Fidelity.HIDDEN)
@@ -78,7 +79,7 @@ def test_what_was_cleared_is_told_and_what_says_nothing_is_left_out() -> None:
     gardener = chat(store)
     gardener.sync(talk(("one", "Ok."), ("two", "Two it is.")), [])
     gardener.clear()
-    gardener.sync([], [Message("user", "three")])
+    gardener.sync([], [message("user", "three")])
     assert [(said.text, said.cleared) for said in all_said(store)] == [
         ("one", True), ("two", True), ("Two it is.", True), ("three", False),
     ]  # fmt: skip

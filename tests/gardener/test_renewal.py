@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from gardener.test_account import chat
 from gardener.test_learnt import SAID
+from made_entries import message
 
 from aider_gardener.archive.store import Store, open_store, writing
 from aider_gardener.gardener import pages, renewal
@@ -24,7 +25,6 @@ from aider_gardener.gardener.pace import PutOff
 from aider_gardener.gardener.pages import is_as_made
 from aider_gardener.gardener.renewal import TOKENS, Renewal, is_behind, said_since
 from aider_gardener.gardener.upkeep import Upkeep
-from aider_gardener.messages import Message
 
 MUCH = "word " * TOKENS
 HELD = """
@@ -52,9 +52,9 @@ def round_of(upkeep: Renewal, gardener: Gardener) -> bool:
 
 def more(gardener: Gardener, *said: str) -> None:
     """Say more in a chat."""
-    before = [piece.message for piece in gardener.state.pieces]
+    before = [piece.message for piece in gardener.state.chat.pieces]
     gardener.enter_turn()
-    gardener.sync([*before, *(Message("assistant" if n % 2 else "user", t) for n, t in enumerate(said))], [])
+    gardener.sync([*before, *(message("assistant" if n % 2 else "user", t) for n, t in enumerate(said))], [])
     gardener.leave_turn()
 
 

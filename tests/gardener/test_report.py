@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import long_talk
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, message, talk
 
 from aider_gardener.gardener.compactions import apply
 from aider_gardener.gardener.gardener import Gardener
@@ -17,7 +17,7 @@ from aider_gardener.gardener.report import (
     pressure_report,
     standing_tokens,
 )
-from aider_gardener.messages import Fidelity, Message, Rendition
+from aider_gardener.messages import Fidelity, Rendition
 from aider_gardener.plan.goals import LARGEST_SHOWN, Frame
 
 PARTS = {"system": 300, "files": 700}
@@ -27,7 +27,7 @@ def chat(turns: int = 8, **options: object) -> Gardener:
     """A chat with an open question, in a window of 20,000 tokens."""
     gardener = make_gardener(**{"history_tokens": 2_000, **options})
     gardener.state.frame = Frame(20_000, PARTS, {"big.py": 1_500, "small.py": 90}, "m")
-    gardener.sync(long_talk(turns), [Message("user", "and what of this now?")])
+    gardener.sync(long_talk(turns), [message("user", "and what of this now?")])
     return gardener
 
 
@@ -43,7 +43,7 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
     standing = sum(row["tokens"] for row in report.by_message)
     assert report.parts["history"] + report.parts["current"] == standing
     assert report.history_used == gardener.state.history_used
-    assert report.messages_count == len(gardener.state.pieces)
+    assert report.messages_count == len(gardener.state.chat.pieces)
     assert sum(row["count"] for row in report.by_class.values()) == 17
     assert sum(row["orig"] for row in report.by_class.values()) == report.total_original_tokens
     assert report.total_summary_tokens <= report.total_original_tokens
@@ -107,7 +107,7 @@ def test_the_status_counts_what_was_done() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync([*talk(("Never touch the table ledger_lines.", "Noted.")), *long_talk(10)], [])
     assert gardener.status()["compactions"] == 0
-    plan = gardener.tend()
+    plan = gardener.compact_if_due()
     assert plan is not None
     status = gardener.status()
     assert (status["compactions"], status["tokens_saved"]) == (1, plan.tokens_saved)

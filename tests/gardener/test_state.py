@@ -81,11 +81,11 @@ def test_a_twin_changes_on_its_own() -> None:
     gardener = make_gardener(history_tokens=1_000)
     gardener.sync(long_talk(8), [])
     state = gardener.state
-    gardener.tend()
+    gardener.compact_if_due()
     before = repr((state.chat, state.compactions, state.prefix, state.given, state.growth, state.timings))
     other = state.twin()
     other.chat.clear()
-    other.compactions.applied.clear()
+    other.plans.clear()
     other.compactions.before.push({1: Fidelity.LINE})
     other.prefix.changed("another")
     other.given.ids.add("g1")

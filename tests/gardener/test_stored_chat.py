@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from made_chats import long_talk, shown
-from made_entries import words
+from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import growth
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import apply, compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
@@ -40,8 +42,8 @@ def again(store: Store, settings: Settings | None = None) -> ChatState:
     return stored_chat(store, session_named(store, "p", "last"), settings or Settings(), words)
 
 
-def texts(state: ChatState) -> list[Message]:
-    return [piece.message for piece in state.pieces]
+def texts(state: ChatState) -> list[dict[str, Any]]:
+    return list(state.chat.pieces)
 
 
 def test_it_stands_as_it_was_left() -> None:
@@ -49,7 +51,7 @@ def test_it_stands_as_it_was_left() -> None:
     gardener = chat(store)
     talked(gardener, 8)
     assert texts(again(store)) == shown(gardener)
-    assert gardener.tend(goal=TIGHT) is not None
+    assert compact_to(gardener.state, TIGHT) is not None
     assert {Fidelity.HIDDEN} < set(gardener.state.chat.fidelity.values())
     found = again(store)
     assert found.chat.fidelity == gardener.state.chat.fidelity
@@ -66,9 +68,9 @@ def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
     gardener.sync(messages[:6], [])
     assert texts(again(store)) == messages[:6]
     gardener.clear()
-    gardener.sync([], [Message("user", "a new beginning")])
+    gardener.sync([], [message("user", "a new beginning")])
     found = again(store)
-    assert texts(found) == [Message("user", "a new beginning")]
+    assert texts(found) == [message("user", "a new beginning")]
     assert (found.chat.floor, found.chat.next_seq) == (
         gardener.state.chat.floor,
         gardener.state.chat.next_seq,
@@ -79,7 +81,7 @@ def test_a_form_that_the_archive_does_not_hold_any_more_stands_whole() -> None:
     store = open_store(None)
     gardener = chat(store)
     gardener.sync(long_talk(8), [])
-    gardener.tend(goal=TIGHT)
+    compact_to(gardener.state, TIGHT)
     swapped = gardener.state.chat.fidelity
     short = [seq for seq, level in swapped.items() if level is not Fidelity.HIDDEN]
     assert short
@@ -123,7 +125,7 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     first.add_rule("Be brief")
     first.state.chat.undone.add(3)
     first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
-    assert first.tend(goal=TIGHT) is not None
+    assert compact_to(first.state, TIGHT) is not None
     growth.keep(first.state)
     again = chat(store, at=2_000.0)
     again.go_on(session_named(store, "p", "last"))
@@ -132,9 +134,9 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3})
     assert [rule.text for rule in again.constraints()] == ["Be brief"]
     assert growth.sums_of(state).compactions == 1 and growth.sums_of(state).turns == 8
-    messages = [piece.message for piece in state.pieces]
+    messages = list(state.chat.pieces)
     again.enter_turn()
-    assert again.sync(messages, [Message("user", "one thing more")])[0].seq == 16
+    assert again.sync(messages, [message("user", "one thing more")])[0].seq == 16
     again.leave_turn()
     assert state.chat.turn == 9 and [info.turns for info in store.sessions("p")] == [9]
 
@@ -142,10 +144,10 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
 def test_words_said_again_since_stand_whole() -> None:
     store = open_store(None)
     gardener = chat(store)
-    messages = [Message("user", "yes"), Message("assistant", "Fine."), *long_talk(6)]
+    messages = [message("user", "yes"), message("assistant", "Fine."), *long_talk(6)]
     gardener.sync(messages, [])
     gardener.enter_turn()
-    gardener.sync([*messages, Message("user", "yes")], [])
+    gardener.sync([*messages, message("user", "yes")], [])
     apply(gardener.state, dict.fromkeys(range(len(messages)), Fidelity.HIDDEN), "test")
     found = again(store)
     assert found.chat.fidelity.get(len(messages)) is None and found.chat.fidelity[0] is Fidelity.HIDDEN

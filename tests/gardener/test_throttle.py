@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import entry, make_gardener, talk, words
+from made_entries import entry, make_gardener, message, talk, words
 
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.throttle import (
@@ -28,12 +28,12 @@ NOISE = "\n".join(f"10:00:{n % 60:02} INFO request {n} took {n * 3} ms" for n in
 
 
 def output(text: str = NOISE) -> Message:
-    return Message("user", f"{RUN_HEAD}make all{RUN_MIDDLE}{text}")
+    return message("user", f"{RUN_HEAD}make all{RUN_MIDDLE}{text}")
 
 
 def entered(gardener: Gardener, *messages: Message) -> list[str]:
     """What is cut of messages that enter now: their ids."""
-    done = [piece.message for piece in gardener.pieces[0]]
+    done = list(gardener.state.chat.done)
     return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, messages))]
 
 
@@ -89,8 +89,8 @@ def test_a_form_that_is_hardly_shorter_is_not_worth_the_cut() -> None:
 
 def test_outputs_are_cut_in_their_own_place_and_typed_words_are_not() -> None:
     gardener = make_gardener(throttle_tokens=300)
-    pasted = Message("user", "look at this: " + NOISE)
-    cut = entered(gardener, output(), Message("assistant", "Ok."), pasted)
+    pasted = message("user", "look at this: " + NOISE)
+    cut = entered(gardener, output(), message("assistant", "Ok."), pasted)
     entries = gardener.state.chat.entries
     assert cut == [entries[0].id]
     first, _ok, last = gardener.pieces[1]
@@ -110,8 +110,8 @@ def test_nothing_is_cut_while_off_and_what_fits_stays_whole() -> None:
 
 def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     gardener = make_gardener()
-    small = Message("user", "what of this? " + "word " * 250)
-    gardener.sync(talk(("a question", "an answer")), [output(), Message("assistant", "Ok."), small])
+    small = message("user", "what of this? " + "word " * 250)
+    gardener.sync(talk(("a question", "an answer")), [output(), message("assistant", "Ok."), small])
     before = open_tokens(gardener.state.chat, words)
     cut = throttle_open(gardener.state, before - 500)
     assert [one.entry.seq for one in cut] == [2]

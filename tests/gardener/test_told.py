@@ -50,7 +50,7 @@ def test_the_status_of_a_chat_names_no_field() -> None:
     gardener = make_gardener(history_tokens=2_000)
     assert "Nothing was sent yet." in status_text(gardener.status())
     gardener.sync(long_talk(10), [])
-    gardener.tend()
+    gardener.compact_if_due()
     text = status_text(gardener.status())
     assert text.startswith("The gardener is on. Room is made when the history passes 2,000 tokens;")
     assert "room was made once, " in text and "20 messages" in text

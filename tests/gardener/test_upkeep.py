@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import entry, make_gardener, talk, words
+from made_entries import entry, make_gardener, message, talk, words
 
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import apply
@@ -22,7 +22,7 @@ from aider_gardener.gardener.upkeep import (
     stands,
     upkeep_for,
 )
-from aider_gardener.messages import Fidelity, Message, Rendition
+from aider_gardener.messages import Fidelity, Rendition
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
 
@@ -47,7 +47,7 @@ def test_what_waits_of_a_long_original_is_indexed() -> None:
     gardener = make_gardener()
     text = "\n".join(f"paragraph {n} of a very long page. " * 30 for n in range(900))
     middle = text[: len(text) // 2] + "\nhaystack-8822\n" + text[len(text) // 2 :]
-    gardener.sync([Message("user", middle), Message("assistant", "Ok.")], [])
+    gardener.sync([message("user", middle), message("assistant", "Ok.")], [])
     upkeep = Upkeep(gardener.state)
     assert upkeep.round().indexed > 0
     while upkeep.round().indexed:

@@ -48,7 +48,7 @@ def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
 def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
     gardener = make_gardener(history_tokens=600)
     rounds(gardener, (RULE, "Noted."), hide=False)
-    assert gardener.tend() is not None
+    assert gardener.compact_if_due() is not None
     view = "\n".join(piece.content for part in gardener.pieces for piece in part)
     assert (RULE in view) != (RULE in note(gardener))
 
@@ -87,7 +87,7 @@ def test_the_note_stays_the_same_until_the_view_changes() -> None:
     rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
     first = note(gardener)
     assert "ledger/post_entry.py" in first
-    done = [Message(piece.role, piece.content) for piece in gardener.pieces[0]]
+    done = [Message(piece.role, piece.content) for piece in gardener.state.chat.done]
     more = talk(("and now?", "See ledger/post_entry.py again."), ("Never rename the column.", "Ok then."))
     gardener.sync([*done, *more], [Message("user", "next")])
     assert note(gardener) == first
@@ -131,7 +131,7 @@ def test_a_plan_with_its_note_never_makes_the_prompt_longer() -> None:
     gardener = make_gardener(history_tokens=1_500, chat_map=0.4, rules_share=0.3)
     rounds(gardener, *((f"Never touch part_{n}_x.py.", f"See mod_{n}/a.py") for n in range(20)), hide=False)
     before = gardener.state.history_used
-    assert gardener.tend() is not None
+    assert gardener.compact_if_due() is not None
     assert gardener.state.history_used + gardener.state.count(note(gardener)) <= before
 
 

@@ -41,5 +41,5 @@ def test_switched_off_nothing_is_summarised() -> None:
     gardener.sync(
         talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [Message("user", "x")]
     )
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert "Earlier turns:" not in gardener.map_note(lambda: "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from made_entries import admit, chat_of, talk
+from made_entries import admit, chat_of, message, talk
 
-from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.messages import Entry, Fidelity
 from aider_gardener.plan.view import NOTE_HEAD
 
 
@@ -33,7 +33,7 @@ def test_nothing_new_admits_nothing() -> None:
 
 def test_messages_that_move_from_cur_to_done_stay_the_same_entries() -> None:
     chat = chat_of([], talk(("a", "b")))
-    added = chat.sync([*talk(("a", "b")), Message("user", "committed")], [], admit)
+    added = chat.sync([*talk(("a", "b")), message("user", "committed")], [], admit)
     assert [e.content for e in added] == ["committed"]
     assert len(chat.entries) == 3
 
@@ -96,7 +96,7 @@ def test_an_older_note_that_the_host_puts_back_shows_what_it_showed() -> None:
 def test_a_question_that_was_tried_and_taken_back_leaves_the_floor_alone() -> None:
     messages = talk(("a", "b"))
     chat = chat_of(messages)
-    chat.sync(messages, [Message("user", "probe?")], admit)
+    chat.sync(messages, [message("user", "probe?")], admit)
     chat.sync(messages, [], admit)
     assert chat.floor == 0
     assert chat.gone == {2}
@@ -104,7 +104,7 @@ def test_a_question_that_was_tried_and_taken_back_leaves_the_floor_alone() -> No
 
 def test_when_nothing_known_is_left_the_chat_was_cleared() -> None:
     chat = chat_of(talk(("a", "b"), ("c", "d")))
-    chat.sync([], [Message("user", "new")], admit)
+    chat.sync([], [message("user", "new")], admit)
     assert chat.floor == 4
     assert chat.gone == {0, 1, 2, 3}
 
@@ -135,10 +135,10 @@ def test_hidden_entries_keep_their_place_and_come_back_there() -> None:
 def test_hidden_entries_follow_their_list_when_it_moves() -> None:
     chat = chat_of([], talk(("a", "b"), ("c", "d")))
     _done, cur = swap(chat, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN})
-    chat.sync(cur, [Message("user", "next")], admit)
+    chat.sync(cur, [message("user", "next")], admit)
     done, cur = swap(chat, {})
     assert done == talk(("a", "b"), ("c", "d"))
-    assert cur == [Message("user", "next")]
+    assert cur == [message("user", "next")]
 
 
 def test_a_note_that_showed_what_was_forgotten_is_known_no_more() -> None:
@@ -158,9 +158,9 @@ def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
 
 def test_what_was_cleared_is_no_original_that_may_stand_again() -> None:
     chat = chat_of(talk(("a", "b")))
-    assert chat.spare_originals([], {Message("user", "a")})
+    assert chat.spare_originals([], {message("user", "a")})
     chat.clear()
-    assert chat.spare_originals([], {Message("user", "a")}) == {}
+    assert chat.spare_originals([], {message("user", "a")}) == {}
 
 
 def test_a_turn_that_is_due_counts_once_something_enters() -> None:
@@ -168,5 +168,5 @@ def test_a_turn_that_is_due_counts_once_something_enters() -> None:
     chat.turn_due = True
     chat.sync(talk(("a", "b")), [], admit)
     assert (chat.turn, chat.turn_due) == (1, True)
-    (entry,) = chat.sync(talk(("a", "b")), [Message("assistant", "c")], admit)
+    (entry,) = chat.sync(talk(("a", "b")), [message("assistant", "c")], admit)
     assert (chat.turn, chat.turn_due, entry.turn) == (2, False, 2)

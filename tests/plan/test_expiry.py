@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from made_entries import entry, make_gardener, talk
+from made_entries import entry, make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Fidelity, Message
+from aider_gardener.messages import ContentClass, Fidelity
 from aider_gardener.plan.expiry import due_level
 from aider_gardener.settings import Settings, parse_terms
 
@@ -17,13 +19,13 @@ LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(20))
 
 
-def grown(gardener: Gardener, turns: int, *, logs: int = 1) -> list[Message]:
+def grown(gardener: Gardener, turns: int, *, logs: int = 1) -> list[dict[str, Any]]:
     """Turns that begin with a command's output; every turn is synced."""
-    messages: list[Message] = []
+    messages: list[dict[str, Any]] = []
     for number in range(turns):
         gardener.enter_turn()
         if number < logs:
-            messages += [Message("user", f"{LOG}\nrun {number}"), Message("assistant", "Ok.")]
+            messages += [message("user", f"{LOG}\nrun {number}"), message("assistant", "Ok.")]
         messages += talk((f"question {number} about it", f"Answer {number}. {PROSE}"))
         gardener.sync(messages, [])
         gardener.leave_turn()
@@ -42,9 +44,9 @@ def test_terms_are_read_and_refused_by_name() -> None:
 def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
     gardener = make_gardener(history_tokens=3_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 3)
-    assert gardener.tend() is None
-    gardener.state.chat.begin_turn()
-    plan = gardener.tend()
+    assert gardener.compact_if_due() is None
+    gardener.state.chat.next_turn()
+    plan = gardener.compact_if_due()
     assert plan is not None
     assert plan.reason == "expired"
     assert {swap.after for swap in plan.swaps} == {Fidelity.LINE}
@@ -54,14 +56,14 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
 def test_summarise_after_stops_at_the_compressed_form() -> None:
     gardener = make_gardener(history_tokens=3_000, recall_tokens=0, summarise_after="log=3")
     grown(gardener, 5)
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert gardener.state.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
 
 
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
     gardener = make_gardener(history_tokens=8_000, recall_tokens=0, context_ttl="log=3")
     grown(gardener, 6)
-    assert gardener.tend() is None
+    assert gardener.compact_if_due() is None
     assert gardener.state.chat.fidelity == {}
     assert gardener.plan() is not None
     assert gardener.plan().swaps[0].after is Fidelity.LINE  # type: ignore[union-attr]  # reason: asserted above
@@ -70,14 +72,14 @@ def test_what_would_save_little_waits_for_the_next_plan() -> None:
 def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never() -> None:
     gardener = make_gardener(history_tokens=4_000, recall_tokens=0, context_ttl="all=1")
     messages = grown(gardener, 5)
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     levels = gardener.state.chat.fidelity
     typed = [
         seq for seq, entry in gardener.state.chat.entries.items() if entry.content.startswith("question")
     ]
     assert not set(typed) & set(levels)
     assert max(gardener.state.chat.entries) not in levels
-    assert [piece.message for piece in gardener.pieces[0]][-2:] == messages[-2:]
+    assert list(gardener.state.chat.done)[-2:] == messages[-2:]
 
 
 def test_one_entry_has_its_own_term() -> None:
@@ -86,7 +88,7 @@ def test_one_entry_has_its_own_term() -> None:
     first, second = (e for e in gardener.state.chat.entries.values() if e.content.startswith("I ran"))
     gardener.expire(first.id, context_ttl=0)
     gardener.state.chat.turn += 4
-    assert gardener.tend()
+    assert gardener.compact_if_due()
     assert first.seq not in gardener.state.chat.fidelity
     assert gardener.state.chat.fidelity[second.seq] is Fidelity.LINE
 
@@ -94,20 +96,20 @@ def test_one_entry_has_its_own_term() -> None:
 def test_the_last_turns_that_are_kept_stay_whole_when_the_budget_is_passed() -> None:
     gardener = make_gardener(history_tokens=1_500, recall_tokens=0, keep_turns=3)
     messages = grown(gardener, 9)
-    assert gardener.tend()
-    assert [piece.message for piece in gardener.pieces[0]][-8:] == messages[-8:]
+    assert gardener.compact_if_due()
+    assert list(gardener.state.chat.done)[-8:] == messages[-8:]
 
 
 def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_rest() -> None:
     gardener = make_gardener(preset="aggressive")
     turns = 0
-    while gardener.tend() is None:
+    while gardener.compact_if_due() is None:
         turns += 1
-        gardener.state.chat.begin_turn()
-        done = [p.message for p in gardener.pieces[0]]
+        gardener.state.chat.next_turn()
+        done = list(gardener.state.chat.done)
         gardener.sync([*done, *talk((f"question {turns} {PROSE}", f"Answer {turns}. {PROSE}"))], [])
         assert turns < 200
-    plan = gardener.state.compactions.applied[-1]
+    plan = gardener.state.plans[-1]
     assert plan.tokens_before > 20_000
     recent = [e for e in gardener.state.chat.entries.values() if e.turn >= gardener.state.chat.turn - 4]
     assert not {e.seq for e in recent} & set(gardener.state.chat.fidelity)

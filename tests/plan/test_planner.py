@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import PROSE
-from made_entries import chat_of, entry, make_gardener, talk, words
+from made_entries import chat_of, entry, make_gardener, message, talk, words
 
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import (
     ContentClass,
     Entry,
     Fidelity,
     Focus,
-    Message,
     Rendition,
     Segment,
     Source,
@@ -103,7 +103,7 @@ def long_chat(lengths: list[int]) -> Gardener:
     for number, length in enumerate(lengths):
         gardener.enter_turn()
         said = talk((f"question {number}?", " ".join(["Answer", f"{number}.", *(["word"] * length)])))
-        gardener.sync([*(piece.message for piece in gardener.pieces[0]), *said], [])
+        gardener.sync([*gardener.state.chat.done, *said], [])
         gardener.leave_turn()
     return gardener
 
@@ -123,7 +123,7 @@ def test_the_last_exchanges_that_fit_stay_whole_and_older_ones_do_not() -> None:
     gardener = long_chat([90] * 20)
     one = cost(gardener, 0)
     low = int(3 * one / TAIL_SHARE) + 1
-    assert gardener.tend(goal=Goal(high=2 * low, low=low)) is not None
+    assert compact_to(gardener.state, Goal(high=2 * low, low=low)) is not None
     assert whole(gardener)[-3:] == [17, 18, 19]
     assert gardener.state.chat.fidelity[1] is Fidelity.HIDDEN
 
@@ -134,7 +134,7 @@ def test_whatever_the_lengths_the_tail_is_whole_within_its_share_of_the_low_mark
     lengths: list[int], low: int
 ) -> None:
     gardener = long_chat(lengths)
-    gardener.tend(goal=Goal(high=2 * low, low=low))
+    compact_to(gardener.state, Goal(high=2 * low, low=low))
     left = int(TAIL_SHARE * low)
     expected = []
     for number in reversed(range(len(lengths))):
@@ -148,7 +148,7 @@ def test_whatever_the_lengths_the_tail_is_whole_within_its_share_of_the_low_mark
 def test_where_the_high_mark_leaves_no_room_the_tail_goes_before_the_last_exchange() -> None:
     gardener = long_chat([90] * 10)
     low = 8 * cost(gardener, 0)
-    gardener.tend(goal=Goal(high=2 * cost(gardener, 0), low=low, asked=True))
+    compact_to(gardener.state, Goal(high=2 * cost(gardener, 0), low=low, asked=True))
     assert 9 in whole(gardener)
     assert len(whole(gardener)) < 4
 
@@ -161,7 +161,7 @@ def test_the_same_text_twice_costs_the_first_its_place() -> None:
     gardener.sync(
         talk((output, "Ok."), (output, "Fixed."), *[(f"q{n}", f"a{n} {PROSE}") for n in range(3)]), []
     )
-    plan = gardener.tend(goal=Goal(high=1_000, low=900))
+    plan = compact_to(gardener.state, Goal(high=1_000, low=900))
     assert plan is not None
     assert gardener.state.chat.fidelity[0] is Fidelity.HIDDEN
     assert gardener.state.chat.fidelity.get(2) is not Fidelity.HIDDEN
@@ -233,8 +233,8 @@ def test_what_programs_said_is_no_part_of_the_tail() -> None:
 
 
 def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> None:
-    output, said = Message("user", "some output"), Message("user", "what of it?")
-    filler, real = Message("assistant", "Ok."), Message("assistant", "This.")
+    output, said = message("user", "some output"), message("user", "what of it?")
+    filler, real = message("assistant", "Ok."), message("assistant", "This.")
     waiting = [
         open_exchange(chat_of([], cur))
         for cur in ([output, filler, said], [output, real, said], [said, real])
@@ -263,19 +263,19 @@ def test_the_users_words_are_given_up_half_way_between_the_marks_and_the_last_ex
     gardener = make_gardener(history_tokens=1_000_000)
     said = [f"question {n}: " + " ".join(f"part{n}x{at}" for at in range(90)) for n in range(14)]
     gardener.sync(talk(*((text, "Yes.") for text in said)), [])
-    plan = gardener.tend(goal=Goal(high=800, low=100))
+    plan = compact_to(gardener.state, Goal(high=800, low=100))
     assert plan is not None
     assert 300 < plan.tokens_after <= 450
-    gardener.sync([*(piece.message for piece in gardener.pieces[0]), *talk(("why?", PROSE))], [])
-    gardener.tend(goal=Goal(high=1, low=1))
-    assert gardener.pieces[0][-1].content == PROSE
+    gardener.sync([*gardener.state.chat.done, *talk(("why?", PROSE))], [])
+    compact_to(gardener.state, Goal(high=1, low=1))
+    assert gardener.state.chat.done[-1].content == PROSE
 
 
 def test_a_prompt_that_cannot_be_sent_is_worth_any_plan() -> None:
     gardener = long_chat([30] * 20)
     before = gardener.state.history_used
-    assert gardener.tend(goal=Goal(high=10**6, low=10**6, hard=before)) is None
-    assert gardener.tend(goal=Goal(high=10**6, low=before - 5, hard=before - 1)) is not None
+    assert compact_to(gardener.state, Goal(high=10**6, low=10**6, hard=before)) is None
+    assert compact_to(gardener.state, Goal(high=10**6, low=before - 5, hard=before - 1)) is not None
 
 
 def test_of_many_edits_the_last_two_show_the_format() -> None:
@@ -337,12 +337,12 @@ def test_above_the_mark_a_plan_must_save_a_part_of_it(share: float, is_worth_it:
     gardener = long_chat([60] * 10)
     before = gardener.state.history_used
     low = int(before * (1 - share))
-    assert (gardener.tend(goal=Goal(high=before - 1, low=low)) is not None) is is_worth_it
+    assert (compact_to(gardener.state, Goal(high=before - 1, low=low)) is not None) is is_worth_it
 
 
 def test_where_the_window_is_unknown_the_last_exchange_is_never_given_up() -> None:
     gardener = long_chat([60] * 4)
-    gardener.tend(goal=Goal(high=10, low=5, hard=0))
+    compact_to(gardener.state, Goal(high=10, low=5, hard=0))
     assert whole(gardener) == [3]
 
 

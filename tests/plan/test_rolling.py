@@ -6,9 +6,9 @@ import itertools
 from dataclasses import replace
 
 from made_chats import rolling_chat, shown
-from made_entries import chat_of, make_gardener, talk, words
+from made_entries import chat_of, make_gardener, message, talk, words
 
-from aider_gardener.messages import Fidelity, Focus, Message
+from aider_gardener.messages import Fidelity, Focus
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import Draft
@@ -18,7 +18,7 @@ from aider_gardener.plan.view import problems
 
 def test_turns_leave_in_batches_so_that_the_cache_lasts() -> None:
     gardener, _sizes = rolling_chat(40, budget=2_400)
-    turns = [applied.turn for applied in gardener.state.compactions.applied]
+    turns = [applied.turn for applied in gardener.state.plans]
     assert all(later - earlier > 4 for earlier, later in itertools.pairwise(turns))
 
 
@@ -26,9 +26,9 @@ def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
     gardener = make_gardener(history_tokens=900, incremental=True, incremental_turns=6)
     long = " ".join(f"Detail {n} of the answer tells how part {n} works." for n in range(60))
     gardener.sync(
-        talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [Message("user", "x")]
+        talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [message("user", "x")]
     )
-    plan = gardener.tend()
+    plan = gardener.compact_if_due()
     assert plan is not None
     assert plan.tokens_after < plan.tokens_before
     assert problems(shown(gardener)) == []

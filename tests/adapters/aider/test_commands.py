@@ -83,14 +83,14 @@ def test_looking_changes_nothing(command: str, drive: MakeDriver, gardened: Any)
     lists = [dict(message) for message in driver.history]
     before = (
         dict(gardener.state.chat.fidelity),
-        len(gardener.state.compactions.applied),
+        len(gardener.state.plans),
         gardener.state.chat.floor,
     )
     driver.type(command)
     assert driver.history == lists
     assert (
         dict(gardener.state.chat.fidelity),
-        len(gardener.state.compactions.applied),
+        len(gardener.state.plans),
         gardener.state.chat.floor,
     ) == before
 
@@ -235,7 +235,7 @@ def test_compact_spares_what_its_words_name(
     driver.ask("/ask how does the tide table work?", reply="The tide table is read at dawn. " * 20)
     driver.ask("/ask how does the lamp work?", reply="The lamp burns whale oil at night. " * 20)
     chatter(driver, 12)
-    assert not driver.coder.gardener.state.compactions.applied
+    assert not driver.coder.gardener.state.plans
     asked = answering(monkeypatch, driver, True, True)
     del driver.said[:]
     driver.type("/compact tide table")
@@ -263,7 +263,7 @@ def test_a_compaction_by_itself_is_one_quiet_line(drive: MakeDriver, gardened: A
     gardened(history_tokens=1_500)
     driver = drive()
     chatter(driver, 10)
-    applied = driver.coder.gardener.state.compactions.applied
+    applied = driver.coder.gardener.state.plans
     told = [line for line in driver.said if "made room: " in line]
     assert applied and len(told) == len(applied)
     assert all("tokens less; /gardener undo takes it back" in line for line in told)

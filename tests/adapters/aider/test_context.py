@@ -56,7 +56,7 @@ def test_where_the_gardener_is_off_aiders_own_provider_does_it(
 ) -> None:
     gardened(enabled=False)
     coder, context = drive().coder, GardenerContext(stock)
-    context.tend(coder)
+    context.compact_if_due(coder)
     assert context.new_format(coder) == [] and context.wants_summary(coder)
     assert context.token_rows(coder) == [(1, "stock", "")]
     assert context.token_details(coder) == ["stock"]
@@ -70,7 +70,7 @@ def test_where_it_is_on_aiders_own_provider_is_not_asked(
     driver, context = drive(), GardenerContext(stock)
     chatter(driver, 12)
     coder = driver.coder
-    context.tend(coder)
+    context.compact_if_due(coder)
     assert not context.wants_summary(coder)
     assert context.new_format(coder) is coder.done_messages
     assert stock.asked == []
@@ -100,7 +100,7 @@ def test_a_fault_of_ours_leaves_the_host_its_own_way(
     monkeypatch.setattr(link, "take_in", broken)
     context.take_in(driver.coder)
     assert "aider-gardener stopped in this chat (RuntimeError)" in driver.last_said
-    context.tend(driver.coder)
+    context.compact_if_due(driver.coder)
     assert stock.asked == ["tend"]
 
 

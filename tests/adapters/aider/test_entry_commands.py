@@ -139,7 +139,7 @@ def test_a_forgotten_entry_does_not_come_back_by_undo(drive: MakeDriver, gardene
     driver = drive()
     driver.ask(f"/ask {SECRET_WORDS}", reply=f"Yes, {MARKER} it is.")
     chatter(driver, 7)
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     driver.type(f"/forget {id_of(driver, SECRET_WORDS)}")
     driver.type(f"/forget {id_of(driver, MARKER)}")
     driver.type("/gardener undo")
@@ -157,11 +157,11 @@ def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: Scr
     chatter(driver, 2)
     assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
     chatter(driver, 8)
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     assert long.strip() in model.last_prompt()
     assert MARKER in say(driver, "/pin")
     driver.type(f"/unpin {id_of(driver, MARKER)}")
-    driver.coder.gardener.shrink()
+    driver.coder.gardener.compact_after_rejection()
     driver.coder.gardener.state.host.show()
     driver.ask("/ask and now?")
     assert long.strip() not in model.last_prompt()
@@ -176,7 +176,7 @@ def test_a_pin_survives_a_restart(drive: MakeDriver, gardened: Any, model: Scrip
     again = drive(done_messages=[dict(m) for m in driver.history])
     chatter(again, 8)
     assert SECRET_WORDS in model.last_prompt()
-    assert again.coder.gardener.state.compactions.applied
+    assert again.coder.gardener.state.plans
 
 
 def test_pinning_what_was_cleared_puts_it_back_for_good(
@@ -244,7 +244,7 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     assert "Nothing was ever done to it" in say(driver, f"/why {stored_id}")
     chatter(driver, 7)
     said = say(driver, f"/why {stored_id}")
-    swapped = driver.coder.gardener.state.compactions.applied[-1].turn
+    swapped = driver.coder.gardener.state.plans[-1].turn
     for words in ("prose", "of 100 now (class +40", "whole → ", "plan: history of ", " tokens above its mark of 1,000", "turns ago",
                   f"/restore {stored_id}", f"gardener restore {stored_id}"):  # fmt: skip
         assert words in " ".join(said.split()), words
@@ -350,7 +350,7 @@ def test_a_large_message_can_be_pinned_where_the_window_has_room(
     pinned = [entry for entry in driver.coder.gardener.state.chat.entries.values() if entry.pinned]
     assert pinned[0].tokens > 9_000
     chatter(driver, 30)
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     assert pinned[0].content in model.last_prompt()
     assert "question 29" in model.last_prompt() and "question 28" in model.last_prompt()
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.overflow import FAKE_REPLY
-from aider_gardener.gardener.compactions import drafted
+from aider_gardener.gardener.compactions import compact_to, drafted
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import FILLER
 from aider_gardener.settings import Settings
@@ -198,7 +198,7 @@ class ChatLaws(RuleBasedStateMachine):
         link.take_in(coder, gardener)
         before = [dict(message) for message in self.driver.history]
         used = gardener.state.history_used
-        plan = gardener.tend(goal=Goal(high=max(1, used // 2), low=max(1, used // 4)))
+        plan = compact_to(gardener.state, Goal(high=max(1, used // 2), low=max(1, used // 4)))
         if plan is not None:
             link.show(coder, gardener)
             assert alternates(self.driver.history)
@@ -217,16 +217,16 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def a_plan_saves_tokens(self) -> None:
-        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.state.compactions.applied)
+        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.state.plans)
 
     @invariant()
     def the_same_chat_makes_the_same_prompt_and_no_second_plan(self) -> None:
         coder, gardener = self.driver.coder, self.gardener
         coder.format_messages()  # a plan made here leaves room in which aider may put its reminder next time
         first = coder.format_messages().all_messages()
-        plans = len(gardener.state.compactions.applied)
+        plans = len(gardener.state.plans)
         assert coder.format_messages().all_messages() == first
-        assert len(gardener.state.compactions.applied) == plans
+        assert len(gardener.state.plans) == plans
         assert alternates(first)
 
     @invariant()

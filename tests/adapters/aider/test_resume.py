@@ -111,14 +111,14 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     gardener = driver.coder.gardener
     assert "24 of 24 messages whole" in told(driver)
     driver.ask("/ask and now?")
-    assert gardener.state.compactions.applied and gardener.state.history_used <= 1_000
+    assert gardener.state.plans and gardener.state.history_used <= 1_000
     assert "question 11 about" in model.last_prompt() and f"topic 2: {LONG}" not in model.last_prompt()
-    assert problems([piece.message for piece in gardener.state.pieces]) == []
-    shown = [piece.content for piece in gardener.state.pieces]
+    assert problems([piece.message for piece in gardener.state.chat.pieces]) == []
+    shown = [piece.content for piece in gardener.state.chat.pieces]
     uninstall()
     gardened(resume=session, history_tokens=1_000)
     again = drive()
-    assert [piece.content for piece in again.coder.gardener.state.pieces] == shown
+    assert [piece.content for piece in again.coder.gardener.state.chat.pieces] == shown
     assert again.coder.gardener.state.chat.fidelity == gardener.state.chat.fidelity
     assert "topic 2: some" in say(again, f"/recall --session {session} question 2 about topic 2")
 

@@ -115,7 +115,7 @@ def test_a_later_plan_takes_the_short_form_further_down(
     for number in range(12):
         driver.ask(f"/ask question {number}", reply="Answer. " + "words of prose. " * 40)
     gardener = driver.coder.gardener
-    assert gardener.state.compactions.applied
+    assert gardener.state.plans
     assert gardener.state.chat.fidelity[0] in (Fidelity.LINE, Fidelity.HIDDEN)
 
 

@@ -144,7 +144,7 @@ def test_the_history_gets_a_cache_mark_only_once_something_is_compacted(
     driver = drive(cache_prompts=True, model_name="claude-sonnet-4-5")
     for number in range(8):
         driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 30)
-    assert bool(driver.coder.gardener.state.compactions.applied) == is_compacted
+    assert bool(driver.coder.gardener.state.plans) == is_compacted
     assert bool(compacted) == is_compacted
     assert all(compacted)
     assert len(compacted) < len(model.requests)

@@ -44,7 +44,7 @@ def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
     driver.type("/run make all")
     chatter(driver, 6)
     driver.type("/run make all again")
-    assert len(driver.coder.gardener.state.compactions.applied) > 1
+    assert len(driver.coder.gardener.state.plans) > 1
     assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
     assert LOG not in "\n".join(text for _role, text in standing(driver))
     return driver
@@ -77,13 +77,13 @@ def test_on_takes_over_again_where_off_left_the_history_whole(
 ) -> None:
     gardened(history_tokens=1_000, throttle_tokens=400)
     driver = compacted(drive, monkeypatch)
-    plans = len(driver.coder.gardener.state.compactions.applied)
+    plans = len(driver.coder.gardener.state.plans)
     driver.type("/gardener off")
     assert "no compaction to undo" in say(driver, "/gardener undo")
     driver.type("/gardener on")
     assert standing(driver) == originals(driver)
     driver.ask("/ask and now?")
-    assert len(driver.coder.gardener.state.compactions.applied) == plans + 1
+    assert len(driver.coder.gardener.state.plans) == plans + 1
     assert Fidelity.HIDDEN in levels(driver)
     assert alternates(driver.history)
 
@@ -130,14 +130,14 @@ def test_what_undo_all_took_back_is_not_compacted_again_at_once(
     gardened(history_tokens=1_000, throttle_tokens=400)
     driver = compacted(drive, monkeypatch)
     driver.type("/gardener undo all")
-    plans = len(driver.coder.gardener.state.compactions.applied)
+    plans = len(driver.coder.gardener.state.plans)
     (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
     driver.type("/read-only notes.md")  # what stands before the history changes: the cache is cold
     driver.ask("/ask short?", reply="Yes.")
-    assert len(driver.coder.gardener.state.compactions.applied) == plans
+    assert len(driver.coder.gardener.state.plans) == plans
     assert standing(driver) == originals(driver)
     chatter(driver, 6)
-    assert len(driver.coder.gardener.state.compactions.applied) > plans
+    assert len(driver.coder.gardener.state.plans) > plans
 
 
 def test_undo_alone_takes_back_the_last_compaction_only(
@@ -180,7 +180,7 @@ def test_the_account_stays_for_some_prompts_and_its_leaving_is_told(
         assert told == []
         kept += 1
     assert kept >= least
-    assert gardener.state.compactions.applied
+    assert gardener.state.plans
     assert len(told) == 1
     (entry,) = [e for e in gardener.state.chat.entries.values() if e.source.kind is SourceKind.STUB]
     assert f"/restore {entry.id} brings it back" in told[0]
@@ -197,7 +197,7 @@ def test_a_plan_gives_up_answers_before_the_account(
     gardened(resume=True)
     driver, note = resumed(drive)
     chatter(driver, 40)
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     assert "Answer 0." not in model.last_prompt()
     assert note in model.last_prompt()
 
@@ -220,7 +220,7 @@ def test_why_names_the_mark_that_fired(drive: MakeDriver, gardened: Any) -> None
     driver = drive()
     chatter(driver, 12)
     gardener = driver.coder.gardener
-    plan = gardener.state.compactions.applied[-1].plan
+    plan = gardener.state.plans[-1].plan
     assert plan.marks.passed == "high"
     words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks.high:,}"
     said = " ".join(say(driver, f"/why {plan.swaps[0].entry_id}").split())
@@ -235,7 +235,7 @@ def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, 
     driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 6_000}
     chatter(driver, 18)
     gardener = driver.coder.gardener
-    plan = gardener.state.compactions.applied[0].plan
+    plan = gardener.state.plans[0].plan
     (cause,) = {
         change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
     }
@@ -295,7 +295,7 @@ def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(
         driver.ask(f"/ask question {number} about topic {number}", reply="words of prose. " * 60)
         driver.type("/tokens")
         driver.type("/gardener")
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     noted = re.findall(r"^\[(\d+)\] user: question (\d+) about", model.last_prompt(), re.M)
     assert len(noted) > 1
     assert all(int(turn) == int(number) + 1 for turn, number in noted)

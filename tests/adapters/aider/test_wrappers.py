@@ -33,7 +33,7 @@ def test_an_ask_only_session_is_trimmed_and_stock_is_not(
     chatter(driver, 15)
     prompts = [len("".join(str(m["content"]) for m in request)) for request in model.requests]
     assert max(prompts) - prompts[0] < 12_000
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     assert not model.summary_calls
 
 
@@ -231,7 +231,7 @@ def test_a_restored_history_is_gardened(
     (repository / ".chat.md").write_text(turns, encoding="utf-8")
     driver = drive(restore_chat_history=True)
     driver.ask("/ask go on")
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
     assert not model.summary_calls
 
 
@@ -242,9 +242,10 @@ def test_undo_returns_the_exact_list(drive: MakeDriver, gardened: Any) -> None:
     before = [dict(message) for message in driver.history]
     gardener = driver.coder.gardener
     from aider_gardener.adapters.aider import link
+    from aider_gardener.gardener.compactions import compact_to
     from aider_gardener.plan.goals import Goal
 
-    assert gardener.tend(goal=Goal(high=500, low=300))
+    assert compact_to(gardener.state, Goal(high=500, low=300))
     link.show(driver.coder, gardener)
     assert driver.history != before
     driver.type("/gardener undo")
@@ -272,10 +273,10 @@ def test_off_is_stock_and_on_takes_over_again(drive: MakeDriver, gardened: Any, 
     driver = drive()
     driver.type("/gardener off")
     chatter(driver, 8)
-    assert not driver.coder.gardener.state.compactions.applied
+    assert not driver.coder.gardener.state.plans
     driver.type("/gardener on")
     driver.ask("/ask more")
-    assert driver.coder.gardener.state.compactions.applied
+    assert driver.coder.gardener.state.plans
 
 
 def test_switched_off_at_the_start_there_is_no_archive(
@@ -381,7 +382,7 @@ def test_the_browser_streams_through_the_same_path(
         list(driver.coder.run_stream(f"question {number} about topic {number}"))
     gardener = driver.coder.gardener
     assert gardener.state.chat.turn == 8
-    assert gardener.state.compactions.applied
+    assert gardener.state.plans
 
 
 def breakpoints(request: list[dict[str, Any]]) -> list[int]:

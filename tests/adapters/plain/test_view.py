@@ -52,7 +52,7 @@ def test_calls_whose_question_is_gone_follow_an_empty_note() -> None:
     drawn = drawing({0: Fidelity.HIDDEN})
     drawn.leave([entry(0)])
     drawn.stand([Piece("assistant", "calls", (1,)), Piece("tool", "result", (2,))])
-    assert roles(drawn) == ["user", "assistant", "tool"] and drawn.pieces[0].content == NOTE_HEAD
+    assert roles(drawn) == ["user", "assistant", "tool"] and drawn.state.chat.done.content == NOTE_HEAD
 
 
 def test_what_follows_without_a_gap_stays_as_the_agent_has_it() -> None:
