@@ -177,8 +177,8 @@ class Plan:
     """A list of swaps that is applied in one go, with what it saves and what it costs.
 
     `tokens_before` and `tokens_after` are the history's; `prefix_tokens_broken` is how much of the
-    provider's cached prefix the plan makes uncached once. `marks` are those it was made for, by name, in tokens
-    of history, with the one that was `passed`.
+    provider's cached prefix the plan makes uncached once. `marks` are those it was made for, by name, in
+    tokens of history, with the one that was `passed`.
     """
 
     swaps: tuple[Swap, ...]

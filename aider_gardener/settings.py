@@ -157,9 +157,8 @@ class Settings:
     ttl: str = option(
         "",
         "Turns after which a short form of an entry is enough, by class: log=4 (a line of it after 4 turns),"
-        " structured=3/10 (its compressed form after 3, a line after 10), code=5/ (the compressed form alone),"
-        " all=30 (all leaves out what you typed). What is due goes with the next plan. Empty: never by age"
-        " alone.",
+        " structured=3/10 (its compressed form after 3, a line after 10), code=5/ (the compressed form only),"
+        " all=30 (all but what you typed). What is due goes with the next plan. Empty: never by age alone.",
     )
     incremental: int = option(
         0,
@@ -214,7 +213,7 @@ class Settings:
     )
     llm: str = option(
         "",
-        "What a model may be asked for, which costs tokens. fallback: above 95 % of the window, when compressed"
+        "What a model may be asked for, which costs tokens. fallback: above 95 % of the window, when short"
         " forms no longer help, aider's summary. refine: between turns the weak model shortens compressed"
         " forms further, one call a minute, taken only if nothing was lost. both. Empty: nothing.",
         choices=("", "fallback", "refine", "both"),
@@ -342,10 +341,10 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     """The value that `text` means for the field; `name` is where it came from, for the error."""
     kind: type = type(field.default)
     word = text.strip().lower()
-    if kind is bool or (field.metadata["switch"] and not word.isdecimal()):
-        if word in TRUE_WORDS | FALSE_WORDS:
-            on = word in TRUE_WORDS
-            return on if kind is bool else field.metadata["switch"] if on else field.default
+    is_switch = kind is bool or (field.metadata["switch"] and not word.isdecimal())
+    if is_switch and word in TRUE_WORDS | FALSE_WORDS:
+        on = word in TRUE_WORDS
+        return on if kind is bool else field.metadata["switch"] if on else field.default
     try:
         if kind is bool:
             raise ValueError(text)
@@ -385,9 +384,8 @@ def parse_terms(text: str) -> Terms:
             or not given
             or not all(n.isdecimal() and 1 <= int(n) <= 100_000 for n in given)
         ):
-            raise UsageError(
-                f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {', '.join(sorted(classes))}"
-            )
+            known = ", ".join(sorted(classes))
+            raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {known}")
         terms = Terms(
             {**terms.context_ttl, **({cls: int(line)} if line else {})},
             {**terms.summarise_after, **({cls: int(short)} if short else {})},

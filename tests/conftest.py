@@ -98,4 +98,4 @@ def warm_replays() -> None:
     from aider_gardener.replay.play import jobs
 
     if hasattr(os, "fork"):
-        jobs.subprocess = START_WARM  # type: ignore[attr-defined]
+        jobs.subprocess = START_WARM  # type: ignore[attr-defined, assignment]
