@@ -341,7 +341,8 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     """The value that `text` means for the field; `name` is where it came from, for the error."""
     kind: type = type(field.default)
     word = text.strip().lower()
-    is_switch = kind is bool or (field.metadata["switch"] and not word.isdecimal())
+    is_number = kind is int and word.isdecimal()
+    is_switch = kind is bool or (field.metadata["switch"] and not is_number)
     if is_switch and word in TRUE_WORDS | FALSE_WORDS:
         on = word in TRUE_WORDS
         return on if kind is bool else field.metadata["switch"] if on else field.default

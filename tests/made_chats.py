@@ -31,9 +31,7 @@ def texts(gardener: Gardener) -> list[str]:
 def rolling_chat(turns: int, keep: int = 4, budget: int = 1_200) -> tuple[Gardener, list[int]]:
     """A chat with incremental context after so many turns, each gardened as before a prompt, and the
     history's tokens by turn."""
-    gardener = make_gardener(
-        history_tokens=budget, incremental=True, incremental_turns=keep, recall_tokens=1_000
-    )
+    gardener = make_gardener(history_tokens=budget, incremental=keep, recall_tokens=1_000)
     sizes: list[int] = []
     for turn in range(1, turns + 1):
         gardener.enter_turn()

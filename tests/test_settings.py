@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import PRESETS, Settings
+from aider_gardener.settings import PRESETS, RETIRED, Settings
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
@@ -19,12 +19,34 @@ def test_a_preset_sets_what_it_says_and_nothing_else(name: str) -> None:
 
 
 def test_what_is_given_wins_even_if_it_is_the_default() -> None:
-    assert Settings(preset="aggressive", low_mark=0.3).low_mark == 0.3
-    environ = {"AIDER_GARDENER_PRESET": "aggressive", "AIDER_GARDENER_LOW_MARK": "0.5"}
-    assert Settings.from_env(environ).low_mark == 0.5
-    assert Settings.from_env(environ).keep_turns == 4
-    assert Settings.from_env(environ, low_mark=0.2).low_mark == 0.2
-    assert Settings.from_env(environ, preset="gentle").keep_turns == 3
+    assert Settings.from_env({}, preset="aggressive", keep_turns=0).keep_turns == 0
+    environ = {"AIDER_GARDENER_PRESET": "aggressive", "AIDER_GARDENER_KEEP_TURNS": "1"}
+    assert Settings.from_env(environ).keep_turns == 1
+    assert Settings.from_env(environ).history_tokens == 20_000
+    assert Settings.from_env(environ, keep_turns=2).keep_turns == 2
+    assert Settings.from_env(environ, preset="gentle").history_tokens == 16_000
+
+
+@pytest.mark.parametrize("name", list(RETIRED))
+def test_a_setting_that_there_was_is_refused_with_what_to_use_now(name: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(RETIRED[name])):
+        Settings.from_env({f"AIDER_GARDENER_{name.upper()}": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "prunes", "megabytes"),
+    [("off", False, 0), ("prune", True, 0), ("500MB", True, 500), ("2 gb", True, 2_000)],
+)
+def test_retention_is_a_word_or_a_size(text: str, prunes: bool, megabytes: int) -> None:
+    made = Settings(retention=text)
+    assert (made.prunes, made.store_limit) == (prunes, megabytes)
+    with pytest.raises(UsageError, match="retention must be"):
+        Settings(retention="500 bytes")
+
+
+@pytest.mark.parametrize(("text", "turns"), [("true", 6), ("1", 1), ("12", 12), ("off", 0)])
+def test_incremental_context_is_a_switch_or_a_number_of_turns(text: str, turns: int) -> None:
+    assert Settings.from_env({"AIDER_GARDENER_INCREMENTAL": text}).incremental == turns
 
 
 def test_an_unknown_preset_is_refused() -> None:
@@ -48,10 +70,3 @@ def test_a_variable_may_just_switch_a_text_on(text: str, value: str) -> None:
 def test_the_archive_of_a_chat_is_on_no_server() -> None:
     with pytest.raises(UsageError, match="store must be a directory"):
         Settings.from_env({"AIDER_GARDENER_STORE": "postgresql://ana@db.example/g"})
-
-
-def test_a_list_of_tasks_begins_in_the_repository_unless_it_is_absolute(tmp_path: Path) -> None:
-    assert Settings().tasks_path(str(tmp_path)) is None
-    assert Settings(tasks_file="doc/plan.md").tasks_path(str(tmp_path)) == tmp_path / "doc" / "plan.md"
-    absolute = str(tmp_path / "elsewhere.md")
-    assert Settings(tasks_file=absolute).tasks_path("there") == Path(absolute)

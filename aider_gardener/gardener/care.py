@@ -6,10 +6,9 @@ at any time, from a command or from Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why
@@ -20,11 +19,12 @@ from aider_gardener.gardener.report import standing_tokens
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.plan.priority import parts, priority
+from aider_gardener.plan.view import Piece
 from aider_gardener.recall.candidates import LEAST_RELEVANCE
 from aider_gardener.recall.recall import fate, quote, recall_note
 
-if TYPE_CHECKING:
-    from aider_gardener.gardener.gardener import Gardener
+AddNote = Callable[[str], Sequence[Piece]]
+"""Adds a note of ours to the end of the chat; gives its messages."""
 
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."
@@ -120,13 +120,12 @@ def drop(state: ChatState, ids: Sequence[str] | set[str]) -> None:
     state.recollection.reset()
 
 
-def pin(gardener: Gardener, given: str, *, pinned: bool = True) -> Entry:
+def pin(state: ChatState, given: str, add_note: AddNote, *, pinned: bool = True) -> Entry:
     """Hold an entry whole in the chat from now on, or let it go; the mark outlives the process.
 
     One that is no longer in the chat is put back first. Raises UsageError for an id that is unknown or
     ambiguous, and when the window has no room for what is pinned beside a history of its usual length.
     """
-    state = gardener.state
     entry = find(state, given)
     if not pinned:
         return mark(state, entry, pinned=False)
@@ -136,7 +135,7 @@ def pin(gardener: Gardener, given: str, *, pinned: bool = True) -> Entry:
             f"{entry.id} has {entry.tokens:,} tokens, but only {max(room, 0):,} more can be held beside"
             " the rest of the chat; /unpin another, or raise --gardener-history-tokens"
         )
-    restore(gardener, entry.id)
+    restore(state, entry.id, add_note)
     return mark(state, entry, pinned=True)
 
 
@@ -152,13 +151,12 @@ def mark(state: ChatState, entry: Entry, *, pinned: bool) -> Entry:
     return replace(entry, pinned=pinned)
 
 
-def restore(gardener: Gardener, given: str) -> Restored:
+def restore(state: ChatState, given: str, add_note: AddNote) -> Restored:
     """Put an original back into the chat whole: in its place, or where it has none at the end.
 
     It is not compacted again before the history has grown. Raises UsageError for an id that is unknown
     or ambiguous, and where the window has no room for it.
     """
-    state = gardener.state
     with at_host(state):
         entry = find(state, given)
         places = state.chat.places(entry.id)
@@ -174,7 +172,7 @@ def restore(gardener: Gardener, given: str) -> Restored:
         if below:
             compactions.restore(state, below[0])
             return Restored(entry, in_place=True)
-        added = gardener.add_note(whole_note(state, entry, RESTORED_HEAD))
+        added = add_note(whole_note(state, entry, RESTORED_HEAD))
         state.event("restore", entry_id=entry.id)
         return Restored(entry, in_place=False, messages=tuple(piece.message for piece in added))
 

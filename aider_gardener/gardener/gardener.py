@@ -343,12 +343,12 @@ class Gardener:
 
     def pin(self, entry_id: str, *, pinned: bool = True) -> Entry:
         """Hold an entry whole in the chat, or with `pinned` false let it go."""
-        return care.pin(self, entry_id, pinned=pinned)
+        return care.pin(self.state, entry_id, self.add_note, pinned=pinned)
 
     def restore(self, entry_id: str) -> Restored:
         """Put an original back into the chat whole: in its place, or where it has none at the end. Raises
         UsageError for an id that is unknown or ambiguous, and where the window has no room for it."""
-        return care.restore(self, entry_id)
+        return care.restore(self.state, entry_id, self.add_note)
 
     def expire(self, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:
         """Give one entry its own terms, in turns since it was said: `context_ttl` after which a line of

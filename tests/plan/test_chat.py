@@ -1,172 +1,195 @@
-"""The chat's picture of the host's lists."""
+"""A chat as a value: what enters, what a mark tells, what stays where it stood."""
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from made_entries import admit, chat_of, message, talk
 
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import NOTE_HEAD, Piece
+
+HIDDEN, LINE = Fidelity.HIDDEN, Fidelity.LINE
 
 
 def text_of(entry: Entry, level: Fidelity) -> str:
-    return entry.content if level is Fidelity.FULL else f"{level.value} of {entry.id}"
+    return entry.content if level is Fidelity.FULL else f"{level.value} of {entry.content}"
 
 
-def swap(chat, levels):  # type: ignore[no-untyped-def]
-    chat.apply(levels, *chat.rendered(levels, text_of))
-    return [piece.message for piece in chat.done], [piece.message for piece in chat.cur]
+def synced(
+    chat: Chat, done: list[dict[str, Any]], cur: list[dict[str, Any]] | None = None
+) -> tuple[Chat, list[str]]:
+    """The chat after the host's lists are these, and the texts that were new."""
+    chat, added = chat.sync((done, cur if cur is not None else []), admit)
+    return chat, [entry.content for entry in added]
 
 
-def test_new_messages_become_entries_in_order() -> None:
+def contents(chat: Chat) -> list[str]:
+    return [piece.content for piece in chat.pieces]
+
+
+def test_new_messages_become_entries_in_order_and_each_prompt_counts_a_turn() -> None:
     chat = chat_of(talk(("a", "b"), ("c", "d")))
-    assert [e.content for e in chat.entries.values()] == ["a", "b", "c", "d"]
-    assert [e.seq for e in chat.entries.values()] == [0, 1, 2, 3]
+    assert [(e.seq, e.turn, e.content) for e in chat.entries.values()] == [
+        (0, 1, "a"),
+        (1, 1, "b"),
+        (2, 2, "c"),
+        (3, 2, "d"),
+    ]
 
 
-def test_nothing_new_admits_nothing() -> None:
-    messages = talk(("a", "b"))
-    chat = chat_of(messages)
-    assert chat.sync(messages, [], admit) == []
+def test_a_list_that_was_marked_brings_nothing_new_wherever_its_messages_are_moved() -> None:
+    done, cur = [], talk(("a", "b"))
+    chat = chat_of(done, cur)
+    assert synced(chat, done, cur) == (chat, [])
+    chat, added = synced(chat, [*cur, message("user", "committed")])
+    assert (added, chat.border) == (["committed"], 3)
+    assert contents(chat) == ["a", "b", "committed"]
 
 
-def test_messages_that_move_from_cur_to_done_stay_the_same_entries() -> None:
-    chat = chat_of([], talk(("a", "b")))
-    added = chat.sync([*talk(("a", "b")), message("user", "committed")], [], admit)
-    assert [e.content for e in added] == ["committed"]
-    assert len(chat.entries) == 3
-
-
-def test_the_same_text_twice_is_two_entries() -> None:
+def test_the_same_words_twice_are_two_entries_of_one_original() -> None:
     chat = chat_of(talk(("go", "Ok."), ("go", "Ok.")))
     assert len(chat.entries) == 4
+    assert chat.places(chat.entries[0].id) == [0, 2]
 
 
-def test_each_typed_message_counts_a_turn_without_a_host_that_counts() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d")))
-    assert [e.turn for e in chat.entries.values()] == [1, 1, 2, 2]
+def test_a_note_that_somebody_else_wrote_is_a_new_message() -> None:
+    chat = chat_of(talk(("a", "b"), ("c", "d"))).shown_at({0: LINE, 1: HIDDEN}, text_of)
+    forged = message("user", chat.done[0].content)
+    after, added = synced(chat, [*chat.done, forged, message("assistant", "Ok.")])
+    assert added == [forged["content"], "Ok."]
+    assert after.fidelity == chat.fidelity and after.order == (0, 1, 2, 3, 4, 5)
+    assert not after.done[-2].is_note, "it stands as its writer's own message"
 
 
-def test_swapped_messages_are_known_again() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d"), ("e", "f")))
-    done, cur = swap(chat, {0: Fidelity.LINE, 1: Fidelity.HIDDEN})
-    assert done[0].content.startswith(NOTE_HEAD)
-    assert chat.sync(done, cur, admit) == []
-    assert chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}
-    assert not chat.gone
+def through_json(piece: Piece) -> Any:
+    return json.loads(json.dumps(piece))
 
 
-def test_an_older_list_that_the_host_restores_is_full_again_and_nothing_is_admitted_twice() -> None:
-    messages = talk(("a", "b"), ("c", "d"), ("e", "f"))
-    chat = chat_of(messages)
-    swap(chat, {0: Fidelity.LINE, 1: Fidelity.HIDDEN, 2: Fidelity.HIDDEN, 3: Fidelity.HIDDEN})
-    assert chat.sync(messages, [], admit) == []
-    assert chat.fidelity == {}
-    assert chat.floor == 0
-    assert [piece.message for piece in chat.done] == messages
+def through_pickle(piece: Piece) -> Any:
+    return pickle.loads(pickle.dumps(piece))
 
 
-def test_what_the_host_takes_out_is_gone() -> None:
-    messages = talk(("a", "b"), ("c", "d"))
-    chat = chat_of(messages)
-    chat.sync(messages[:2], [], admit)
-    assert chat.gone == {2, 3}
-    assert chat.floor == 0
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, dict, through_json, through_pickle])
+def test_a_copy_of_a_message_is_a_plain_dict_and_a_new_message(copied: Any) -> None:
+    done = talk(("a", "b"))
+    chat = chat_of(done)
+    copies = [copied(piece) for piece in done]
+    assert [type(each) for each in copies] == [dict, dict] and copies == done
+    chat, added = synced(chat, copies)
+    assert added == ["a", "b"] and chat.gone == {0, 1}
+    assert chat.entries[0].id == chat.entries[2].id, "of the one original that there is"
+
+
+def test_a_message_that_the_host_has_written_into_is_a_new_one() -> None:
+    cur = talk(("a", "b"), ("c", "d"))[:3]
+    chat = chat_of([], cur)
+    cur[-1]["content"] += "\n^C KeyboardInterrupt"
+    chat, added = synced(chat, [], [*cur, message("assistant", "I see.")])
+    assert added == ["c\n^C KeyboardInterrupt", "I see."]
+    assert chat.gone == {2} and chat.order == (0, 1, 3, 4)
+
+
+def test_a_message_of_another_chat_is_new_in_this_one() -> None:
+    done = talk(("a", "b"))
+    chat_of(done)
+    assert synced(Chat(), done)[1] == ["a", "b"]
+
+
+def test_where_the_archive_refuses_a_message_none_is_marked() -> None:
+    def refuse(chat: Chat, new: Any) -> Entry:
+        if new.content == "b":
+            raise OSError("full")
+        return admit(chat, new)
+
+    done = talk(("a", "b"))
+    with pytest.raises(OSError, match="full"):
+        Chat().sync((done, []), refuse)
+    assert [type(each) for each in done] == [dict, dict]
+
+
+def test_an_older_list_that_the_host_restores_shows_what_it_showed() -> None:
+    whole = talk(("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"))
+    chat = chat_of(whole)
+    chat = chat.shown_at({0: Fidelity.COMPRESSED, 1: LINE}, text_of)
+    older = list(chat.done)
+    assert older[0].content.startswith(NOTE_HEAD)
+    chat = chat.shown_at(dict.fromkeys(range(4), HIDDEN), text_of)
+    back, added = synced(chat, older)
+    assert (added, back.fidelity, back.gone) == ([], {0: Fidelity.COMPRESSED, 1: LINE}, set())
+    back, added = synced(chat, list(whole))
+    assert (added, back.fidelity, back.floor) == ([], {}, 0)
+    assert contents(back) == ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+
+def test_what_the_host_takes_out_is_gone_and_the_floor_stays() -> None:
+    done = talk(("a", "b"), ("c", "d"))
+    chat, _added = synced(chat_of(done), done[:2])
+    assert (chat.gone, chat.floor) == ({2, 3}, 0)
+    chat, _added = synced(chat, done[:2], [message("user", "tried and taken back")])
+    chat, _added = synced(chat, done[:2])
+    assert (chat.gone, chat.floor) == ({2, 3, 4}, 0)
 
 
 def test_words_that_were_hidden_are_new_when_they_are_said_again() -> None:
-    messages = talk(("go", "Ok."), ("c", "d"))
-    chat = chat_of(messages)
-    done, _cur = swap(chat, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN})
-    added = chat.sync([*done, *talk(("go", "Ok."))], [], admit)
-    assert [e.seq for e in added] == [4, 5]
-    assert chat.fidelity == {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}
+    chat = chat_of(talk(("go", "Ok."), ("c", "d"))).shown_at({0: HIDDEN, 1: HIDDEN}, text_of)
+    chat, added = synced(chat, [*chat.done, *talk(("go", "Ok."))])
+    assert added == ["go", "Ok."]
+    assert chat.fidelity == {0: HIDDEN, 1: HIDDEN} and chat.order == (0, 1, 2, 3, 4, 5)
 
 
-def test_an_older_note_that_the_host_puts_back_shows_what_it_showed() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")))
-    older, _cur = swap(chat, {0: Fidelity.COMPRESSED, 1: Fidelity.LINE})
-    swap(chat, dict.fromkeys(range(4), Fidelity.HIDDEN))
-    assert chat.sync(older, [], admit) == []
-    assert chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.LINE}
-    assert not chat.gone
+@pytest.mark.parametrize("left", [[], [message("user", "new")]])
+def test_when_nothing_known_is_left_the_chat_was_cleared(left: list[dict[str, Any]]) -> None:
+    chat, _added = synced(chat_of(talk(("a", "b"), ("c", "d"))), [], list(left))
+    assert (chat.floor, chat.gone) == (4, {0, 1, 2, 3})
+    chat, added = synced(chat, [], [*chat.cur, *talk(("a", "b"))])
+    assert (added, chat.floor) == (["a", "b"], 4)
 
 
-def test_a_question_that_was_tried_and_taken_back_leaves_the_floor_alone() -> None:
-    messages = talk(("a", "b"))
-    chat = chat_of(messages)
-    chat.sync(messages, [message("user", "probe?")], admit)
-    chat.sync(messages, [], admit)
-    assert chat.floor == 0
-    assert chat.gone == {2}
-
-
-def test_when_nothing_known_is_left_the_chat_was_cleared() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d")))
-    chat.sync([], [message("user", "new")], admit)
-    assert chat.floor == 4
-    assert chat.gone == {0, 1, 2, 3}
-
-
-def test_emptied_lists_are_a_clear_too() -> None:
-    chat = chat_of(talk(("a", "b")))
-    chat.sync([], [], admit)
-    assert chat.floor == 2
-
-
-def test_after_a_clear_the_same_words_are_a_new_entry() -> None:
-    chat = chat_of(talk(("a", "b")))
-    chat.clear()
-    chat.sync([], talk(("a", "b")), admit)
-    assert len(chat.entries) == 4
-    assert chat.floor == 2
-
-
-def test_hidden_entries_keep_their_place_and_come_back_there() -> None:
-    messages = talk(("a", "b"), ("c", "d"), ("e", "f"))
-    chat = chat_of(messages)
-    swap(chat, {2: Fidelity.HIDDEN, 3: Fidelity.HIDDEN})
+def test_hidden_entries_keep_their_place_and_move_with_their_list() -> None:
+    chat = chat_of(talk(("a", "b"), ("c", "d"), ("e", "f"))).shown_at({2: HIDDEN, 3: HIDDEN}, text_of)
+    assert contents(chat) == ["a", "b", "e", "f"]
     assert [e.seq for e in chat.all_entries()] == [0, 1, 2, 3, 4, 5]
-    done, _cur = swap(chat, {})
-    assert done == messages
+    assert contents(chat.shown_at({}, text_of)) == ["a", "b", "c", "d", "e", "f"]
+
+    chat = chat_of([], talk(("a", "b"), ("c", "d"))).shown_at({0: HIDDEN, 1: HIDDEN}, text_of)
+    chat, _added = synced(chat, list(chat.cur), [message("user", "next")])
+    chat = chat.shown_at({}, text_of)
+    assert [piece.content for piece in chat.done] == ["a", "b", "c", "d"]
+    assert [piece.content for piece in chat.cur] == ["next"]
 
 
-def test_hidden_entries_follow_their_list_when_it_moves() -> None:
-    chat = chat_of([], talk(("a", "b"), ("c", "d")))
-    _done, cur = swap(chat, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN})
-    chat.sync(cur, [message("user", "next")], admit)
-    done, cur = swap(chat, {})
-    assert done == talk(("a", "b"), ("c", "d"))
-    assert cur == [message("user", "next")]
+def test_what_stands_as_it_did_is_the_same_object() -> None:
+    chat = chat_of(talk(("a", "b"), ("c", "d"), ("e", "f")))
+    after = chat.shown_at({0: LINE, 1: LINE}, text_of)
+    assert after.done[-1] is chat.done[-1]
+    again = after.shown_at({0: LINE, 1: LINE, 4: LINE, 5: LINE}, text_of)
+    assert isinstance(again.done[0], Piece) and again.done[0] is after.done[0]
 
 
-def test_a_note_that_showed_what_was_forgotten_is_known_no_more() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d")))
-    (first, *_rest), _cur = swap(chat, {0: Fidelity.LINE, 1: Fidelity.LINE})
-    assert first in chat.notes
-    assert chat.forget([chat.entries[0].id], text_of) == 1
-    assert first not in chat.notes
-    assert "line of" in chat.done[0].content, "what else it showed stands in another"
+def test_what_was_forgotten_stands_in_no_note() -> None:
+    chat = chat_of(talk(("a", "b"), ("c", "d"))).shown_at({0: LINE, 1: LINE}, text_of)
+    after = chat.forgetting([chat.entries[0].id], text_of)
+    assert "line of a" in chat.done[0].content, "who holds the old chat has it as it was"
+    assert "line of a" not in after.done[0].content and "line of b" in after.done[0].content
+    assert after.entries[0].content == "" and contents(after)[-2:] == ["c", "d"]
 
 
 def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
     chat = chat_of(talk(("a", "b")))
-    chat.replace(replace(chat.entries[0], pinned=True))
-    assert chat.levels({0: Fidelity.LINE, 1: Fidelity.LINE}) == {1: Fidelity.LINE}
-
-
-def test_what_was_cleared_is_no_original_that_may_stand_again() -> None:
-    chat = chat_of(talk(("a", "b")))
-    assert chat.spare_originals([], {message("user", "a")})
-    chat.clear()
-    assert chat.spare_originals([], {message("user", "a")}) == {}
+    chat = chat.with_entry(replace(chat.entries[0], pinned=True))
+    assert chat.allowed({0: LINE, 1: LINE}) == {1: LINE}
 
 
 def test_a_turn_that_is_due_counts_once_something_enters() -> None:
-    chat = chat_of(talk(("a", "b")))
-    chat.turn_due = True
-    chat.sync(talk(("a", "b")), [], admit)
+    chat = replace(chat_of(done := talk(("a", "b"))), turn_due=True)
+    chat, _added = synced(chat, done)
     assert (chat.turn, chat.turn_due) == (1, True)
-    (entry,) = chat.sync(talk(("a", "b")), [message("assistant", "c")], admit)
-    assert (chat.turn, chat.turn_due, entry.turn) == (2, False, 2)
+    chat, _added = synced(chat, done, [message("assistant", "c")])
+    assert (chat.turn, chat.turn_due, chat.entries[2].turn) == (2, False, 2)

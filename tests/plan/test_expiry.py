@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,20 +33,27 @@ def grown(gardener: Gardener, turns: int, *, logs: int = 1) -> list[dict[str, An
     return messages
 
 
+def pass_turns(gardener: Gardener, turns: int) -> None:
+    state = gardener.state
+    state.chat = replace(state.chat, turn=state.chat.turn + turns)
+
+
 def test_terms_are_read_and_refused_by_name() -> None:
-    assert parse_terms("log=4, all=30", "context_ttl") == {"log": 4, "all": 30}
-    for wrong in ("log", "log=x", "logs=4", "log=0"):
-        with pytest.raises(UsageError, match="context_ttl"):
-            parse_terms(wrong, "context_ttl")
-        with pytest.raises(UsageError, match="context_ttl"):
-            make_gardener(context_ttl=wrong)
+    terms = parse_terms("log=4, structured=3/10, code=5/, all=30")
+    assert terms.context_ttl == {"log": 4, "structured": 10, "all": 30}
+    assert terms.summarise_after == {"structured": 3, "code": 5}
+    for wrong in ("log", "log=x", "logs=4", "log=0", "log=/", "log=3/0"):
+        with pytest.raises(UsageError, match="ttl"):
+            parse_terms(wrong)
+        with pytest.raises(UsageError, match="ttl"):
+            make_gardener(ttl=wrong)
 
 
 def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
-    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, context_ttl="log=3")
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, ttl="log=3")
     grown(gardener, 3)
     assert gardener.compact_if_due() is None
-    gardener.state.chat.next_turn()
+    pass_turns(gardener, 1)
     plan = gardener.compact_if_due()
     assert plan is not None
     assert plan.reason == "expired"
@@ -54,14 +62,14 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
 
 
 def test_summarise_after_stops_at_the_compressed_form() -> None:
-    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, summarise_after="log=3")
+    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, ttl="log=3/")
     grown(gardener, 5)
     assert gardener.compact_if_due()
     assert gardener.state.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
 
 
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
-    gardener = make_gardener(history_tokens=8_000, recall_tokens=0, context_ttl="log=3")
+    gardener = make_gardener(history_tokens=8_000, recall_tokens=0, ttl="log=3")
     grown(gardener, 6)
     assert gardener.compact_if_due() is None
     assert gardener.state.chat.fidelity == {}
@@ -70,7 +78,7 @@ def test_what_would_save_little_waits_for_the_next_plan() -> None:
 
 
 def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never() -> None:
-    gardener = make_gardener(history_tokens=4_000, recall_tokens=0, context_ttl="all=1")
+    gardener = make_gardener(history_tokens=4_000, recall_tokens=0, ttl="all=1")
     messages = grown(gardener, 5)
     assert gardener.compact_if_due()
     levels = gardener.state.chat.fidelity
@@ -83,11 +91,11 @@ def test_typed_words_expire_only_by_their_own_class_and_the_last_exchange_never(
 
 
 def test_one_entry_has_its_own_term() -> None:
-    gardener = make_gardener(history_tokens=3_500, recall_tokens=0, context_ttl="log=2")
+    gardener = make_gardener(history_tokens=3_500, recall_tokens=0, ttl="log=2")
     grown(gardener, 2, logs=2)
     first, second = (e for e in gardener.state.chat.entries.values() if e.content.startswith("I ran"))
     gardener.expire(first.id, context_ttl=0)
-    gardener.state.chat.turn += 4
+    pass_turns(gardener, 4)
     assert gardener.compact_if_due()
     assert first.seq not in gardener.state.chat.fidelity
     assert gardener.state.chat.fidelity[second.seq] is Fidelity.LINE
@@ -105,12 +113,11 @@ def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_res
     turns = 0
     while gardener.compact_if_due() is None:
         turns += 1
-        gardener.state.chat.next_turn()
+        pass_turns(gardener, 1)
         done = list(gardener.state.chat.done)
         gardener.sync([*done, *talk((f"question {turns} {PROSE}", f"Answer {turns}. {PROSE}"))], [])
         assert turns < 200
-    plan = gardener.state.plans[-1]
-    assert plan.tokens_before > 20_000
+    assert gardener.state.plans[-1].plan.tokens_before > 20_000
     recent = [e for e in gardener.state.chat.entries.values() if e.turn >= gardener.state.chat.turn - 4]
     assert not {e.seq for e in recent} & set(gardener.state.chat.fidelity)
     older = [e for e in gardener.state.chat.entries.values() if e.turn < gardener.state.chat.turn - 4]
@@ -125,9 +132,9 @@ def test_an_entry_is_due_when_its_term_is_over_and_typed_words_only_by_their_own
         return due_level(entry(0, "user", "words", cls=cls), Settings(**options).terms(), turn=1 + age)  # type: ignore[arg-type]
 
     log, prompt = ContentClass.LOG, ContentClass.PROMPT
-    assert [level(log, age, context_ttl="log=3") for age in (2, 3)] == [Fidelity.FULL, Fidelity.LINE]
-    short = [level(log, age, summarise_after="log=3") for age in (2, 3)]
+    assert [level(log, age, ttl="log=3") for age in (2, 3)] == [Fidelity.FULL, Fidelity.LINE]
+    short = [level(log, age, ttl="log=3/") for age in (2, 3)]
     assert short == [Fidelity.FULL, Fidelity.COMPRESSED]
-    assert level(log, 9, context_ttl="all=3") is Fidelity.LINE
-    assert level(prompt, 9, context_ttl="all=3") is Fidelity.FULL
-    assert level(prompt, 9, context_ttl="all=3,prompt=5") is Fidelity.LINE
+    assert level(log, 9, ttl="all=3") is Fidelity.LINE
+    assert level(prompt, 9, ttl="all=3") is Fidelity.FULL
+    assert level(prompt, 9, ttl="all=3,prompt=5") is Fidelity.LINE

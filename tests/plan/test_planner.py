@@ -56,6 +56,8 @@ def edit(seq: int, path: str, code: str = CODE) -> Entry:
     return reply(seq, code, cls=ContentClass.EDIT, before=f"Here is the change.\n\n{path}")
 
 
+FOUR_WORDS = Piece(message("user", "now of four words"), {0: Fidelity.COMPRESSED})
+
 # Outdated code
 
 
@@ -180,7 +182,7 @@ def rows(
 ) -> dict[int, Candidate]:
     """What the planner sees of a chat in which some entries are not as they were admitted."""
     for one in changed:
-        chat.replace(one)
+        chat = chat.with_entry(one)
     focus = Focus(paths=frozenset(files))
     found = candidates(chat, focus=focus, renditions=forms, tail_tokens=tail_tokens)
     return {row.entry.seq: row for row in found}
@@ -245,9 +247,9 @@ def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> Non
 
 def test_what_a_change_makes_uncached_begins_where_it_begins() -> None:
     chat = plain(3)
-    changed = [*chat.done[:2], Piece("user", "now of four words", (2,)), *chat.done[3:]]
-    assert broken_prefix(chat, chat.done, words) == 0
-    assert broken_prefix(chat, changed, words) == piece_tokens(changed[2:], words)
+    changed = replace(chat, done=[*chat.done[:2], FOUR_WORDS, *chat.done[3:]])
+    assert broken_prefix(chat, chat, words) == 0
+    assert broken_prefix(chat, changed, words) == piece_tokens(changed.pieces[2:], words)
 
 
 def test_a_long_last_exchange_leaves_older_entries_half_of_the_low_mark() -> None:
@@ -328,8 +330,8 @@ def test_of_outdated_code_in_the_tail_the_short_form_is_enough() -> None:
 
 def test_a_change_of_the_first_message_makes_all_of_it_uncached() -> None:
     chat = plain(3)
-    changed = [Piece("user", "now of four words", (0,)), *chat.done[1:]]
-    assert broken_prefix(chat, changed, words) == piece_tokens(changed, words)
+    changed = replace(chat, done=[FOUR_WORDS, *chat.done[1:]])
+    assert broken_prefix(chat, changed, words) == piece_tokens(changed.pieces, words)
 
 
 @pytest.mark.parametrize(("share", "is_worth_it"), [(0.05, False), (0.15, True)])

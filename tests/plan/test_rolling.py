@@ -23,7 +23,7 @@ def test_turns_leave_in_batches_so_that_the_cache_lasts() -> None:
 
 
 def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
-    gardener = make_gardener(history_tokens=900, incremental=True, incremental_turns=6)
+    gardener = make_gardener(history_tokens=900, incremental=6)
     long = " ".join(f"Detail {n} of the answer tells how part {n} works." for n in range(60))
     gardener.sync(
         talk(*((f"question {n}", f"Answer {n}. {long}") for n in range(12))), [message("user", "x")]
@@ -43,8 +43,7 @@ def test_what_leaves_is_older_than_the_turns_that_are_kept_and_not_pinned() -> N
     chat = chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(6))))
     assert [entry.seq for entry in leaving(chat, 2)] == [0, 1, 2, 3, 4, 5]
     assert (whole_turns(chat), spare_turns(1), spare_turns(7)) == (5, 2, 7)
-    chat.replace(replace(chat.entries[1], pinned=True))
-    chat.fidelity[2] = Fidelity.HIDDEN
+    chat = replace(chat.with_entry(replace(chat.entries[1], pinned=True)), fidelity={2: Fidelity.HIDDEN})
     assert [entry.seq for entry in leaving(chat, 2)] == [0, 3, 4, 5]
 
 
@@ -54,7 +53,7 @@ def test_less_than_a_batch_leaves_only_when_the_history_is_above_its_mark() -> N
     made = rolled(chat, Goal(high=250, low=200), keep=2)
     assert made is not None
     assert made.plan.reason == "turns left the last 2 that stay whole"
-    assert {seq for seq, level in made.fidelity.items() if level is Fidelity.HIDDEN} == {0, 1, 2, 3}
+    assert {seq for seq, level in made.chat.fidelity.items() if level is Fidelity.HIDDEN} == {0, 1, 2, 3}
 
 
 def test_where_the_turns_that_are_kept_are_too_long_they_are_taken_down_too() -> None:

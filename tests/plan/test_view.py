@@ -5,23 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import entry
+from made_entries import admit, entry, talk
 
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.plan import chat as chat_module
+from aider_gardener.plan import view
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import (
     FILLER,
     NOTE_HEAD,
     UNDONE_LABEL,
-    KnownRoles,
     Levels,
-    NothingEmpty,
     Piece,
-    RolesAlternate,
-    Rule,
-    UserFirst,
-    align,
     from_first_shown,
     legal,
     members,
@@ -139,13 +133,6 @@ def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataOb
         assert piece.role == "user" or not swapped
 
 
-def test_align_finds_messages_that_moved() -> None:
-    pieces = render(TALK, Levels({}), text_of)
-    messages = [piece.message for piece in pieces]
-    found = align(pieces, messages[2:])
-    assert [piece.members for piece in found if piece] == [(2,), (3,), (4,), (5,)]
-
-
 def test_a_note_says_that_an_edit_was_not_applied() -> None:
     entries = chat(
         ("user", "u0"),
@@ -159,7 +146,11 @@ def test_a_note_says_that_an_edit_was_not_applied() -> None:
 
 def test_a_hint_stands_in_the_first_note_only() -> None:
     done, cur = (
-        [Piece("user", f"{NOTE_HEAD}\n{text}", is_note=True), Piece("assistant", FILLER)] for text in "ab"
+        [
+            Piece({"role": "user", "content": f"{NOTE_HEAD}\n{text}"}, is_note=True),
+            Piece({"role": "assistant", "content": FILLER}),
+        ]
+        for text in "ab"
     )
     done, cur = with_hint(done, cur, "a hint")
     assert done[0].content == f"{NOTE_HEAD}\na hint\na"
@@ -186,52 +177,35 @@ def test_a_note_says_that_an_edit_was_undone() -> None:
 U, A = Message("user", "u"), Message("assistant", "a")
 
 
-@pytest.mark.parametrize(
-    ("rule", "messages"),
-    [
-        (KnownRoles(), [U, Message("system", "s")]),
-        (UserFirst(), [A, U]),
-        (RolesAlternate(), [U, U]),
-        (RolesAlternate(), [U, A, A]),
-        (NothingEmpty(), [U, Message("assistant", " \n")]),
-    ],
-)
-def test_each_rule_can_be_broken(rule: Rule, messages: list[Message]) -> None:
-    assert rule.broken(messages)
-    assert rule.broken(messages) in problems(messages)
-
-
 def test_a_plain_exchange_is_legal() -> None:
     assert problems([U, A, U]) == []
     assert problems([]) == []
 
 
 def pieces(roles: str) -> list[Piece]:
-    return [Piece("user" if role == "u" else "assistant", role * 3, (at,)) for at, role in enumerate(roles)]
+    return [
+        Piece({"role": "user" if role == "u" else "assistant", "content": f"{role}{at}"}, {at: Fidelity.FULL})
+        for at, role in enumerate(roles)
+    ]
 
 
 @given(st.text("ua", max_size=6), st.text("ua", max_size=6))
 def test_any_lists_become_one_legal_history_and_lose_nothing(first: str, second: str) -> None:
     before = [*pieces(first), *pieces(second)]
-    done, cur = legal(pieces(first), pieces(second), [])
+    done, cur = legal(pieces(first), pieces(second), [], Levels({}))
     assert problems([piece.message for piece in [*done, *cur]]) == []
     assert [piece for piece in [*done, *cur] if piece.members] == before
     assert {piece.content for piece in [*done, *cur] if not piece.members} <= {FILLER, NOTE_HEAD}
 
 
 def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
-    done, cur = legal(pieces("uu"), pieces("u"), [U, U, U])
+    done, cur = legal(pieces("uu"), pieces("u"), [U, U, U], Levels({}))
     assert (done, cur) == (pieces("uu"), pieces("u"))
 
 
 def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat = Chat()
-
-    def admit(message: Message, turn: int, seq: int) -> Entry:
-        return entry(seq, message.role, message.content, turn=turn)
-
-    chat.sync([U, A, Message("user", "v"), Message("assistant", "b")], [], admit)
-    monkeypatch.setattr(chat_module, "render", lambda *_given, **_options: pieces("au"))
+    chat, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
+    monkeypatch.setattr(view, "render", lambda *_given, **_options: pieces("au"))
     done, cur = chat.rendered({0: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
     assert problems([piece.message for piece in [*done, *cur]]) == []
 
@@ -248,28 +222,6 @@ def test_the_hidden_beginning_of_a_chat_makes_no_difference_to_its_view(
     assert len(rest) <= max(0, len(entries) - hidden) + 1, "an exchange that is shown in part stays"
 
 
-def test_messages_are_known_again_around_those_that_are_new() -> None:
-    known = render(TALK, Levels({}), text_of)
-    messages = [piece.message for piece in known]
-    new = Message("user", "never seen")
-    for changed in (
-        [new, *messages],
-        [*messages[:2], new, *messages[2:]],
-        [new, *messages[1:]],
-        [*messages, new],
-    ):
-        found = align(known, changed)
-        assert [piece.message if piece else new for piece in found] == changed
-        assert [at for at, piece in enumerate(found) if piece is None] == [changed.index(new)]
-    assert align(known, []) == [] and align([], messages) == [None] * len(messages)
-    assert [piece.members for piece in align(known, [*messages[:1], *messages[3:]]) if piece] == [
-        (0,),
-        (3,),
-        (4,),
-        (5,),
-    ]
-
-
 def test_what_breaks_a_rule_is_named() -> None:
     assert problems([U, U]) == ["messages 1 and 2 are both the user's"]
     assert problems([U, A, A]) == ["messages 2 and 3 are both the assistant's"]
@@ -282,7 +234,7 @@ def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
     assert not any(piece.is_note for piece in render(TALK, Levels({}), text_of))
     note, filler, *rest = render(TALK, Levels({0: Fidelity.LINE, 1: Fidelity.LINE}), text_of)
     assert note.is_note and not filler.is_note and not any(piece.is_note for piece in rest)
-    assert note == Piece(note.role, note.content, note.members), "the host gives back what it was given"
+    assert note == {"role": "user", "content": note.content}, "to the host it is a message like others"
 
 
 def test_an_exchange_of_which_only_the_question_is_shown_keeps_it_in_the_note() -> None:
