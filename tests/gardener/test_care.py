@@ -15,10 +15,10 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.compactions import apply, compact_to, show_originals
+from aider_gardener.gardener.compactions import compact_to, give_back, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Message
-from aider_gardener.plan.goals import Goal
+from aider_gardener.messages import Fidelity, entry_id
+from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.view import FILLER, problems
 from aider_gardener.settings import Settings
 
@@ -64,24 +64,19 @@ def test_laws_of_forgetting_and_pinning(
     compact_to(gardener.state, goal)
     if undo and gardener.state.plans:
         gardener.undo()
-    apply(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
-    show_originals(gardener.state)
+    show(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
+    give_back(gardener.state)
     gardener.compact_after_rejection()
-    for part in gardener.pieces:
+    done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
+    for part in (done, cur):
         assert problems([piece.message for piece in part]) == []
     standing = text(gardener)
     for seq in forgotten:
-        assert messages[seq].content not in standing
-        assert gardener.state.archive.store.original(full_text_id(messages[seq])) is None
-    assert all(messages[seq].content in standing for seq in held)
-    gardener.sync(*([piece.message for piece in part] for part in gardener.pieces))
+        assert messages[seq]["content"] not in standing
+        assert gardener.state.archive.store.original(entry_id(**messages[seq])) is None
+    assert all(messages[seq]["content"] in standing for seq in held)
+    gardener.sync(done, cur)
     assert gardener.state.chat.next_seq == len(messages), "nothing of ours was taken for something new"
-
-
-def full_text_id(message: Message) -> str:
-    from aider_gardener.messages import entry_id
-
-    return entry_id(message.role, message.content)
 
 
 def test_forget_counts_every_copy_once() -> None:
@@ -101,16 +96,6 @@ def test_forgetting_frees_the_entry_in_memory_too() -> None:
     assert secret not in repr(gardener.state.chat)
     assert gardener.recall("answer 0 part number detail", token_limit=5_000)
     assert all("Answer 0." not in item.text for item in gardener.recall("answer 0 part", token_limit=5_000))
-
-
-def test_forgetting_within_a_trial_is_refused_and_changes_nothing() -> None:
-    from aider_gardener.errors import StoreError
-
-    gardener = filled()
-    before = shown(gardener)
-    with gardener.trial(), pytest.raises(StoreError, match="within a trial"):
-        gardener.forget(id_at(gardener, 1))
-    assert shown(gardener) == before
 
 
 def test_forget_session_leaves_what_another_session_said() -> None:
@@ -179,10 +164,32 @@ def test_restore_in_place_holds_off_the_next_plan() -> None:
     found = gardener.restore(id_at(gardener, seq))
     assert (found.in_place, found.changed) == (True, True)
     assert found.entry.content in text(gardener)
-    assert gardener.state.compactions.hold > gardener.state.history_used
     gardener.sync(shown(gardener), [message("user", "short")])
     assert gardener.compact_if_due() is None
     assert gardener.restore(id_at(gardener, seq)).changed is False
+
+
+def test_what_the_window_has_no_room_for_is_not_restored() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    long = "\n".join(f"row {n} has the value {n * n}" for n in range(2_000))
+    gardener.state.frame = Frame(window=6_000, parts={"system": 1_000})
+    gardener.sync(talk(("here it is", long), ("and?", "So.")), [message("user", "go on")])
+    gardener.compact_if_due()
+    before, goal = gardener.state.chat, goal_of(gardener.state)
+    for step in (gardener.restore, gardener.pin):
+        with pytest.raises(UsageError, match=r"has 12,0\d\d tokens"):
+            step(id_at(gardener, 1))
+    assert gardener.state.chat == before and goal_of(gardener.state) == goal
+
+
+def test_after_a_clear_what_was_put_back_holds_off_nothing() -> None:
+    gardener = filled(12)
+    gardener.compact_if_due()
+    usual = goal_of(gardener.state).high
+    gardener.undo()
+    assert goal_of(gardener.state).high > usual
+    gardener.sync([], [])
+    assert goal_of(gardener.state).high == usual
 
 
 def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
@@ -192,10 +199,9 @@ def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
     found = gardener.restore(gone)
     assert not found.in_place
     assert [message.role for message in found.messages] == ["user", "assistant"]
-    note = found.messages[0].content
-    assert f"> Answer 0. {PROSE}" in note
+    assert f"> Answer 0. {PROSE}" in found.messages[0].content
     assert found.messages[1].content == FILLER
-    gardener.sync([], list(found.messages))
+    assert gardener.sync([], shown(gardener)) == [], "it stands in the chat already"
     assert gardener.state.chat.entries[4].source.kind.value == "stub"
     assert gardener.restore(gone).changed is False
     gardener.pin(gone)
@@ -215,8 +221,7 @@ def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
     why = gardener.why(stored_id[:8])
     assert [change.kind for change in why.changes] == ["plan", "restore"]
     plan = gardener.state.plans[0].plan
-    assert plan.marks is not None
-    mark = plan.marks.high
+    mark = plan.marks["high"]
     assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
     assert "priority" in why.changes[0].reason
     assert why.changes[1].after == "full"

@@ -11,15 +11,14 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import (
     GROWTH_TURNS,
-    apply,
     goal_of,
     growth_of,
     hide_finished,
     market,
-    may_be_due,
-    show_originals,
+    restore,
+    show,
 )
-from aider_gardener.gardener.state import UNDOABLE, Prefix
+from aider_gardener.gardener.state import Prefix
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.folded import Folded
 from aider_gardener.plan.goals import Frame
@@ -108,13 +107,12 @@ def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener.state.host_limit, gardener.state.host_limit_given = 3_000, True
     gardener.sync(long_talk(12), [])
     assert gardener.compact_if_due()
-    assert not may_be_due(gardener.state)
+    assert gardener.compact_if_due() is None
     gardener.state.host_limit = 1_000
-    assert may_be_due(gardener.state)
     assert gardener.compact_if_due()
-    assert not may_be_due(gardener.state)
-    gardener.state.frame = Frame(3_000, {"system": 100})
-    assert may_be_due(gardener.state), "the window leaves less"
+    assert gardener.compact_if_due() is None
+    gardener.state.frame = Frame(1_300, {"system": 700})
+    assert gardener.compact_if_due(), "the window leaves less"
 
 
 def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> None:
@@ -123,14 +121,13 @@ def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> 
     gardener.sync(messages, [])
     assert gardener.compact_if_due()
     gardener.undo()
-    hold = gardener.state.compactions.hold
-    assert hold == gardener.state.history_used + 1_500 - 600
+    assert goal_of(gardener.state).high == gardener.state.history_used + 1_500 - 600
     messages += talk(("a short one", "Yes."))
     gardener.sync(messages, [])
     assert gardener.compact_if_due() is None
     gardener.sync([*messages, *long_talk(6)], [])
     assert gardener.compact_if_due()
-    assert gardener.state.compactions.hold == 0
+    assert goal_of(gardener.state).high == 1_500
 
 
 def test_undo_goes_back_one_compaction_and_every_all_of_them() -> None:
@@ -170,7 +167,7 @@ def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None
     gardener.sync(long_talk(6), [])
     gardener.compact_if_due()
     before = dict(gardener.state.chat.fidelity)
-    assert show_originals(gardener.state, [1]) == 1
+    restore(gardener.state, 1)
     assert gardener.state.chat.fidelity == {seq: level for seq, level in before.items() if seq != 1}
 
 
@@ -186,7 +183,7 @@ def test_every_change_is_recorded_with_its_kind() -> None:
     gardener.sync(long_talk(6), [])
     gardener.compact_if_due()
     gardener.undo()
-    apply(gardener.state, {1: Fidelity.LINE}, "a test")
+    show(gardener.state, {1: Fidelity.LINE}, "a test")
     swapped = gardener.state.chat.entries[1].id
     assert [change.kind for change in gardener.why(swapped).changes] == ["plan", "undo", "a test"]
 
@@ -206,32 +203,34 @@ def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:
 
 
 def test_the_cache_is_as_warm_as_the_provider_says_and_cold_after_a_while() -> None:
-    now = [1_000.0]
-    usage, prefix = Usage(lambda: now[0]), Prefix("k", prompts=4, kept=3)
-    prices = Prices(input=1e-6, cache_read=1e-7)
+    now, state = [1_000.0], make_gardener().state
+    state.usage = usage = Usage(lambda: now[0])
+    state.prefix, prices = Prefix("k", prompts=4, kept=3), Prices(input=1e-6, cache_read=1e-7)
     usage.add(Call(1_000, 1), prices)
-    assert market(usage, prefix, cold=False) == Market(1e-6, 1e-7, 0.75)
+    assert market(state, cold=False) == Market(1e-6, 1e-7, 0.75)
     usage.add(Call(1_000, 1, cached_tokens=1_000), prices)
-    assert market(usage, prefix, cold=False).warm == 0.5
-    assert market(usage, prefix, cold=True).warm == 0.0
+    assert market(state, cold=False).warm == 0.5
+    assert market(state, cold=True).warm == 0.0
     now[0] += CACHE_SECONDS
-    assert market(usage, prefix, cold=False).warm == 0.0
+    assert market(state, cold=False).warm == 0.0
     usage.prices = Prices()
-    assert market(usage, prefix, cold=False) == Market(warm=0.0)
+    assert market(state, cold=False) == Market(warm=0.0)
 
 
-def test_the_last_fifty_compactions_can_be_undone_and_then_all_at_once() -> None:
+def test_every_compaction_can_be_undone_the_last_first_and_only_while_it_stands() -> None:
     gardener = make_gardener(history_tokens=100_000)
-    gardener.sync(long_talk(4), [])
-    state = gardener.state
-    for step in range(UNDOABLE + 5):
-        apply(state, {} if step % 2 else {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "test")
-    for _ in range(UNDOABLE):
+    gardener.sync(long_talk(40), [])
+    steps = range(60)
+    for step in steps:
+        show(gardener.state, dict.fromkeys(range(step + 1), Fidelity.HIDDEN), "a test")
+    for step in reversed(steps):
+        assert set(gardener.state.chat.fidelity) == set(range(step + 1))
         gardener.undo()
-    with pytest.raises(UsageError, match=r"only the last 50 .* undo all"):
+    assert shown(gardener) == long_talk(40)
+    with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo()
-    assert state.chat.fidelity and gardener.undo(every=True) == 2
-    assert shown(gardener) == long_talk(4)
+    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "a test")
+    gardener.clear()
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo(every=True)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_chats import PROSE, long_talk, shown
 from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.compactions import compact_to, show_originals
+from aider_gardener.gardener.compactions import compact_to, give_back, show
 from aider_gardener.messages import ContentClass, Fidelity
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import problems
@@ -39,10 +39,7 @@ def test_what_stands_in_the_prompt_is_not_recalled() -> None:
     gardener = make_gardener(history_tokens=600)
     text = "PORT_OF_STAGING = 48213  # the staging port"
     gardener.sync([*talk((text, "Noted.")), *long_talk(12)], [])
-    gardener.state.chat.apply(
-        {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN},
-        *gardener.state.chat.rendered({0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, gardener.state.archive.text),
-    )
+    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "a test")
     assert "48213" in gardener.recall_note("what is PORT_OF_STAGING?", "")
     assert gardener.recall_note("what is PORT_OF_STAGING?", f"settings.py\n{text}\n") == ""
 
@@ -77,19 +74,24 @@ def test_recalled_text_cannot_end_its_note() -> None:
     assert all(line.startswith(("> ", "[")) for line in body)
 
 
-def test_a_trial_leaves_no_trace() -> None:
+def test_a_preview_leaves_no_trace() -> None:
     gardener = make_gardener(history_tokens=1_000)
     messages = long_talk(6)
     gardener.sync(messages, [])
-    stats = gardener.state.archive.store.stats()
-    before = (shown(gardener), dict(gardener.state.chat.fidelity), gardener.state.chat.next_seq)
-    with gardener.trial():
-        gardener.sync(messages, [message("user", "zebra crossing quarantine")])
+    state, store = gardener.state, gardener.state.archive.store
+
+    def traces() -> tuple[object, ...]:
+        return state.chat, state.note, dict(state.timings), store.stats(), store.events("s"), store.holdings()
+
+    before = traces()
+    with gardener.preview() as made:
+        gardener.sync(list(messages), [message("user", "zebra crossing quarantine")])
         compact_to(gardener.state, Goal(high=100, low=50))
-        gardener.recall_note("zebra crossing quarantine", "")
-    assert (shown(gardener), dict(gardener.state.chat.fidelity), gardener.state.chat.next_seq) == before
-    assert gardener.state.archive.store.stats() == stats
-    assert not gardener.state.archive.store.search_text("zebra quarantine")
+        assert gardener.recall_note("question 1 about subject 1", "")
+        gardener.map_note(lambda: "")
+        assert made.chat.fidelity
+    assert gardener.state is state and traces() == before
+    assert not store.search_text("zebra quarantine")
 
 
 def test_observing_and_off_change_nothing() -> None:
@@ -113,9 +115,7 @@ TURNS = st.lists(
 def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) -> None:
     """Legal before, legal after; never more tokens; strictly smaller plans; every original intact."""
     gardener = make_gardener(history_tokens=budget)
-    seen: list[dict[str, Any]] = []
-    done: list[dict[str, Any]] = []
-    cur: list[dict[str, Any]] = []
+    seen, done, cur = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for number, turn in enumerate(turns):
         cur = [*cur, *talk(turn)]
         seen += talk(turn)
@@ -126,13 +126,13 @@ def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) ->
         plan = gardener.compact_if_due()
         after = gardener.state.history_used
         assert after < before if plan else after == before
-        done, cur = ([piece.message for piece in part] for part in gardener.pieces)
+        done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
         for part in (done, cur):
-            assert problems(part) == []
+            assert problems([piece.message for piece in part]) == []
         assert gardener.compact_if_due() is None
     originals = [gardener.state.archive.store.original(e.id) for e in gardener.state.chat.entries.values()]
-    assert originals == [message.content for message in seen]
-    show_originals(gardener.state)
+    assert originals == [message["content"] for message in seen]
+    give_back(gardener.state)
     assert shown(gardener) == seen
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import make_gardener, message, talk, words
 
@@ -14,12 +14,12 @@ from aider_gardener.gardener import asks
 from aider_gardener.gardener.care import RESTORED_HEAD
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry, Message, SourceKind
+from aider_gardener.messages import SourceKind
 from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.notes.last_chat import HEAD as LAST_HEAD
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import NOTE_HEAD
-from aider_gardener.reading.source import NOTICE_HEADS, named_ids
+from aider_gardener.reading.source import NOTICE_HEADS
 from aider_gardener.recall import recall
 from aider_gardener.settings import Settings
 
@@ -45,17 +45,9 @@ def compacted() -> Gardener:
     return gardener
 
 
-def shown(gardener: Gardener) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    done, cur = gardener.pieces
-    return [piece.message for piece in done], [piece.message for piece in cur]
-
-
-def entry_message(entry: Entry) -> Message:
-    return message(entry.role, entry.content)
-
-
-def note_of(gardener: Gardener) -> Message:
-    return next(m for m in shown(gardener)[0] if m.content.startswith(NOTE_HEAD))
+def note_of(gardener: Gardener) -> dict[str, Any]:
+    """A plain copy of the note, as somebody pastes it."""
+    return next(dict(piece) for piece in gardener.state.chat.done if piece.is_note)
 
 
 def again(gardener: Gardener) -> Gardener:
@@ -70,25 +62,27 @@ def again(gardener: Gardener) -> Gardener:
 )
 def test_typed_text_that_begins_like_a_note_is_kept_and_recalled(head: str, rest: str) -> None:
     gardener = compacted()
-    done, _cur = shown(gardener)
-    (entry,) = gardener.sync(done, [message("user", f"{head}{rest}")])
+    done = list(gardener.state.chat.done)
+    (entry,) = gardener.sync(done, [asked := message("user", f"{head}{rest}")])
     assert entry.source.kind is SourceKind.TYPED
     assert gardener.state.archive.store.original(entry.id) == f"{head}{rest}"
-    gardener.sync([*done, entry_message(entry), message("assistant", "So.")], [message("user", "on")])
+    gardener.sync([*done, asked, message("assistant", "So.")], [message("user", "on")])
     if "zebra" in rest:
         assert any(entry.id == found.entry_id for found in gardener.recall("zebra"))
 
 
-def test_a_whole_note_that_the_user_pastes_is_the_users() -> None:
+def test_a_whole_note_that_is_pasted_forged_or_said_twice_is_a_new_message_of_one_original() -> None:
     gardener = compacted()
-    note, (done, _cur) = note_of(gardener), shown(gardener)
-    (entry,) = gardener.sync(done, [note])
-    assert entry.source.kind is SourceKind.TYPED and entry.content == note.content
-    gardener.sync([*done, note, message("assistant", "It quotes.")], [])
-    assert gardener.state.chat.entries[entry.seq].content == note.content
-    fresh = again(gardener)
-    (entry,) = fresh.sync([], [note])
-    assert entry.source.kind is SourceKind.TYPED
+    note, done = note_of(gardener), list(gardener.state.chat.done)
+    was = gardener.state.archive.store.stats().entries
+    levels = gardener.state.chat.fidelity
+    added = gardener.sync(done, [dict(note), message("assistant", "It quotes."), dict(note)])
+    assert [entry.content for entry in added] == [note["content"], "It quotes.", note["content"]]
+    assert {entry.source.kind for entry in added[::2]} == {SourceKind.TYPED}
+    assert gardener.state.archive.store.stats().entries == was + 2, "the same words are one original"
+    assert gardener.state.chat.fidelity == levels
+    (entry,) = again(gardener).sync([], [dict(note)])
+    assert entry.source.kind is SourceKind.TYPED and entry.id == added[0].id
 
 
 @pytest.mark.parametrize("tail", ["", "\n\nWhy does it say this?", " Please look at app.py again."])
@@ -104,59 +98,41 @@ def test_what_the_host_says_was_typed_is_never_a_notice(notice: str, tail: str) 
 @given(TEXTS.filter(str.strip))
 def test_every_typed_text_is_archived_whole(text: str) -> None:
     gardener = make_gardener()
-    gardener.sync(talk(("hello", "Hi.")), [])
+    gardener.sync(done := talk(("hello", "Hi.")), [])
     gardener.enter_turn(text)
-    (entry,) = gardener.sync(talk(("hello", "Hi.")), [message("user", text)])
+    (entry,) = gardener.sync(done, [message("user", text)])
     assert entry.source.kind in {SourceKind.TYPED, SourceKind.COMMAND, SourceKind.WEB, SourceKind.LINT}
     assert gardener.state.archive.store.original(entry.id) == text
 
 
 @settings(deadline=None, max_examples=8)
-@given(st.integers(1_000, 3_000), st.integers(1, 5), st.booleans())
-@example(2_777, 1, True)
-def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int, second: bool) -> None:
-    """In another process only what a note names tells that it is ours: one that shows all it is of names
-    nothing."""
+@given(st.integers(1_000, 3_000), st.integers(1, 5))
+def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int) -> None:
     gardener = make_gardener()
     gardener.sync(talk(*LONG), [])
     compact_to(gardener.state, Goal(high, high * 2 // 3, asked=True))
-    older, _cur = shown(gardener)
-    later = [*older, *talk(*((f"more {n}", f"so {n}") for n in range(more)))]
-    gardener.sync(later, [])
+    older = list(gardener.state.chat.done)
+    gardener.sync([*older, *talk(*((f"more {n}", f"so {n}") for n in range(more)))], [])
     compact_to(gardener.state, Goal(250, 200, asked=True))
-    target = again(gardener) if second else gardener
-    target.sync(older, [message("user", "on we go")])
-    assert any(message.content.startswith(NOTE_HEAD) for message in older)
-    typed = [e.content for e in target.state.chat.entries.values() if e.source.kind is SourceKind.TYPED]
-    assert not [text for text in typed if text.startswith(NOTE_HEAD) and (named_ids(text) or not second)]
-
-
-def test_an_original_put_back_by_an_earlier_process_is_no_words_of_the_user() -> None:
-    gardener = compacted()
-    (hidden, *_) = [e for e in gardener.state.chat.entries.values() if e.role == "user"]
-    gardener.clear()
-    restored = gardener.restore(hidden.id)
-    history = [*restored.messages, *talk(("go on", "Fine."))]
-    found = again(gardener).sync(history, [])
-    assert found[0].source.kind is SourceKind.STUB
-    stranger = make_gardener().sync(history, [])
-    assert stranger[0].source.kind is SourceKind.TYPED, "its original is nowhere else"
+    added = gardener.sync(older, [message("user", "on we go")])
+    assert any(piece.is_note for piece in older)
+    assert [entry.content for entry in added] == ["on we go"]
 
 
 def test_what_the_model_asked_for_is_no_words_of_the_user() -> None:
     gardener = compacted()
     gardener.state.settings = Settings(ask_for_originals=True, history_tokens=100_000)
-    done, _cur = shown(gardener)
     hidden = next(s for s in gardener.state.chat.fidelity)
     text, ids = gardener.answer(f'<recall id="{gardener.state.chat.entries[hidden].id}"/>')
     assert ids
-    (entry,) = gardener.sync(done, [message("user", text)])
-    assert entry.source.kind is SourceKind.STUB
+    note, _filler = gardener.add_note(text)
+    assert gardener.state.chat.entries[note.members[0]].source.kind is SourceKind.STUB
+    assert gardener.sync(list(gardener.state.chat.done), list(gardener.state.chat.cur)) == []
 
 
 def test_a_reply_that_imitates_a_note_is_a_reply() -> None:
     gardener = compacted()
-    done, _cur = shown(gardener)
+    done = gardener.state.chat.done
     added = gardener.sync([*done, *talk(("and?", f"{NOTE_HEAD}\n[1] user: zebra"))], [])
     assert added[-1].source.kind is SourceKind.REPLY
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_chats import long_talk
 from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import (
     DROPPABLE_SHOWN,
@@ -36,7 +36,7 @@ def chat(turns: int = 8, **options: object) -> Gardener:
 def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], level: Fidelity) -> None:
     gardener = chat()
     hidden = dict.fromkeys((2 * turn for turn in turns), Fidelity.HIDDEN)
-    apply(gardener.state, {**hidden, **{2 * turn + 1: level for turn in turns}}, "a test")
+    show(gardener.state, {**hidden, **{2 * turn + 1: level for turn in turns}}, "a test")
     report = pressure_report(gardener.state)
     assert report.used == sum(report.parts.values())
     assert report.used + report.available == 20_000
@@ -51,7 +51,7 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
 
 def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_tokens() -> None:
     gardener = chat()
-    apply(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.LINE}, "a test")
+    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.LINE}, "a test")
     report = pressure_report(gardener.state)
     assert [row["class"] for row in report.by_message][:4] == ["note", "note", "prompt", "prose"]
     entries = gardener.state.chat.entries

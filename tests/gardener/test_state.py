@@ -1,17 +1,13 @@
-"""What one chat is: its budgets, its focus, the time it takes, and the twin that a trial works on."""
+"""What one chat is: its budgets, its focus, the time it takes."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from made_chats import long_talk
 from made_entries import make_gardener, talk
 
-from aider_gardener.gardener.state import UNDOABLE, Point, Prefix, Views
-from aider_gardener.messages import Fidelity
+from aider_gardener.gardener.state import Prefix
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Prices
 
@@ -63,38 +59,12 @@ def test_the_focus_is_of_the_last_five_prompts_and_the_files() -> None:
     assert focus.paths == {"app.py"}
 
 
-def test_it_acts_only_when_on_gardening_and_not_just_looking() -> None:
+def test_it_acts_only_when_on_and_gardening() -> None:
     state = make_gardener().state
-    assert state.acts
-    with state.only_looking():
-        assert not state.acts
-        with state.only_looking():
-            pass
-        assert not state.acts
     assert state.acts
     state.on = False
     assert not state.acts
     assert not make_gardener(mode="observe").state.acts
-
-
-def test_a_twin_changes_on_its_own() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(long_talk(8), [])
-    state = gardener.state
-    gardener.compact_if_due()
-    before = repr((state.chat, state.compactions, state.prefix, state.given, state.growth, state.timings))
-    other = state.twin()
-    other.chat.clear()
-    other.plans.clear()
-    other.compactions.before.push({1: Fidelity.LINE})
-    other.prefix.changed("another")
-    other.given.ids.add("g1")
-    other.growth.points.append(Point(1, 2))
-    other.growth.saved_tokens += 7
-    other.timings[99] = 1.0
-    after = repr((state.chat, state.compactions, state.prefix, state.given, state.growth, state.timings))
-    assert after == before
-    assert other.archive is state.archive
 
 
 def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
@@ -114,35 +84,10 @@ def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
 
 
 def test_how_often_the_prefix_was_the_same() -> None:
-    prefix = Prefix()
+    prefix, changed = Prefix(), []
     assert prefix.kept_share == 0.0
-    assert [prefix.changed(key) for key in ("a", "a", "b", "b")] == [False, False, True, False]
+    for key in ("a", "a", "b", "b"):
+        prefix = prefix.seen(key)
+        changed.append(prefix.changed)
+    assert changed == [False, False, True, False]
     assert prefix.kept_share == 0.75
-
-
-LEVELS = st.dictionaries(st.integers(0, 6), st.sampled_from([Fidelity.LINE, Fidelity.HIDDEN]), max_size=5)
-
-
-@given(st.lists(LEVELS | st.none(), max_size=3 * UNDOABLE))
-def test_views_come_back_as_they_were_the_last_first(steps: list[dict[int, Fidelity] | None]) -> None:
-    """None takes one back; the model is a plain list of whole views, cut to the last UNDOABLE."""
-    views, plain = Views(), list[dict[int, Fidelity]]()
-    for step in steps:
-        if step is not None:
-            views.push(step)
-            plain = [*plain, step][-UNDOABLE:]
-        elif plain:
-            assert views.pop() == plain.pop()
-        assert len(views) == len(plain)
-    while plain:
-        assert views.pop() == plain.pop()
-    with pytest.raises(IndexError):
-        views.pop()
-
-
-def test_a_view_that_hardly_differs_costs_hardly_anything() -> None:
-    views = Views()
-    for last in range(1_000, 1_000 + 2 * UNDOABLE):
-        views.push(dict.fromkeys(range(last), Fidelity.HIDDEN))
-    assert (len(views), views.made) == (UNDOABLE, 2 * UNDOABLE)
-    assert max(len(each) for each in views.older) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import growth
-from aider_gardener.gardener.compactions import apply, compact_to
+from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
@@ -31,10 +32,11 @@ def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
 
 def talked(gardener: Gardener, turns: int) -> None:
     """So many turns, counted as a host counts them."""
-    messages = long_talk(turns)
-    for turn in range(1, turns + 1):
+    messages, done = long_talk(turns), list[dict[str, Any]]()
+    for turn in range(turns):
         gardener.enter_turn()
-        gardener.sync(messages[: 2 * turn], [])
+        done += messages[2 * turn : 2 * turn + 2]
+        gardener.sync(done, [])
         gardener.leave_turn()
 
 
@@ -102,7 +104,7 @@ def test_its_frame_and_budget_are_those_of_the_last_prompt() -> None:
     gardener.enter_turn()
     gardener.sync(long_talk(2), [])
     gardener.leave_turn()
-    assert last_frame(store, "s") == (frame, gardener.state.budget)
+    assert last_frame(store, "s") == frame
     assert again(store).frame == frame
     assert again(store).budget == gardener.state.budget
     assert again(store, Settings(history_tokens=77)).budget == 77
@@ -115,7 +117,7 @@ def test_a_frame_that_cannot_be_read_is_empty(text: str) -> None:
     store = open_store(None)
     chat(store).sync(long_talk(1), [])
     store.set_state("s", "frame", text)
-    assert last_frame(store, "s") == (Frame(), 0)
+    assert last_frame(store, "s") == Frame()
 
 
 def test_a_session_is_gone_on_with_as_it_stood() -> None:
@@ -123,7 +125,7 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     first = chat(store)
     talked(first, 8)
     first.add_rule("Be brief")
-    first.state.chat.undone.add(3)
+    first.state.chat = replace(first.state.chat, undone=frozenset({3}))
     first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
     assert compact_to(first.state, TIGHT) is not None
     growth.keep(first.state)
@@ -138,6 +140,8 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     again.enter_turn()
     assert again.sync(messages, [message("user", "one thing more")])[0].seq == 16
     again.leave_turn()
+    again.undo()
+    assert again.state.chat.fidelity == {}, "a compaction of the other process is taken back"
     assert state.chat.turn == 9 and [info.turns for info in store.sessions("p")] == [9]
 
 
@@ -148,6 +152,6 @@ def test_words_said_again_since_stand_whole() -> None:
     gardener.sync(messages, [])
     gardener.enter_turn()
     gardener.sync([*messages, message("user", "yes")], [])
-    apply(gardener.state, dict.fromkeys(range(len(messages)), Fidelity.HIDDEN), "test")
+    show(gardener.state, dict.fromkeys(range(len(messages)), Fidelity.HIDDEN), "test")
     found = again(store)
     assert found.chat.fidelity.get(len(messages)) is None and found.chat.fidelity[0] is Fidelity.HIDDEN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,28 +15,28 @@ from aider_gardener.gardener.throttle import (
     bounded,
     facts_kept,
     limit_for,
-    open_tokens,
     room_below,
     short_form,
+    summed_up,
     throttle_open,
     throttle_outputs,
-    told_of,
 )
-from aider_gardener.messages import Fidelity, Message
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.planner import open_tokens
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 
 NOISE = "\n".join(f"10:00:{n % 60:02} INFO request {n} took {n * 3} ms" for n in range(400))
 
 
-def output(text: str = NOISE) -> Message:
+def output(text: str = NOISE) -> dict[str, Any]:
     return message("user", f"{RUN_HEAD}make all{RUN_MIDDLE}{text}")
 
 
-def entered(gardener: Gardener, *messages: Message) -> list[str]:
+def entered(gardener: Gardener, *messages: dict[str, Any]) -> list[str]:
     """What is cut of messages that enter now: their ids."""
     done = list(gardener.state.chat.done)
-    return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, messages))]
+    return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, list(messages)))]
 
 
 def test_the_limit_is_what_the_window_has_room_for_and_never_next_to_nothing() -> None:
@@ -93,12 +95,12 @@ def test_outputs_are_cut_in_their_own_place_and_typed_words_are_not() -> None:
     cut = entered(gardener, output(), message("assistant", "Ok."), pasted)
     entries = gardener.state.chat.entries
     assert cut == [entries[0].id]
-    first, _ok, last = gardener.pieces[1]
+    first, _ok, last = gardener.state.chat.cur
     assert first.members == (0,)
     assert words(first.content) <= 300
     assert entries[0].id in first.content
-    assert last.message == pasted
-    assert gardener.state.archive.store.original(entries[0].id) == output().content
+    assert last == pasted
+    assert gardener.state.archive.store.original(entries[0].id) == output()["content"]
 
 
 def test_nothing_is_cut_while_off_and_what_fits_stays_whole() -> None:
@@ -116,18 +118,18 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     cut = throttle_open(gardener.state, before - 500)
     assert [one.entry.seq for one in cut] == [2]
     assert open_tokens(gardener.state.chat, words) <= before - 500
-    assert gardener.pieces[1][-1].message == small
+    assert gardener.state.chat.cur[-1] == small
     throttle_open(gardener.state, 1)
-    assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.pieces[1])
-    assert words(gardener.pieces[1][-1].content) > LEAST_ROOM_TOKENS // 2
+    assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.state.chat.cur)
+    assert words(gardener.state.chat.cur[-1].content) > LEAST_ROOM_TOKENS // 2
 
 
 def test_the_user_reads_the_counts_that_the_model_reads() -> None:
     text = (
         "I ran this:\n[… app-log: 136 lines, 68 warnings, 2 kinds of line; 136 lines]\nWARN retry [68 lines]"
     )
-    assert told_of(text, {"warnings": 1, "kinds": 2}) == "app-log: 136 lines, 68 warnings, 2 kinds of line"
-    assert told_of("nothing summed up", {"failures": 2}) == "2 failures"
+    assert summed_up(text, {"warnings": 1, "kinds": 2}) == "app-log: 136 lines, 68 warnings, 2 kinds of line"
+    assert summed_up("nothing summed up", {"failures": 2}) == "2 failures"
 
 
 def test_what_is_kept_is_said_in_words() -> None:
