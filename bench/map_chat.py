@@ -81,11 +81,12 @@ class Turn:
 
 @dataclass
 class Job:
-    """One way of a chat. `settings` are the gardener's, None: there is none. `chat` is the file that holds
+    """One way of a chat. `gardened`: with the gardener. `refresh` is aider's --map-refresh. `chat` is the file that holds
     the turns; the way that finds none writes it."""
 
     way: str
-    settings: dict[str, Any] | None
+    gardened: bool
+    refresh: str
     tree: str
     folder: str
     chat: str
@@ -289,10 +290,10 @@ class Player:
                 return bool(subject == player.turn.wanted) if question.startswith("Add file") else True
 
         Coder.get_repo_map = self.kept(Coder.get_repo_map)
-        if self.job.settings is not None:
+        if self.job.gardened:
             from aider_gardener.replay.play.gardened import install
 
-            install(self.job.settings, self.job.history_tokens)
+            install({"embedder": "none"}, self.job.history_tokens)
         else:
             from aider_gardener.replay.play.variants import VARIANTS
 
@@ -308,6 +309,7 @@ class Player:
             auto_lint=False,
             stream=False,
             map_tokens=self.job.map_tokens,
+            map_refresh=self.job.refresh,
             suggest_shell_commands=False,
             detect_urls=False,
         )
@@ -442,7 +444,7 @@ def main(argv: Sequence[str]) -> int:
     os.chdir(root)
     with clock.installed():
         value = Player(job, root, clock).play()
-        if job.settings is not None:
+        if job.gardened:
             from aider_gardener.replay.play.gardened import uninstall
 
             uninstall()

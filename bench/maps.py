@@ -3,7 +3,8 @@
     python -m bench.maps [--source DIR_OR_SDIST] [--map-tokens N ...] [--turns N] [--seed N] [--json FILE]
 
 The tree is aider's own source package. A chat about it is made by a seed and held in a real aider with a
-scripted model, in each way once: aider alone, and the gardener with each `map_refresh`. What the model says
+scripted model, in each way once: aider alone, the gardener, whose map rests, and the gardener with a map made
+anew for every prompt (`--map-refresh always`). What the model says
 and edits is the same in all. Counted are the maps, what a prefix cache can read of the prompts, and what a
 map lacks of the one that the gardener lets aider make for that prompt.
 """
@@ -34,13 +35,12 @@ RESULTS = Path(__file__).resolve().parent / "results" / "maps.json"
 FETCHER = ROOT / "tools" / "upstream_tests.py"
 FORMAT = 1
 
-WAYS: Mapping[str, dict[str, Any] | None] = {
-    "gardener, aider": {"map_refresh": "aider", "embedder": "none"},
-    "aider alone": None,
-    "gardener, mentions": {"map_refresh": "mentions", "embedder": "none"},
-    "gardener, cold": {"map_refresh": "cold", "embedder": "none"},
+WAYS: Mapping[str, tuple[bool, str]] = {
+    "gardener, always": (True, "always"),
+    "aider alone": (False, "auto"),
+    "gardener": (True, "auto"),
 }
-"""Each way and the gardener's settings, None: no gardener. The first writes the chat, and its maps are
+"""Each way, whether with the gardener, and aider's --map-refresh. The first writes the chat, and its maps are
 those that the others are held against."""
 
 HISTORY_TOKENS = 3_000
@@ -180,13 +180,14 @@ def unpacked(source: Path, target: Path) -> Path:
 def played(tree: Path, folder: Path, map_tokens: int, turns: int, seed: int) -> dict[str, Any]:
     """What each way's process found."""
     results = {}
-    for number, (way, settings) in enumerate(WAYS.items()):
+    for number, (way, (gardened, refresh)) in enumerate(WAYS.items()):
         place = folder / str(number)
         (place / "home").mkdir(parents=True)
         result = place / "result.json"
         job = Job(
             way=way,
-            settings=settings,
+            gardened=gardened,
+            refresh=refresh,
             tree=str(tree),
             folder=str(place / "work"),
             chat=str(folder / "chat.json"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.messages import Marks, Plan, content_hash, entry_id, twin
+from aider_gardener.messages import Plan, content_hash, entry_id, twin
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=50)
 
@@ -28,9 +28,8 @@ def test_an_id_is_the_same_in_every_version_of_the_gardener() -> None:
     assert entry_id("user", "hello") == "g87ce46134"
 
 
-def test_a_plan_knows_what_it_saves_and_which_mark_was_passed() -> None:
+def test_a_plan_knows_what_it_saves() -> None:
     assert Plan((), "because", 900, 300).tokens_saved == 600
-    assert [Marks(80, 20, 95, passed).limit for passed in ("high", "hard", "")] == [80, 95, 0]
 
 
 @dataclass

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_entries import words
+from made_entries import talk, words
 
-from aider_gardener.archive.archive import FAILED_NOTICE, SWAPS_LOGGED, Archive, cut_line, is_shared
+from aider_gardener.archive.archive import FAILED_NOTICE, Archive, cut_line, is_shared
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import (
     ContentClass,
+    Entry,
     Fidelity,
     Focus,
-    Marks,
     Message,
     Plan,
     Rendition,
@@ -56,22 +56,27 @@ def test_another_rendition_stands_in_place_of_the_one_of_its_fidelity(archive: A
     assert archive.text(entry, Fidelity.LINE) == "a better line", "read from the store again"
 
 
-def test_a_trial_leaves_no_trace(archive: Archive) -> None:
+def chat_in(archive: Archive, *pairs: tuple[str, str]) -> Chat:
+    """A chat of these exchanges, stored in the archive."""
+
+    def admit(chat: Chat, new: Message) -> Entry:
+        return archive.add(new, turn=1, seq=chat.next_seq, focus=Focus())
+
+    return Chat().sync((talk(*pairs), []), admit)[0]
+
+
+def test_of_what_is_not_written_no_trace_is_left(archive: Archive) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
-    before = archive.text(entry, Fidelity.LINE)
-    with archive.trial():
-        archive.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
-        archive.add(Message("user", "tried too"), turn=2, seq=1, focus=Focus())
-    assert archive.text(entry, Fidelity.LINE) == before
-    assert archive.store.stats().entries == 1
-
-
-def test_of_a_large_plan_the_first_swaps_are_recorded(archive: Archive) -> None:
-    swaps = tuple(Swap(f"g{n}", Fidelity.FULL, Fidelity.LINE, 1, "old") for n in range(SWAPS_LOGGED + 50))
-    archive.plan_event(3, Plan(swaps, "above the mark", 900, 400))
-    (event,) = archive.store.events(kind="plan")
-    told = event.data["swaps"]
-    assert isinstance(told, list) and len(told) == SWAPS_LOGGED and event.data["tokens_after"] == 400
+    before, stats = archive.text(entry, Fidelity.LINE), archive.store.stats()
+    other = archive.unwritten()
+    other.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
+    added = other.add(Message("user", "tried too"), turn=2, seq=1, focus=Focus())
+    other.touch([entry.id])
+    other.event(1, "plan", {})
+    other.keep("frame", {"window": 1})
+    assert other.text(entry, Fidelity.LINE) == "tried" and other.text(added, Fidelity.FULL) == "tried too"
+    assert archive.text(entry, Fidelity.LINE) == before and archive.store.stats() == stats
+    assert not archive.store.events() and archive.store.get_state("s", "frame") is None
 
 
 def test_a_line_is_cut_before_its_id() -> None:
@@ -197,53 +202,37 @@ def test_after_damage_the_archive_has_again_what_the_chat_still_knows(
 
 
 def test_what_the_host_takes_out_is_inactive_until_it_puts_it_back(archive: Archive) -> None:
-    chat = Chat()
-    chat.sync(
-        [Message("user", "one"), Message("assistant", "two")],
-        [],
-        lambda message, turn, seq: archive.add(message, turn=turn, seq=seq, focus=Focus()),
-    )
+    chat = chat_in(archive, ("one", "two"))
 
     def active() -> list[bool]:
         return [entry.active for entry in archive.store.session_entries("s")]
 
-    chat.gone = {0}
-    archive.set_active(chat, set())
+    without_first, without_second = replace(chat, order=(1,)), replace(chat, order=(0,))
+    archive.set_active(chat, without_first)
     assert active() == [False, True]
-    chat.gone = {1}
-    archive.set_active(chat, {0})
+    archive.set_active(without_first, without_second)
     assert active() == [True, False]
 
 
 def test_a_plan_is_recorded_with_its_marks_and_every_swap(archive: Archive) -> None:
-    swap = Swap("g1", Fidelity.FULL, Fidelity.LINE, 5, "old")
-    archive.plan_event(3, Plan((swap,), "above the mark", 900, 400, 70, Marks(800, 400, 0, "high")))
-    archive.plan_event(4, Plan((swap,), "asked", 400, 300))
-    first, second = archive.store.events(kind="plan")
-    assert first.data == {
+    before = chat_in(archive, *((f"question {n}", f"answer {n}") for n in range(400)))
+    after = before.shown_at(dict.fromkeys(range(700), Fidelity.HIDDEN), archive.text)
+    first = before.entries[0].id
+    marks = {"high": 800, "low": 400, "hard": 0, "passed": "high"}
+    swap = Swap(first, Fidelity.FULL, Fidelity.HIDDEN, 5, "old")
+    archive.plan_event(before, after, Plan((swap,), "above the mark", 900, 400, 70, marks))
+    archive.swaps_event(after, before, "undo")
+    (plan,), (undo,) = archive.store.events(kind="plan"), archive.store.events(kind="undo")
+    assert {name: plan.data[name] for name in ("reason", "tokens_after", "marks")} == {
         "reason": "above the mark",
-        "tokens_before": 900,
         "tokens_after": 400,
-        "prefix_tokens_broken": 70,
-        "marks": {"high": 800, "low": 400, "hard": 0, "passed": "high"},
-        "swaps": [{"entry_id": "g1", "before": "full", "after": "line", "reason": "old"}],
-        "entry_ids": ["g1"],
+        "marks": marks,
     }
-    assert "marks" not in second.data
-    assert Archive.swap_record("g1", None, Fidelity.LINE, "")["before"] == "full"
-    assert Archive.swap_record("g1", Fidelity.LINE, None, "")["after"] == "full"
-    archive.swaps_event(5, "restore", [Archive.swap_record("g1", None, None, "asked")])
-    (event,) = archive.store.events(kind="restore")
-    assert event.turn == 5 and event.data.keys() == {"swaps", "entry_ids"}
-
-
-def test_a_trial_that_fails_leaves_no_trace_either(archive: Archive) -> None:
-    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
-    before = archive.text(entry, Fidelity.LINE)
-    with pytest.raises(RuntimeError), archive.trial():
-        archive.put_rendition(entry, Rendition(Fidelity.LINE, "tried", 1))
-        raise RuntimeError("a fault")
-    assert archive.text(entry, Fidelity.LINE) == before
+    swaps = plan.data["swaps"]
+    assert isinstance(swaps, list) and len(swaps) == 700
+    assert swaps[0] == {"entry_id": first, "seq": 0, "before": "full", "after": "hidden", "reason": "old"}
+    assert [row["reason"] for row in undo.data["swaps"]] == ["undo"] * 700
+    assert undo.data.keys() == {"swaps", "entry_ids"}
 
 
 def test_a_secret_on_the_border_of_two_spans_is_named_whole_in_both(archive: Archive) -> None:

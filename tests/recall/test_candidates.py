@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made_entries import chat_of, make_gardener, talk, words
+from made_entries import chat_of, make_gardener, message, talk, words
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
@@ -201,18 +201,14 @@ def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
 
 def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
     archive = archive_of(("old", 0, "abc said twice", ContentClass.PROSE))
-    chat = Chat()
-    chat.sync(
-        [Message("user", "abc said twice"), Message("assistant", "yes")],
-        [Message("user", "and now?")],
-        lambda message, turn, seq: archive.store.add(
-            replace(
-                stored(seq, message.content), id=entry_id(message.role, message.content), role=message.role
-            ),
-            chunks=[Chunk(entry_id(message.role, message.content), 0, len(message.content))],
-        ),
-    )
-    chat.fidelity = {0: Fidelity.LINE}
+
+    def admit(chat: Chat, new: Message) -> Entry:
+        name = entry_id(new.role, new.content)
+        entry = replace(stored(chat.next_seq, new.content), id=name, role=new.role)
+        return archive.store.add(entry, chunks=[Chunk(name, 0, len(new.content))])
+
+    chat, _added = Chat().sync((talk(("abc said twice", "yes")), [message("user", "and now?")]), admit)
+    chat = replace(chat, fidelity={0: Fidelity.LINE})
     found, _far = candidates(archive, chat, Request("abc", unasked=True, older=True))
     assert [(passage.text, passage.entry.session) for passage in found if "abc" in passage.text] == [
         ("abc said twice", "now")
@@ -239,7 +235,7 @@ def test_notes_and_notices_are_no_answer() -> None:
 
 
 def test_only_the_turn_itself_can_be_reached_from_the_floor_on_and_not_the_open_question() -> None:
-    chat = chat_of(talk(("one", "first"), ("two", "second")), [Message("user", "three")])
+    chat = chat_of(talk(("one", "first"), ("two", "second")), [message("user", "three")])
     for floor, said in ((0, ["two", "second"]), (2, ["two", "second"]), (3, ["second"])):
         of_turn = reachable(chat, Request("q", floor=floor))
         assert [entry.content for entry in of_turn(2)] == said
@@ -260,12 +256,11 @@ def test_a_reply_has_the_prompt_before_it_as_context_and_an_output_its_command()
 def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:
     chat = chat_of(talk(("keep the port", "ok"), ("go on", "done"), ("keep the port", "yes"), ("more", "so")))
     port = chat.entries[0].id
-    chat.fidelity = {0: Fidelity.HIDDEN, 4: Fidelity.HIDDEN}
-    chat.done = [piece for piece in chat.done if not {0, 4} & set(piece.members)]
-    chat.gone = {0}
-    assert port not in excluded(chat)
-    chat.gone = {0, 4}
-    assert port in excluded(chat)
+    chat = chat.shown_at({0: Fidelity.HIDDEN, 4: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
+    chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 0))
+    assert chat.gone == {0} and port not in excluded(chat)
+    chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 4))
+    assert chat.gone == {0, 4} and port in excluded(chat)
     assert chat.entries[2].id in excluded(chat), "what stands in full"
 
 

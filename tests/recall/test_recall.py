@@ -9,7 +9,7 @@ from made_entries import entry as made
 from made_entries import make_gardener, talk, words
 
 from aider_gardener.archive.store.words import Word, query_words
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Fidelity, Segment
 from aider_gardener.plan.view import UNDONE_LABEL
@@ -30,7 +30,7 @@ def chat() -> Gardener:
     gardener = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
     gardener.sync(talk(*rows), [])
-    apply(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
+    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
     return gardener
 
 
@@ -133,14 +133,14 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
     gardener = hidden([("move the escrow account", EDIT), *after])
     if undone:
         gardener.edit_undone()
-    apply(gardener.state, dict.fromkeys(range(2 + 2 * len(after)), Fidelity.HIDDEN), "made")
+    show(gardener.state, dict.fromkeys(range(2 + 2 * len(after)), Fidelity.HIDDEN), "made")
     ordered = gardener.recall_note(ORDER, "")
     assert "closes on the 18th now" in ordered and "ESCROW_DAY = 18" not in ordered
     for asked in (gardener.recall_note(QUESTION, ""), recall.recall_note(gardener.recall(QUESTION))):
         assert "ESCROW_DAY = 18" in asked, "who asks for it may see it"
         assert ("its edit was undone" if undone else "its edit was not applied") in asked
     stands = hidden([("move the escrow account", EDIT)])
-    apply(stands.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "made")
+    show(stands.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "made")
     assert "ESCROW_DAY = 18" in stands.recall_note(ORDER, "")
 
 
@@ -203,7 +203,7 @@ def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
     standing = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
     standing.sync(talk(*rows), [])
-    apply(standing.state, {12: Fidelity.HIDDEN, 13: Fidelity.HIDDEN}, "made")
+    show(standing.state, {12: Fidelity.HIDDEN, 13: Fidelity.HIDDEN}, "made")
     assert "closes on the 17th" not in standing.recall_note(QUESTION, "")
     assert ANSWER in [item.text for item in standing.recall(QUESTION)], "who asks sees it all the same"
 

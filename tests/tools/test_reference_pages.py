@@ -101,9 +101,7 @@ def test_a_page_without_a_place_for_a_part_is_left_as_it_is(
 
 def test_a_setting_is_a_row_with_flag_variable_default_and_meaning() -> None:
     rows = list(reference_pages.settings_table())
-    assert rows[3] == (
-        "| `--gardener, --no-gardener` | `AIDER_GARDENER` | on | Use the gardener. Off: stock aider. |"
-    )
+    assert rows[3].startswith("| `--gardener-mode` | `AIDER_GARDENER_MODE` | `garden` | garden: archive")
     assert any(row.startswith("| `--gardener-store` | `AIDER_GARDENER_STORE` |  | Directory") for row in rows)
 
 

@@ -7,11 +7,12 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from aider_gardener.adapters.aider.embedding import loading
 from aider_gardener.adapters.plain.chat import AgentList
@@ -24,6 +25,7 @@ from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.files import keep_to_policy_and_renew
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
+from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import throttle_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.plan.chat import Admit
@@ -120,6 +122,19 @@ class Gardener(ChatGardener):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
+        """Not here: `prompt` takes the list in. Raises UsageError."""
+        raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
+
+    @contextmanager
+    def preview(self) -> Iterator[ChatState]:
+        own = self._list, self._asked, self._recalled, self._sent
+        with super().preview() as state:
+            try:
+                yield state
+            finally:
+                self._list, self._asked, self._recalled, self._sent = own
 
     # The prompt
 

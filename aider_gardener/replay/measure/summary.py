@@ -203,7 +203,7 @@ def history_mark(result: ReplayResult) -> HistoryMark | None:
 
     recalled = frozenset(sha for sha, text in result.texts.items() if text.startswith(NOTE_HEAD))
     settings = variant_named(result.variant).settings or {}
-    return HistoryMark(recalled, stable=settings.get("order") == "stable")
+    return HistoryMark(recalled, stable=settings.get("files") == "stable")
 
 
 def llm_wall_clock(calls: int, prompt_tokens: int, completion_tokens: int) -> float:

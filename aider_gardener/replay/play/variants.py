@@ -171,25 +171,25 @@ def as_orders(runner: Replay) -> None:
 
 def without_compressed_forms(runner: Replay) -> None:
     """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
-    from aider_gardener.archive import archive
+    from aider_gardener import compress
     from aider_gardener.compress.base import unchanged
     from aider_gardener.messages import ContentClass
 
     def as_it_is(content: str, *_rest: Any, **_options: Any) -> Any:
         return unchanged(content, ContentClass.PROSE)
 
-    vars(archive)["compress_message"] = as_it_is
+    vars(compress)["compress_message"] = as_it_is
 
 
 def without_forms(runner: Replay) -> None:
     """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
-    from aider_gardener.archive import archive
+    from aider_gardener import compress
 
     def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
         return content
 
     without_compressed_forms(runner)
-    vars(archive)["line_form"] = as_it_is
+    vars(compress)["line_form"] = as_it_is
 
 
 VARIANTS: Mapping[str, Variant] = {
@@ -211,7 +211,7 @@ VARIANTS: Mapping[str, Variant] = {
         Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
         Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
         Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
-        Variant("gardener-stable", "the gardener, parts by how long they rest", settings={"order": "stable"}),
+        Variant("gardener-stable", "the gardener, parts by how long they rest", settings={"files": "stable"}),
         Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
     )
 }

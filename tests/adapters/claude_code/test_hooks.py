@@ -164,7 +164,7 @@ def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
 
 def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
     host.ask(FACT)
-    assert hooks(store, host, enabled=False).answer("PreCompact", host.payload("PreCompact")) == {}
+    assert hooks(store, host, mode="off").answer("PreCompact", host.payload("PreCompact")) == {}
     assert store.sessions("/project") == []
 
 

@@ -218,7 +218,7 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
     chat(store, host).take_in(host.path)
     from aider_gardener.gardener.stored_chat import last_frame
 
-    frame, _budget = last_frame(store, host.session)
+    frame = last_frame(store, host.session)
     assert frame.window == 200_000 and frame.parts["prompt"] > 0 and frame.model == "claude-sonnet-5"
     assert store.get_state(host.session, STATE_KEY)
 

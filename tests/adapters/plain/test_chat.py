@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
-from aider_gardener.adapters.plain.chat import AgentChat, aligned
+from dataclasses import dataclass, field
+
+from aider_gardener.adapters.plain.chat import AgentList, aligned
 from aider_gardener.adapters.plain.reading import Item, items
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
-from aider_gardener.plan.chat import Admit
+from aider_gardener.plan.chat import Admit, Chat
 from aider_gardener.plan.view import FILLER
 
 from .agents import Sent, call, calls, result, said, user
 
 
 def admit_as(item: Item) -> Admit:
-    def admit(message: Message, turn: int, seq: int) -> Entry:
+    def admit(chat: Chat, message: Message) -> Entry:
         is_asked = message.role == "user" and item.source is None
         source = item.source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
-        name = entry_id(message.role, message.content)
+        name, seq = entry_id(message.role, message.content), chat.next_seq
+        turn = max(chat.turn, 1)
         return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)
 
     return admit
 
 
-def chat_of(*messages: dict[str, object]) -> AgentChat:
-    chat = AgentChat(shown_by=lambda e, level: e.content if level is Fidelity.FULL else f"short {e.seq}")
-    chat.take(items(list(messages)), admit_as)
-    return chat
+def text_of(entry: Entry, level: Fidelity) -> str:
+    return entry.content if level is Fidelity.FULL else f"short {entry.seq}"
 
 
-def shown(chat: AgentChat, **fidelity: Fidelity) -> list[tuple[str, str]]:
+@dataclass
+class Agent:
+    """An agent's list beside its chat, as the gardener holds them."""
+
+    messages: AgentList = field(default_factory=AgentList)
+    chat: Chat = field(default_factory=Chat)
+
+    def take(self, sent: Sent) -> list[Entry]:
+        self.messages, self.chat, added = self.messages.sync(self.chat, items(sent), admit_as, text_of)
+        return added
+
+    def forget(self, seq: int) -> None:
+        self.chat = self.chat.forgetting({self.chat.entries[seq].id}, text_of)
+
+
+def agent_of(*messages: dict[str, object]) -> Agent:
+    agent = Agent()
+    agent.take(list(messages))
+    return agent
+
+
+def shown(agent: Agent, **fidelity: Fidelity) -> list[tuple[str, str]]:
     """What stands with the fidelities of the entries named s0, s1, …"""
     levels = {int(name[1:]): level for name, level in fidelity.items()}
-    return [(piece.role, piece.content) for piece in chat.rendered(levels, chat.shown_by)[1]]
+    return [(piece.role, piece.content) for piece in agent.chat.rendered(levels, text_of)[1]]
 
 
 TALK: Sent = [
@@ -44,13 +66,13 @@ TALK: Sent = [
 
 
 def test_turns_count_by_what_the_user_typed() -> None:
-    chat = chat_of(*TALK)
-    assert [chat.entries[seq].turn for seq in chat.order] == [1, 1, 1, 1, 1, 2]
-    assert chat.question() is chat.entries[5]
+    agent = agent_of(*TALK)
+    assert [agent.chat.entries[seq].turn for seq in agent.chat.order] == [1, 1, 1, 1, 1, 2]
+    assert agent.messages.question(agent.chat) is agent.chat.entries[5]
 
 
 def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> None:
-    assert shown(chat_of(*TALK), s2=Fidelity.COMPRESSED, s3=Fidelity.HIDDEN)[1:5] == [
+    assert shown(agent_of(*TALK), s2=Fidelity.COMPRESSED, s3=Fidelity.HIDDEN)[1:5] == [
         ("assistant", "Called bash: command=ls\n\nCalled bash: command=pwd"),
         ("tool", "short 2"),
         ("tool", "short 3"),
@@ -59,63 +81,51 @@ def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> No
 
 
 def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> None:
-    assert [role for role, _text in shown(chat_of(*TALK), s1=Fidelity.LINE)] == ["user", "assistant", "user"]
-    text = shown(chat_of(*TALK), s1=Fidelity.LINE)[0][1]
-    assert all(part in text for part in ("user: one", "reply: short 1", "shell: home", "shell: files"))
+    found = shown(agent_of(*TALK), s1=Fidelity.LINE)
+    assert [role for role, _text in found] == ["user", "assistant", "user"]
+    for part in ("user: one", "reply: short 1", "shell: home", "shell: files"):
+        assert part in found[0][1]
 
 
 def test_the_last_question_and_calls_that_wait_stand_whatever_a_plan_says() -> None:
-    chat = chat_of(*TALK, calls(call("c", "make")), result("c", "ok"))
+    agent = agent_of(*TALK, calls(call("c", "make")), result("c", "ok"))
     gone = {f"s{seq}": Fidelity.HIDDEN for seq in range(7)}
-    assert [text for _role, text in shown(chat, **gone)] == ["two", "Called bash: command=make", "ok"]
-    assert {entry.seq for entry in chat.all_entries() if entry.pinned} == {5, 6}
-    assert not any(entry.pinned for entry in chat.entries.values())
+    assert [text for _role, text in shown(agent, **gone)] == ["two", "Called bash: command=make", "ok"]
+    assert {entry.seq for entry in agent.chat.all_entries() if entry.pinned} == {5, 6}
+    assert not any(entry.pinned for entry in agent.chat.entries.values())
 
 
 def test_a_message_taken_out_is_gone_and_stands_whole_when_it_is_put_back() -> None:
-    chat = chat_of(*TALK)
-    chat.apply({4: Fidelity.HIDDEN}, *chat.rendered({4: Fidelity.HIDDEN}, chat.shown_by))
-    assert chat.fidelity == {4: Fidelity.HIDDEN}
-    assert chat.take(items([*TALK[:4], TALK[5]]), admit_as) == [] and chat.gone == {4}
-    assert chat.take(items(TALK), admit_as) == [] and not chat.gone and not chat.fidelity
-    assert [piece.members for piece in chat.cur] == [(0,), (1,), (2,), (3,), (4,), (5,)]
+    agent = agent_of(*TALK)
+    agent.chat = agent.chat.shown_at({4: Fidelity.HIDDEN}, text_of)
+    assert agent.chat.fidelity == {4: Fidelity.HIDDEN}
+    assert agent.take([*TALK[:4], TALK[5]]) == [] and agent.chat.gone == {4}
+    (again,) = agent.take(TALK)
+    assert again.content == "done" and agent.chat.order == (0, 1, 2, 3, 6, 5)
+    assert agent.chat.places(again.id) == [6] and not agent.chat.fidelity
 
 
 def test_the_same_words_at_the_end_are_said_anew() -> None:
-    chat = chat_of(*TALK)
-    (again,) = chat.take(items([*TALK, said("done")]), admit_as)
-    assert again.seq == 6 and chat.order[-1] == 6
-
-
-def test_words_that_were_taken_out_and_are_said_again_at_the_end_are_new() -> None:
-    chat = chat_of(user("one"), user("yes"), user("two"))
-    chat.take(items([user("one"), user("two")]), admit_as)
-    (again,) = chat.take(items([user("one"), user("two"), user("yes")]), admit_as)
-    assert again.seq == 3 and chat.gone == {1}
-
-
-def test_what_was_cleared_does_not_stand_again_with_its_old_place() -> None:
-    chat = chat_of(*TALK)
-    chat.take(items([user("a"), user("b")]), admit_as)
-    (again,) = chat.take(items([user("a"), user("one"), user("b")]), admit_as)
-    assert again.seq >= chat.floor and 0 in chat.gone
+    agent = agent_of(*TALK)
+    (again,) = agent.take([*TALK, said("done")])
+    assert again.seq == 6 and agent.chat.order[-1] == 6
 
 
 def test_another_list_clears_the_chat() -> None:
-    chat = chat_of(*TALK)
-    chat.take(items([user("new")]), admit_as)
-    assert chat.floor == 6 and chat.gone == set(range(6)) and chat.order == [6]
-    chat.clear()
-    assert chat.order == [] and chat.cur == []
+    agent = agent_of(*TALK)
+    agent.take([user("new")])
+    assert agent.chat.floor == 6 and agent.chat.gone == set(range(6)) and agent.chat.order == (6,)
+    (again,) = agent.take([user("one"), user("new")])
+    assert again.seq == 7 and 0 in agent.chat.gone, "what was cleared is no place for it"
 
 
 def test_a_forgotten_call_takes_its_results_out_of_their_places() -> None:
-    chat = chat_of(*TALK)
-    chat.forget({chat.entries[1].id}, chat.shown_by)
-    assert [piece.role for piece in chat.cur] == ["user", "assistant", "user"]
-    chat.forget({chat.entries[3].id}, chat.shown_by)
-    assert not any("files" in piece.content for piece in chat.cur)
-    assert chat.cur[1].content in ("done", FILLER)
+    agent = agent_of(*TALK)
+    agent.forget(1)
+    assert [piece.role for piece in agent.chat.cur] == ["user", "assistant", "user"]
+    agent.forget(3)
+    assert not any("files" in piece.content for piece in agent.chat.cur)
+    assert agent.chat.cur[1].content in ("done", FILLER)
 
 
 def test_lists_are_aligned_in_order() -> None:

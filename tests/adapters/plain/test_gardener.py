@@ -76,8 +76,11 @@ def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
         assert gardener.prompt(before) == prompt and gardener.prompt(before)[-1] is before[-1]
 
 
-def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
-    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
+def test_a_fact_that_no_longer_stands_comes_back_before_the_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with opened(window=4_000) as gardener:
+        monkeypatch.setattr(gardener, "map_note", lambda _around: "")
         messages, _prompt = grown(gardener, 60)
         prompt = gardener.prompt([*messages, user("Please do the last step.")])
         assert not any("48213" in str(m["content"]) for m in prompt)
@@ -87,8 +90,11 @@ def test_a_fact_that_no_longer_stands_comes_back_before_the_question() -> None:
         assert filler == said(FILLER) and question == user(QUESTION)
 
 
-def test_what_is_recalled_stays_the_same_while_its_question_is_worked_on() -> None:
-    with opened(window=4_000, chat_map=0, rules_share=0) as gardener:
+def test_what_is_recalled_stays_the_same_while_its_question_is_worked_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with opened(window=4_000) as gardener:
+        monkeypatch.setattr(gardener, "map_note", lambda _around: "")
         messages, _prompt = grown(gardener, 60)
         messages.append(user(QUESTION))
         first = gardener.prompt(messages)
@@ -153,10 +159,10 @@ def test_an_original_that_is_restored_stands_whole_in_its_place() -> None:
         assert messages[at]["content"] in [m["content"] for m in gardener.prompt(messages)]
 
 
-def test_a_trial_leaves_no_trace() -> None:
+def test_a_preview_leaves_no_trace() -> None:
     with opened() as gardener:
         messages = [SYSTEM, *turn(0), user("And now?")]
-        with gardener.trial():
+        with gardener.preview():
             gardener.prompt(messages)
         assert not gardener.state.chat.entries
         gardener.prompt(messages)
@@ -265,11 +271,11 @@ def test_compactions_can_be_undone_and_entries_forgotten() -> None:
 
 
 def test_off_and_observing_change_nothing() -> None:
-    for options in ({"enabled": False}, {"mode": "observe"}):
+    for options in ({"mode": "off"}, {"mode": "observe"}):
         with opened(window=4_000, **options) as gardener:
             messages, prompt = grown(gardener, 20)
             assert prompt == messages
-            assert bool(gardener.recall("kestrel")) is ("mode" in options)
+            assert bool(gardener.recall("kestrel")) is (options["mode"] == "observe")
 
 
 def test_secrets_are_taken_out_of_the_archive_and_not_out_of_the_prompt(tmp_path: Path) -> None:
@@ -298,7 +304,7 @@ def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
 ) -> None:
     with opened(window=4_000) as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
         messages, _prompt = grown(gardener, 20)
-        monkeypatch.setattr(gardener, "tend", lambda **_: 1 / 0)
+        monkeypatch.setattr(gardener, "compact_if_due", lambda **_: 1 / 0)
         caplog.clear()
         messages.append(user("Go on."))
         assert gardener.prompt(messages) == messages

@@ -18,6 +18,10 @@ def drawing(fidelity: dict[int, Fidelity]) -> Drawing:
     return Drawing(Levels(fidelity), lambda entry, level: f"{level.value} {entry.seq}")
 
 
+def piece(role: str, text: str) -> Piece:
+    return Piece({"role": role, "content": text})
+
+
 def roles(drawn: Drawing) -> list[str]:
     drawn.flush()
     return [piece.role for piece in drawn.pieces]
@@ -26,7 +30,7 @@ def roles(drawn: Drawing) -> list[str]:
 def test_a_note_stands_in_the_users_role_and_gets_an_acknowledgement() -> None:
     drawn = drawing({1: Fidelity.LINE, 2: Fidelity.HIDDEN})
     drawn.leave([entry(1), entry(2, "assistant")])
-    drawn.stand([Piece("user", "now", (3,))])
+    drawn.stand([piece("user", "now")])
     assert [(p.role, p.content) for p in drawn.pieces] == [
         ("user", f"{NOTE_HEAD}\n[1] user: line 1"),
         ("assistant", FILLER),
@@ -42,23 +46,23 @@ def test_an_acknowledgement_is_not_worth_a_line() -> None:
 
 def test_between_a_result_and_the_users_words_an_acknowledgement_takes_the_place_of_what_is_gone() -> None:
     drawn = drawing({2: Fidelity.HIDDEN})
-    drawn.stand([Piece("assistant", "calls", (0,)), Piece("tool", "result", (1,))])
+    drawn.stand([piece("assistant", "calls"), piece("tool", "result")])
     drawn.leave([entry(2, "assistant")])
-    drawn.stand([Piece("user", "now", (3,))])
+    drawn.stand([piece("user", "now")])
     assert roles(drawn) == ["assistant", "tool", "assistant", "user"]
 
 
 def test_calls_whose_question_is_gone_follow_an_empty_note() -> None:
     drawn = drawing({0: Fidelity.HIDDEN})
     drawn.leave([entry(0)])
-    drawn.stand([Piece("assistant", "calls", (1,)), Piece("tool", "result", (2,))])
-    assert roles(drawn) == ["user", "assistant", "tool"] and drawn.state.chat.done.content == NOTE_HEAD
+    drawn.stand([piece("assistant", "calls"), piece("tool", "result")])
+    assert roles(drawn) == ["user", "assistant", "tool"] and drawn.pieces[0].content == NOTE_HEAD
 
 
 def test_what_follows_without_a_gap_stays_as_the_agent_has_it() -> None:
     drawn = drawing({})
     for role in ("assistant", "user", "user", "assistant", "assistant"):
-        drawn.stand([Piece(role, "x", (1,))])
+        drawn.stand([piece(role, "x")])
     assert roles(drawn) == ["assistant", "user", "user", "assistant", "assistant"]
 
 

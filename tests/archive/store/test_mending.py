@@ -29,7 +29,6 @@ from aider_gardener.messages import (
     ContentClass,
     Entry,
     Fidelity,
-    Message,
     Rendition,
     Source,
     SourceKind,
@@ -340,11 +339,11 @@ class Talk:
         self.store = open_store(directory)
         archive = Archive(self.store, session="s", project="p", count=words, clock=lambda: 1_000.0)
         self.gardener = Gardener(Settings(), archive)
-        self.archive, self.messages = archive, list[Message]()
+        self.archive, self.messages = archive, list[dict[str, str]]()
 
     def say(self, text: str) -> str:
         """One message; the notice that the user sees after it."""
-        self.messages.append(Message("user", text))
+        self.messages.append({"role": "user", "content": text})
         self.gardener.sync(self.messages, [])
         return self.archive.take_notice()
 
@@ -384,7 +383,7 @@ def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(tmp_path:
     assert talk.say("and on") == ""
     talk.store.close()
     store = open_store(place)
-    assert [entry.content for entry in store.session_entries("s")] == [m.content for m in talk.messages]
+    assert [entry.content for entry in store.session_entries("s")] == [m["content"] for m in talk.messages]
     assert store.verify() == []
     store.close()
 

@@ -137,15 +137,13 @@ def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class State:
-        applied: Sequence[object] = ()
+        plans: Sequence[object] = ()
         timings: Mapping[int, float] = MappingProxyType({})
         quoted = None
 
         @property
-        def compactions(self) -> State:
+        def recollection(self) -> State:
             return self
-
-        recollection = compactions
 
     class Gardener:
         state = State()
