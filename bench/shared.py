@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from aider_gardener.archive.shared import copies, outbox, schema, search, sharing, sync
-from aider_gardener.archive.shared.outbox import Said, SentVector
+from aider_gardener.archive.shared.outbox import OutgoingEntry, SentVector
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.archive.store.shares import Share
@@ -307,7 +307,7 @@ def times(connection: Any, way: str, rounds: int) -> dict[str, float]:
     return {"p50_ms": round(float(p50), 1), "p95_ms": round(float(p95), 1), "found": found / rounds}
 
 
-def made_rows(rows: int) -> Iterator[tuple[list[Said], list[SentVector]]]:
+def made_rows(rows: int) -> Iterator[tuple[list[OutgoingEntry], list[SentVector]]]:
     """Messages with their vectors, in batches."""
     for first in range(0, rows, LOAD_ROWS):
         said, vectors = [], []
@@ -316,7 +316,7 @@ def made_rows(rows: int) -> Iterator[tuple[list[Said], list[SentVector]]]:
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
             key, found = content_hash("user", text), entry("rows", 0)
             line = {"id": entry_id("user", text), "role": "user", "content": text}
-            said.append(Said(
+            said.append(OutgoingEntry(
                 number, "rows", number, key, found.created_at, "prose", outbox.indexed(text), "{}",
                 outbox.as_line(line), outbox.as_line({"turn": 1}),
             ))  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from aider_gardener.archive.shared import sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.shared.sync import Report
+from aider_gardener.archive.shared.sync import SyncReport
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
@@ -86,7 +86,7 @@ class Machine:
             self.store, self.project, name, owners=owners, readers=readers, environ=self.environ
         )
 
-    def sync(self) -> Report:
+    def sync(self) -> SyncReport:
         return sync.sync(self.store, self.project, self.environ)
 
     def finds(self, query: str) -> list[str]:

@@ -61,7 +61,7 @@ def is_shared(directory: Path | None, project: str) -> bool:
     return directory is not None and Path(project).resolve() not in directory.resolve().parents
 
 
-class Background(Protocol):
+class EmbeddingBacklog(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to."""
 
     background: bool
@@ -124,7 +124,7 @@ class Archive:
         project: str,
         count: TokenCounter,
         clock: Callable[[], float],
-        backlog: Background | None = None,
+        backlog: EmbeddingBacklog | None = None,
         host: str = AIDER,
         hold: bool = True,
     ) -> None:

@@ -19,7 +19,7 @@ QUOTING_NOTES = 50
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """One change of an entry's rendition: when, by what, from which to which, why.
 
     `kind` is "plan", "undo", "restore", or in words what else did it; `cause` is why there was a plan at
@@ -56,7 +56,7 @@ class Why:
     pinned: bool
     back: str
     whole: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[LevelChange, ...] = ()
     priority: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
 
@@ -110,7 +110,7 @@ def source_words(entry: Entry) -> str:
     return f"{label}: {entry.source.detail}" if entry.source.detail else label
 
 
-def changes_of(events: Iterable[Event], stored_id: str) -> tuple[Change, ...]:
+def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ...]:
     """The changes of an entry's rendition that events tell of, oldest first."""
     found = []
     for event in events:
@@ -120,7 +120,7 @@ def changes_of(events: Iterable[Event], stored_id: str) -> tuple[Change, ...]:
                 before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
                 cause = cause_words(event.data)
                 found.append(
-                    Change(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
+                    LevelChange(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
                 )
     return tuple(found)
 

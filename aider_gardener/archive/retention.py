@@ -38,7 +38,7 @@ PRUNED = "{count} archived messages that the retention policy lets go were delet
 
 
 @dataclass(frozen=True)
-class Policy:
+class RetentionPolicy:
     """What may go. `max_bytes` caps the archive's size (0: no cap); `older_than_days`, if given, stands in
     place of both rules: only what was not used for so long goes, by age alone."""
 
@@ -91,7 +91,12 @@ def importance(held: Holding, now: float) -> float:
 
 
 def plan_pruning(
-    holdings: Iterable[Holding], live: Collection[str], *, now: float, file_bytes: int, policy: Policy
+    holdings: Iterable[Holding],
+    live: Collection[str],
+    *,
+    now: float,
+    file_bytes: int,
+    policy: RetentionPolicy,
 ) -> list[Pruning]:
     """What may go, the oldest of the least important first. Never what is pinned or stands in a live session.
 
@@ -118,7 +123,7 @@ def plan_pruning(
     return found
 
 
-def reason_to_go(held: Holding, sure: float, worth: float, *, now: float, policy: Policy) -> str:
+def reason_to_go(held: Holding, sure: float, worth: float, *, now: float, policy: RetentionPolicy) -> str:
     """Why an entry may go by the rules, or ""."""
     idle_days = (now - held.used_at) / DAY
     if policy.older_than_days is not None:
@@ -139,7 +144,9 @@ class Pruned:
     bytes_after: int
 
 
-def proposal(store: Store, policy: Policy, *, clock: Callable[[], float] = time.time) -> list[Pruning]:
+def proposal(
+    store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time
+) -> list[Pruning]:
     """What the policy lets go now. Changes nothing. Raises StoreError."""
     return plan_pruning(
         store.holdings(),
@@ -150,7 +157,7 @@ def proposal(store: Store, policy: Policy, *, clock: Callable[[], float] = time.
     )
 
 
-def prune(store: Store, policy: Policy, *, clock: Callable[[], float] = time.time) -> Pruned:
+def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time) -> Pruned:
     """Delete for good what the policy lets go, and give its room back to the disk. Raises StoreError."""
     before, entries = store.size_bytes(), 0
     for _ in range(ROUNDS):
@@ -170,7 +177,7 @@ def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] 
     if not (store.persistent and settings.prunes):
         return ""
     try:
-        done = prune(store, Policy(max_bytes=limit))
+        done = prune(store, RetentionPolicy(max_bytes=limit))
     except StoreError as error:
         return f"the archive could not be pruned: {error}"
     if not done.entries:

@@ -23,7 +23,7 @@ from aider_gardener.cli.shared import share, sharing_of, status_text, sync, unsh
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.retention import Policy
+    from aider_gardener.archive.retention import RetentionPolicy
     from aider_gardener.archive.store.base import StoreStats
     from aider_gardener.cli.root import Place
 
@@ -222,14 +222,14 @@ def store_gc(
     index, and the room is given back to the disk. What is pinned never goes, nor what stands in a session
     that is open or was in use within 24 hours.
     """
-    from aider_gardener.archive.retention import MEGABYTE, Policy, proposal, prune
+    from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, proposal, prune
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
     archive = open_archive(place)
     limit = settings.store_limit if max_size is None else max_size
-    policy = Policy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
+    policy = RetentionPolicy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
     deletes = bool(due) and not dry_run and (yes or settings.prunes)
     before = archive.size_bytes()
@@ -286,7 +286,7 @@ def store_decrypt(place: Place | None) -> None:
     click.echo(f"The archive in {found} is no longer encrypted.")
 
 
-def gc_report(value: dict[str, Any], policy: Policy) -> Any:
+def gc_report(value: dict[str, Any], policy: RetentionPolicy) -> Any:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
     from aider_gardener.archive.retention import MEGABYTE
     from aider_gardener.tables import pruning_table

@@ -14,8 +14,8 @@ from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.adapters.claude_code.config_files import Change
-    from aider_gardener.adapters.claude_code.levels import Level
+    from aider_gardener.adapters.claude_code.config_files import FileChange
+    from aider_gardener.adapters.claude_code.levels import InstallLevel
 
 LEVELS = ("project", "user")
 
@@ -112,7 +112,7 @@ def uninstall_claude_code(level: str | None, dry_run: bool, as_json: bool) -> No
     carry_out(changes, dry_run, as_json, [f"Take the server out with: {command}"] if command else [])
 
 
-def chosen(level: str | None) -> Level:
+def chosen(level: str | None) -> InstallLevel:
     """The level of that name, by default this project."""
     from aider_gardener.adapters.claude_code.levels import project_level, user_level
 
@@ -128,7 +128,7 @@ def records() -> Path:
     return user_directory() / "hosts"
 
 
-def next_steps(level: Level, command: Sequence[str], no_mcp: bool) -> list[str]:
+def next_steps(level: InstallLevel, command: Sequence[str], no_mcp: bool) -> list[str]:
     """What is left to do for the user, a line each."""
     from aider_gardener.adapters.claude_code.install import SERVER, add_command, runs
 
@@ -144,7 +144,7 @@ def next_steps(level: Level, command: Sequence[str], no_mcp: bool) -> list[str]:
     return [*lines, f"Start Claude Code anew{place}; /hooks there lists what was added."]
 
 
-def carry_out(changes: Sequence[Change], dry_run: bool, as_json: bool, after: Sequence[str]) -> None:
+def carry_out(changes: Sequence[FileChange], dry_run: bool, as_json: bool, after: Sequence[str]) -> None:
     """Make the changes, or with `dry_run` only show them, and say what was done."""
     from aider_gardener.adapters.claude_code.config_files import apply, unified_diff
 
@@ -169,14 +169,14 @@ def carry_out(changes: Sequence[Change], dry_run: bool, as_json: bool, after: Se
         click.echo(line)
 
 
-def done(change: Change) -> str:
+def done(change: FileChange) -> str:
     """One word for a change."""
     if change.text is None:
         return "removed"
     return "created" if change.file.text is None else "changed"
 
 
-def tell_status(levels: Sequence[Level], as_json: bool) -> None:
+def tell_status(levels: Sequence[InstallLevel], as_json: bool) -> None:
     """Say how each of these levels stands."""
     from aider_gardener.adapters.claude_code.install import program
     from aider_gardener.adapters.claude_code.levels import status

@@ -14,7 +14,7 @@ from aider_gardener.cli.root import directory_option, json_option, open_archive,
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.shared.sync import Report
+    from aider_gardener.archive.shared.sync import SyncReport
     from aider_gardener.archive.store.sqlite import SqliteStore
     from aider_gardener.cli.root import Place
 
@@ -160,7 +160,7 @@ def removed_text(left: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def report_text(report: Report) -> str:
+def report_text(report: SyncReport) -> str:
     """What one sync did, in one line."""
     parts = [f"{report.sent:,} messages sent", f"{report.fetched:,} fetched"]
     if report.told or report.heard:

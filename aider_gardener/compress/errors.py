@@ -77,9 +77,9 @@ def compress(text: str, ctx: Context) -> Compressed:
     return framed(text, summary, body, ctx, ContentClass.ERROR, kind, kept)
 
 
-def _stacks(found: Sequence[Unit]) -> list[list[Unit]]:
+def _stacks(found: Sequence[ErrorUnit]) -> list[list[ErrorUnit]]:
     """Runs of frames, and runs of other text, in turns."""
-    runs: list[list[Unit]] = []
+    runs: list[list[ErrorUnit]] = []
     for unit in found:
         if runs and runs[-1][0].frame == unit.frame:
             runs[-1].append(unit)
@@ -89,7 +89,7 @@ def _stacks(found: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _write(
-    runs: Sequence[Sequence[Unit]], innermost_last: bool, size: tuple[int, int, int], ctx: Context
+    runs: Sequence[Sequence[ErrorUnit]], innermost_last: bool, size: tuple[int, int, int], ctx: Context
 ) -> tuple[list[str], dict[str, int], int]:
     """The runs as lines; a stack that stood there already is named, a whole repeated traceback counted."""
     body: list[str] = []
@@ -123,7 +123,7 @@ def _write(
     return body, kept, folded
 
 
-def _text(run: Sequence[Unit], said: set[str], ctx: Context) -> list[str]:
+def _text(run: Sequence[ErrorUnit], said: set[str], ctx: Context) -> list[str]:
     """Lines that are no frames: each once, very long ones clipped; many of them as a log."""
     fresh = []
     for unit in run:
@@ -140,7 +140,7 @@ def _text(run: Sequence[Unit], said: set[str], ctx: Context) -> list[str]:
 
 
 def _stack(
-    run: Sequence[Unit], innermost_last: bool, size: tuple[int, int, int], ctx: Context
+    run: Sequence[ErrorUnit], innermost_last: bool, size: tuple[int, int, int], ctx: Context
 ) -> tuple[list[str], int, int]:
     """One run of frames: the top ones and the project's stay, as many as `size` says; the rest is counted."""
     most, projects, coded = size
@@ -184,7 +184,7 @@ def _gap(skipped: int, repeats: int, own: bool) -> list[str]:
 
 
 @dataclass
-class Unit:
+class ErrorUnit:
     """A frame with its lines, or one line of other text. `own` is true for the project's frames."""
 
     lines: list[str]
@@ -196,7 +196,7 @@ class Unit:
         return re.sub(r"0x[0-9a-f]+", "0x", self.lines[0])
 
 
-def units(lines: Sequence[str], kind: str) -> list[Unit]:
+def units(lines: Sequence[str], kind: str) -> list[ErrorUnit]:
     """The units of a traceback of this kind, in order."""
     if kind == "traceback-python":
         return list(_python(lines))
@@ -207,15 +207,15 @@ def units(lines: Sequence[str], kind: str) -> list[Unit]:
     return [_single(line) for line in lines]
 
 
-def _python(lines: Sequence[str]) -> Iterator[Unit]:
+def _python(lines: Sequence[str]) -> Iterator[ErrorUnit]:
     at = 0
     while at < len(lines):
         found = PYTHON.match(lines[at])
         if not found:
-            yield Unit([lines[at]])
+            yield ErrorUnit([lines[at]])
             at += 1
             continue
-        unit = Unit([lines[at]], True, not is_library(found.group(2)))
+        unit = ErrorUnit([lines[at]], True, not is_library(found.group(2)))
         depth, at = len(found.group(1)), at + 1
         flat = depth == 0
         while at < len(lines) and lines[at].strip() and not PYTHON.match(lines[at]):
@@ -229,27 +229,27 @@ def _python(lines: Sequence[str]) -> Iterator[Unit]:
         yield unit
 
 
-def _go(lines: Sequence[str]) -> Iterator[Unit]:
+def _go(lines: Sequence[str]) -> Iterator[ErrorUnit]:
     held: list[str] = []
     for line in lines:
         place = GO_PLACE.match(line)
         if place and held:
-            yield Unit([*held, line], True, not (is_library(place.group(1)) or is_library(held[0])))
+            yield ErrorUnit([*held, line], True, not (is_library(place.group(1)) or is_library(held[0])))
             held = []
             continue
         if held:
-            yield Unit(held)
+            yield ErrorUnit(held)
             held = []
         if GO_CALL.match(line):
             held = [line]
         else:
-            yield Unit([line])
+            yield ErrorUnit([line])
     if held:
-        yield Unit(held)
+        yield ErrorUnit(held)
 
 
-def _rust(lines: Sequence[str]) -> Iterator[Unit]:
-    frame: Unit | None = None
+def _rust(lines: Sequence[str]) -> Iterator[ErrorUnit]:
+    frame: ErrorUnit | None = None
     for line in lines:
         place = RUST_AT.match(line)
         if place and frame is not None:
@@ -261,23 +261,23 @@ def _rust(lines: Sequence[str]) -> Iterator[Unit]:
             frame = None
         found = RUST.match(line)
         if found:
-            frame = Unit([line], True, not is_library(found.group(1)))
+            frame = ErrorUnit([line], True, not is_library(found.group(1)))
         else:
-            yield Unit([line])
+            yield ErrorUnit([line])
     if frame is not None:
         yield frame
 
 
-def _single(line: str) -> Unit:
+def _single(line: str) -> ErrorUnit:
     found = AT.match(line)
     if found:
         inside = AT_PLACE.search(found.group(1))
         name = found.group(1)
         library = is_library(name) or bool(inside and is_library(inside.group(1)))
-        return Unit(
+        return ErrorUnit(
             [line],
             True,
             not library and not name.startswith(("<anonymous>", "native", "new Promise", "Array.")),
         )
     found = RUBY.match(line) or PHP.match(line)
-    return Unit([line], True, not is_library(found[1] or "<string>")) if found else Unit([line])
+    return ErrorUnit([line], True, not is_library(found[1] or "<string>")) if found else ErrorUnit([line])

@@ -32,7 +32,7 @@ GAP = "…"
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """Lines of the result that stand or fall together.
 
     `at`: the row of the text (from 0) that they tell of; `weight`: MUST, or the heavier the sooner.
@@ -52,7 +52,7 @@ class Reading:
     """
 
     summary: str = ""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[TextPiece] = field(default_factory=list)
     kept: dict[str, int] = field(default_factory=dict)
     gaps: bool = False
     room: float = 1.0
@@ -62,7 +62,7 @@ class Reading:
         """Put a line, or lines that belong together, at the row that they tell of."""
         told = (lines,) if isinstance(lines, str) else tuple(lines)
         if told:
-            self.pieces.append(Piece(at, told, weight))
+            self.pieces.append(TextPiece(at, told, weight))
 
     def other(self, at: int, line: str) -> None:
         """Leave a line to those who know no tool: another program wrote it."""
@@ -79,7 +79,7 @@ def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
 
     What touches the focus weighs 3 more. Of pieces that stand at one row and say the same one stays.
     """
-    taken: dict[tuple[float, tuple[str, ...]], Piece] = {}
+    taken: dict[tuple[float, tuple[str, ...]], TextPiece] = {}
     for piece in sorted(reading.pieces, key=lambda one: (-_weight(one, ctx), one.at)):
         if piece.weight != MUST and sum(map(len, piece.lines)) > CHARS_A_TOKEN * budget:
             continue
@@ -89,7 +89,7 @@ def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
         cost = _cost(lines, ctx.count)
         if piece.weight == MUST or cost <= budget:
             budget -= cost
-            taken[piece.at, lines] = Piece(piece.at, lines, piece.weight)
+            taken[piece.at, lines] = TextPiece(piece.at, lines, piece.weight)
     written: list[str] = []
     last = -1.0
     for piece in sorted(taken.values(), key=lambda one: one.at):
@@ -100,7 +100,7 @@ def chosen(reading: Reading, budget: int, ctx: Context) -> list[str]:
     return written
 
 
-def _weight(piece: Piece, ctx: Context) -> float:
+def _weight(piece: TextPiece, ctx: Context) -> float:
     near = piece.weight != MUST and any(touches(line, ctx.focus) for line in piece.lines)
     return piece.weight + 3 if near else piece.weight
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aider_gardener.errors import PatchError, UsageError
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series, digest
-from aider_gardener.patches.state import State, state_of, with_patches
+from aider_gardener.patches.state import PatchState, state_of, with_patches
 from aider_gardener.patches.swap import FOLDER, is_interrupted, recover, swap, write_through
 from aider_gardener.patches.tree import Tree
 
@@ -61,7 +61,7 @@ def revert(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> Changed:
 def turn_into(
     series: Series,
     tree: Tree,
-    state: State,
+    state: PatchState,
     wanted: Sequence[PatchMail],
     moved: Sequence[PatchMail],
     recovered: bool,
@@ -79,7 +79,7 @@ def turn_into(
     return Changed(tuple(moved), tuple(sorted(changes)), recovered)
 
 
-def known_state(series: Series, tree: Tree) -> State:
+def known_state(series: Series, tree: Tree) -> PatchState:
     """The tree's state. Raises PatchError when it is not one that the series knows."""
     refuse_version(series, tree)
     state = state_of(series, tree)
@@ -98,7 +98,7 @@ def refuse_version(series: Series, tree: Tree) -> None:
         )
 
 
-def strange_words(series: Series, state: State) -> str:
+def strange_words(series: Series, state: PatchState) -> str:
     count = len(state.strange)
     more = f" and {count - 3} more" if count > 3 else ""
     return (

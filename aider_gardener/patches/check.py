@@ -10,7 +10,7 @@ from aider_gardener.errors import PatchError
 from aider_gardener.patches.change import known_state
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series
-from aider_gardener.patches.state import State, state_of, would_apply
+from aider_gardener.patches.state import PatchState, state_of, would_apply
 from aider_gardener.patches.swap import is_interrupted
 from aider_gardener.patches.tree import Tree
 
@@ -19,7 +19,7 @@ APPLIED, APPLIES, FAILS, UNKNOWN = "applied", "applies", "does not apply", "unkn
 
 
 @dataclass(frozen=True)
-class Report:
+class PatchReport:
     """What was found. `problem` is one line, "" when the tree is as released plus patches."""
 
     tree: Tree
@@ -59,13 +59,13 @@ class Report:
         return table
 
 
-def checkup(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> Report:
+def checkup(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> PatchReport:
     """Look at the tree. Never raises for what is wrong with it: the report says so.
 
     Each patch is tried on a tree that is not the release too, such as a clone of aider's main branch.
     """
     problem, rows = "", []
-    state: State | None = None
+    state: PatchState | None = None
     if is_interrupted(tree.root):
         problem = INTERRUPTED
     else:
@@ -79,10 +79,10 @@ def checkup(series: Series, tree: Tree, chosen: Sequence[PatchMail]) -> Report:
         rows.append((patch, found))
         if found == FAILS:
             problem = problem or f"{patch.name} does not apply to this tree"
-    return Report(tree, tuple(rows), problem)
+    return PatchReport(tree, tuple(rows), problem)
 
 
-def readable_state(series: Series, tree: Tree) -> State | None:
+def readable_state(series: Series, tree: Tree) -> PatchState | None:
     """The state of a tree that is not known; None where even its files cannot be read."""
     try:
         return state_of(series, tree)
@@ -90,7 +90,7 @@ def readable_state(series: Series, tree: Tree) -> State | None:
         return None
 
 
-def standing(series: Series, tree: Tree, state: State, patch: PatchMail) -> str:
+def standing(series: Series, tree: Tree, state: PatchState, patch: PatchMail) -> str:
     """Whether the patch is applied, or would apply with what it needs beside what is applied."""
     if patch in state.applied:
         return APPLIED

@@ -13,7 +13,7 @@ from aider_gardener.patches.tree import Tree
 
 
 @dataclass(frozen=True)
-class State:
+class PatchState:
     """What a tree is: the patches applied, the files as released, and the files that are neither."""
 
     applied: tuple[PatchMail, ...]
@@ -22,7 +22,7 @@ class State:
     strange: tuple[str, ...]
 
 
-def state_of(series: Series, tree: Tree) -> State:
+def state_of(series: Series, tree: Tree) -> PatchState:
     """Take the patches out in reverse order, as far as each comes out whole; what is left must be aider
     as released. A tree that was patched by `git am` is recognised just as well."""
     now = tree.read_all(series.paths())
@@ -33,7 +33,7 @@ def state_of(series: Series, tree: Tree) -> State:
             if diff and not apply(copy, diff, "--reverse"):
                 applied.insert(0, patch)
         files = copy.read_all(now)
-    return State(tuple(applied), files, now, tuple(strange_files(series, files)))
+    return PatchState(tuple(applied), files, now, tuple(strange_files(series, files)))
 
 
 def diff_for(tree: Tree, patch: PatchMail) -> str:

@@ -18,7 +18,7 @@ FOLDER = ".gardener-patches"
 JOURNAL = "journal.json"
 
 
-class Row(TypedDict):
+class SwapRow(TypedDict):
     """One file of a swap as the journal names it: `old`, it stood there before; `gone`, it is removed."""
 
     path: str
@@ -31,11 +31,11 @@ def swap(root: Path, changes: Mapping[str, str | None]) -> None:
     """Put the new texts in place (None removes a file). On any error the tree is as it was."""
     folder = root / FOLDER
     prepare(folder)
-    rows: list[Row] = []
+    rows: list[SwapRow] = []
     for number, (path, text) in enumerate(sorted(changes.items(), key=lambda row: row[1] is None)):
         target = root / path
         exists = target.exists()
-        rows.append(Row(path=path, old=exists, number=number, gone=text is None))
+        rows.append(SwapRow(path=path, old=exists, number=number, gone=text is None))
         if exists:
             shutil.copy2(target, folder / f"old-{number}")
         if text is not None:
@@ -54,7 +54,7 @@ def swap(root: Path, changes: Mapping[str, str | None]) -> None:
     clean(folder)
 
 
-def put(root: Path, row: Row, kept: str | None) -> None:
+def put(root: Path, row: SwapRow, kept: str | None) -> None:
     """Move what is kept under that name to its place in the tree; None: remove what stands there."""
     target = root / row["path"]
     if kept is None:

@@ -78,7 +78,7 @@ Turn = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Terms:
+class QueryTerms:
     """The index words of a text, their stems, and the same for each of its lines or sentences."""
 
     words: frozenset[str]
@@ -101,13 +101,13 @@ class Passage:
 
 
 @lru_cache(maxsize=TERMS_KEPT)
-def terms(text: str) -> Terms:
+def terms(text: str) -> QueryTerms:
     """The terms of a text, cached: the same passages are candidates again and again."""
     lines = [plain(line) for line in LINE_END.split(text) if line.strip()]
     # No word goes on from one line to the next, so together they hold all there are.
     words = frozenset().union(*(line[0] for line in lines))
     stems = frozenset().union(*(line[1] for line in lines))
-    return Terms(words, stems, tuple(lines) if len(lines) > 1 else ())
+    return QueryTerms(words, stems, tuple(lines) if len(lines) > 1 else ())
 
 
 @lru_cache(maxsize=LINES_KEPT)

@@ -39,7 +39,7 @@ SUMMARY_BEGINNING = "*Briefly* summarize this partial conversation about program
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServerReply:
     """A scripted answer: a text, or an HTTP error with the provider's error code and message.
 
     `usage` overrides the estimated usage numbers; `finish_reason` "length" means cut off.
@@ -53,10 +53,10 @@ class Reply:
     usage: Mapping[str, Any] | None = None
 
 
-def context_length_exceeded(limit_tokens: int = 128_000) -> Reply:
+def context_length_exceeded(limit_tokens: int = 128_000) -> ServerReply:
     """The answer of OpenAI to a prompt that doesn't fit its window."""
     message = f"This model's maximum context length is {limit_tokens} tokens. Send fewer messages."
-    return Reply(status=400, code="context_length_exceeded", message=message)
+    return ServerReply(status=400, code="context_length_exceeded", message=message)
 
 
 class Script:
@@ -67,22 +67,22 @@ class Script:
 
     def __init__(
         self,
-        replies: Iterable[Reply | str],
+        replies: Iterable[ServerReply | str],
         *,
         commits: Iterable[str] = (),
         summaries: Iterable[str] = (),
-        rest: Reply | str = UNRECORDED_REPLY,
+        rest: ServerReply | str = UNRECORDED_REPLY,
     ) -> None:
         self.lock = threading.Lock()
-        self.queues: dict[str, list[Reply]] = {
+        self.queues: dict[str, list[ServerReply]] = {
             MAIN: [as_reply(reply) for reply in replies],
             COMMIT: [as_reply(reply) for reply in commits],
             SUMMARY: [as_reply(reply) for reply in summaries],
         }
         self.rest = {
             MAIN: as_reply(rest),
-            COMMIT: Reply(UNRECORDED_COMMIT),
-            SUMMARY: Reply(SUMMARY_PLACEHOLDER),
+            COMMIT: ServerReply(UNRECORDED_COMMIT),
+            SUMMARY: ServerReply(SUMMARY_PLACEHOLDER),
         }
 
     @classmethod
@@ -94,15 +94,15 @@ class Script:
             summaries=session.summaries,
         )
 
-    def next(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
+    def next(self, messages: Sequence[Mapping[str, Any]]) -> ServerReply:
         kind = request_kind(messages)
         with self.lock:
             queue = self.queues[kind]
             return queue.pop(0) if queue else self.rest[kind]
 
 
-def as_reply(reply: Reply | str) -> Reply:
-    return Reply(reply) if isinstance(reply, str) else reply
+def as_reply(reply: ServerReply | str) -> ServerReply:
+    return ServerReply(reply) if isinstance(reply, str) else reply
 
 
 def request_kind(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -116,7 +116,7 @@ def request_kind(messages: Sequence[Mapping[str, Any]]) -> str:
 class ReplayServer:
     """Serves a script on 127.0.0.1. Use it as a context manager; `requests` are the bodies received."""
 
-    def __init__(self, script: Script | Iterable[Reply | str], *, port: int = 0) -> None:
+    def __init__(self, script: Script | Iterable[ServerReply | str], *, port: int = 0) -> None:
         self.script = script if isinstance(script, Script) else Script(script)
         self.requests: list[dict[str, Any]] = []
         handler = type("BoundHandler", (Handler,), {"replay": self})
@@ -193,7 +193,7 @@ class Handler(BaseHTTPRequestHandler):
         error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
         self.send_value(status, {"error": error})
 
-    def send_stream(self, request: Mapping[str, Any], reply: Reply) -> None:
+    def send_stream(self, request: Mapping[str, Any], reply: ServerReply) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -213,7 +213,7 @@ def head(request: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-replay", "object": kind, "created": 0, "model": model}
 
 
-def usage_of(request: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+def usage_of(request: Mapping[str, Any], reply: ServerReply) -> dict[str, Any]:
     """Usage numbers as a provider reports them; estimates unless the reply has its own."""
     if reply.usage is not None:
         return dict(reply.usage)
@@ -222,7 +222,7 @@ def usage_of(request: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 
 
-def whole(request: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+def whole(request: Mapping[str, Any], reply: ServerReply) -> dict[str, Any]:
     """An answer in one piece."""
     message = {"role": "assistant", "content": reply.text}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
@@ -233,7 +233,7 @@ def whole(request: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     }
 
 
-def chunks(request: Mapping[str, Any], reply: Reply) -> Iterable[dict[str, Any]]:
+def chunks(request: Mapping[str, Any], reply: ServerReply) -> Iterable[dict[str, Any]]:
     """An answer as streamed pieces; with usage last if the request's stream options ask for it."""
     base = head(request, "chat.completion.chunk")
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]

@@ -16,7 +16,7 @@ from aider_gardener.archive.retention import (
     CONFIDENCE_GAIN,
     DAY,
     HOUR,
-    Policy,
+    RetentionPolicy,
     keep_to_policy,
     proposal,
     prune,
@@ -129,7 +129,7 @@ def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -
     filled(tmp_path)
     store = open_store(tmp_path)
     reader = apsw.Connection(str(tmp_path / "gardener.db"))
-    assert prune(store, Policy()).entries == 60
+    assert prune(store, RetentionPolicy()).entries == 60
     assert store.stats().entries == 2 and store.verify() == []
     reader.close()
     store.close()
@@ -140,9 +140,9 @@ def test_what_a_process_holds_is_not_pruned(tmp_path: Path) -> None:
     holder = open_store(tmp_path)
     holder.open_session("old", project="p", started_at=OLD)
     reader = open_store(tmp_path)
-    assert proposal(reader, Policy()) == []
+    assert proposal(reader, RetentionPolicy()) == []
     holder.close()
-    assert len(proposal(reader, Policy())) == 60
+    assert len(proposal(reader, RetentionPolicy())) == 60
     reader.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.archive.retention import DAY, HOUR, Policy, confidence, importance, plan_pruning
+from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, confidence, importance, plan_pruning
 from aider_gardener.archive.store import Holding
 from aider_gardener.messages import ContentClass
 
@@ -21,9 +21,9 @@ def aged(days: float, **rest: object) -> Holding:
 
 
 def gone(
-    *holdings: Holding, live: tuple[str, ...] = (), policy: Policy | None = None, size: int = 100_000
+    *holdings: Holding, live: tuple[str, ...] = (), policy: RetentionPolicy | None = None, size: int = 100_000
 ) -> list[str]:
-    due = plan_pruning(holdings, live, now=NOW, file_bytes=size, policy=policy or Policy())
+    due = plan_pruning(holdings, live, now=NOW, file_bytes=size, policy=policy or RetentionPolicy())
     return [each.holding.entry_id for each in due]
 
 
@@ -60,24 +60,24 @@ def test_what_was_never_used_goes_when_it_has_lost_its_worth() -> None:
 
 
 def test_pinned_entries_and_live_sessions_stay_whatever_the_policy() -> None:
-    for policy in (Policy(), Policy(older_than_days=0), Policy(max_bytes=1)):
+    for policy in (RetentionPolicy(), RetentionPolicy(older_than_days=0), RetentionPolicy(max_bytes=1)):
         assert gone(aged(400), policy=policy) == ["g1"]
         assert gone(aged(400, pinned=True), policy=policy) == []
         assert gone(aged(400, sessions=("a", "s")), live=("s",), policy=policy) == []
 
 
 def test_an_age_stands_in_place_of_the_rules() -> None:
-    assert gone(aged(20, cls="log", tokens=1), policy=Policy(older_than_days=90)) == []
-    assert gone(aged(20, uses=9), policy=Policy(older_than_days=10)) == ["g1"]
+    assert gone(aged(20, cls="log", tokens=1), policy=RetentionPolicy(older_than_days=90)) == []
+    assert gone(aged(20, uses=9), policy=RetentionPolicy(older_than_days=10)) == ["g1"]
 
 
 def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:
     holdings = [replace(aged(n + 1, uses=5), entry_id=f"g{n:02d}") for n in range(10)]
-    found = gone(*reversed(holdings), policy=Policy(max_bytes=50_000), size=100_000)
+    found = gone(*reversed(holdings), policy=RetentionPolicy(max_bytes=50_000), size=100_000)
     assert found == [f"g{n:02d}" for n in range(9, 4, -1)]
     rich = replace(aged(10, uses=200, cls="prompt"), entry_id="rich")
-    assert "rich" not in gone(rich, *holdings, policy=Policy(max_bytes=80_000), size=110_000)
-    assert gone(*holdings, policy=Policy(max_bytes=100_000), size=100_000) == []
+    assert "rich" not in gone(rich, *holdings, policy=RetentionPolicy(max_bytes=80_000), size=110_000)
+    assert gone(*holdings, policy=RetentionPolicy(max_bytes=100_000), size=100_000) == []
 
 
 @given(
@@ -92,7 +92,7 @@ def test_a_cap_frees_at_least_what_it_must_and_never_twice(
 ) -> None:
     holdings = [replace(aged(day, uses=uses, cls=cls), entry_id=f"g{n}") for n, day in enumerate(days)]
     size = sum(each.bytes for each in holdings) * 2
-    found = gone(*holdings, policy=Policy(max_bytes=cap), size=size)
+    found = gone(*holdings, policy=RetentionPolicy(max_bytes=cap), size=size)
     assert len(found) == len(set(found))
     left = size - len(found) * 8_000
     assert not cap or left <= cap

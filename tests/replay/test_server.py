@@ -12,7 +12,7 @@ import pytest
 from aider import prompts
 
 from aider_gardener.replay import server
-from aider_gardener.replay.server import ReplayServer, Reply, Script, context_length_exceeded
+from aider_gardener.replay.server import ReplayServer, Script, ServerReply, context_length_exceeded
 from aider_gardener.replay.session.history import load_session
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
@@ -43,7 +43,7 @@ def test_answers_in_order_and_keeps_the_requests() -> None:
 def test_streams_the_same_text_with_usage() -> None:
     text = "a reply — long enough for several chunks. " * 8
     with ReplayServer(
-        [Reply(text, usage={"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12})]
+        [ServerReply(text, usage={"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12})]
     ) as replay:
         chunks = list(ask(replay, "go", stream=True, stream_options={"include_usage": True}))
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == text

@@ -24,7 +24,7 @@ from aider_gardener.settings import RETIRED, SWITCH, Settings, variable
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.origins import Origins
-    from aider_gardener.archive.shared.background import Background
+    from aider_gardener.archive.shared.background import BackgroundSync
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
@@ -51,7 +51,7 @@ class State:
     stores: dict[str, Store] = field(default_factory=dict)
     backlogs: dict[str, Backlog] = field(default_factory=dict)
     upkeeps: list[Upkeep] = field(default_factory=list)
-    syncs: dict[tuple[str, str], Background] = field(default_factory=dict)
+    syncs: dict[tuple[str, str], BackgroundSync] = field(default_factory=dict)
     background: bool = True
     loading: Callable[[str], Load | None] | None = None
     origins: Origins | None = None
@@ -276,13 +276,13 @@ def sync_shared(gardener: Gardener) -> None:
     before a repository's files could name a server."""
     if state.origins is None or not state.background:
         return
-    from aider_gardener.archive.shared.background import Background
+    from aider_gardener.archive.shared.background import BackgroundSync
 
     archive = gardener.state.archive
     key = (str(archive.store.directory), archive.project)
     with state.lock:
         if key not in state.syncs:
-            state.syncs[key] = Background(archive.store, archive.project, state.origins.environ)
+            state.syncs[key] = BackgroundSync(archive.store, archive.project, state.origins.environ)
     state.syncs[key].turn_over()
 
 

@@ -159,9 +159,11 @@ def begin_sync(store: Store, project: str) -> None:
 
     if share_in(store, project) is None:
         return
-    from aider_gardener.archive.shared.background import Background  # as late: most projects are not shared
+    from aider_gardener.archive.shared.background import (
+        BackgroundSync,  # as late: most projects are not shared
+    )
 
-    Background(store, project, os.environ).turn_over()
+    BackgroundSync(store, project, os.environ).turn_over()
 
 
 def note_fault(directory: Path | None, event: str, error: BaseException) -> None:

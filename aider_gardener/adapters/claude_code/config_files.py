@@ -36,7 +36,7 @@ class ConfigFile:
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """A file, the text it is to have (None: it goes), and the edits that lead there from `origin`.
 
     `origin` is the text without anything of ours, None where the file is ours altogether.
@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Record:
+class ConfigRecord:
     """What was done to a file: hashes of its text before (empty: there was none) and after, the edits between
     them, and the folders that were made for it, outermost first."""
 
@@ -89,14 +89,14 @@ def find(path: Path, base: Path, *, inside: bool = False) -> ConfigFile:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def check_writable(change: Change) -> None:
+def check_writable(change: FileChange) -> None:
     """Raise UsageError where the owner took away the right to write a file that is to change."""
     file = change.file
     if change.is_one and file.text is not None and not os.stat(file.real).st_mode & stat.S_IWUSR:
         raise UsageError(f"{file.path} is read-only; make it writable first (chmod u+w)")
 
 
-def apply(change: Change, records: Path) -> None:
+def apply(change: FileChange, records: Path) -> None:
     """Carry a change out and write down how to take it back. Raises UsageError or StoreError.
 
     The new text is written beside the file and takes its place in one step, with its mode; a link stays one.
@@ -108,7 +108,7 @@ def apply(change: Change, records: Path) -> None:
     try:
         if change.edits:
             made = tuple(_missing_folders(file.real.parent)) or _made_for(file, records)
-            record = Record(_hash(change.origin), _hash(change.text), change.edits, made)
+            record = ConfigRecord(_hash(change.origin), _hash(change.text), change.edits, made)
             _write_record(_record_path(file, records), file, record)
         _replace(change)
         if not change.edits:
@@ -140,19 +140,19 @@ def _made_for(file: ConfigFile, records: Path) -> tuple[str, ...]:
     return record.made if record else ()
 
 
-def read_record(file: ConfigFile, records: Path) -> Record | None:
+def read_record(file: ConfigFile, records: Path) -> ConfigRecord | None:
     """What was done to a file, if that is known."""
     try:
         data = json.loads(_record_path(file, records).read_bytes())
         if data["format"] != FORMAT or data["path"] != str(file.real):
             return None
         edits = tuple(Edit(int(at), str(old), str(new)) for at, old, new in data["edits"])
-        return Record(str(data["before"]), str(data["after"]), edits, tuple(map(str, data["made"])))
+        return ConfigRecord(str(data["before"]), str(data["after"]), edits, tuple(map(str, data["made"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None  # without a record a file is cleaned by what stands in it
 
 
-def unified_diff(change: Change) -> Iterator[str]:
+def unified_diff(change: FileChange) -> Iterator[str]:
     """The lines of a change as `diff -u` writes them, without their ends."""
     before, after = change.file.text, change.text
     source, target = (os.devnull if text is None else str(change.file.path) for text in (before, after))
@@ -177,7 +177,7 @@ def _missing_folders(folder: Path) -> Sequence[str]:
     return [str(each) for each in reversed(missing)]
 
 
-def _replace(change: Change) -> None:
+def _replace(change: FileChange) -> None:
     """Put the new text in the file's place, or take the file away. Raises OSError and StoreError."""
     real = change.file.real
     if change.text is None:
@@ -218,7 +218,7 @@ def _record_path(file: ConfigFile, records: Path) -> Path:
     return records / f"{name[:16]}.json"
 
 
-def _write_record(path: Path, file: ConfigFile, record: Record) -> None:
+def _write_record(path: Path, file: ConfigFile, record: ConfigRecord) -> None:
     """Keep a record. Where that fails the file can still be cleaned by what stands in it."""
     value = {
         "format": FORMAT,

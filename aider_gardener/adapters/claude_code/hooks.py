@@ -8,7 +8,7 @@ from typing import Any
 
 from aider_gardener.adapters.claude_code.session import HOST, ClaudeSession
 from aider_gardener.adapters.claude_code.transcript import call_of
-from aider_gardener.archive.archive import Background
+from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings
@@ -49,7 +49,7 @@ class Hooks:
         settings: Settings,
         environ: Mapping[str, str],
         clock: Callable[[], float],
-        backlog: Background | None = None,
+        backlog: EmbeddingBacklog | None = None,
         sync: Callable[[], object] = lambda: None,
     ) -> None:
         self.store, self.project, self.settings = store, project, settings

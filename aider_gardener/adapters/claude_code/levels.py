@@ -13,8 +13,8 @@ from typing import Any
 
 from aider_gardener.adapters.claude_code import install
 from aider_gardener.adapters.claude_code.config_files import (
-    Change,
     ConfigFile,
+    FileChange,
     check_writable,
     find,
     origin,
@@ -33,7 +33,7 @@ TRACKED = (
 
 
 @dataclass(frozen=True)
-class Level:
+class InstallLevel:
     """Where the files of a level lie: settings, the servers it shares, what Claude Code keeps for itself."""
 
     name: str
@@ -47,21 +47,21 @@ class Level:
         return self.servers is not None
 
 
-def project_level(root: Path, home: Path, environ: Mapping[str, str]) -> Level:
+def project_level(root: Path, home: Path, environ: Mapping[str, str]) -> InstallLevel:
     """The level of one project, whose folder is `root`."""
     settings = root / ".claude" / "settings.local.json"
-    return Level("project", root, settings, root / ".mcp.json", _host_file(home, environ))
+    return InstallLevel("project", root, settings, root / ".mcp.json", _host_file(home, environ))
 
 
-def user_level(home: Path, environ: Mapping[str, str]) -> Level:
+def user_level(home: Path, environ: Mapping[str, str]) -> InstallLevel:
     """The level of this user in every project; CLAUDE_CONFIG_DIR names another folder for it."""
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    return Level("user", folder.parent, folder / "settings.json", None, _host_file(home, environ))
+    return InstallLevel("user", folder.parent, folder / "settings.json", None, _host_file(home, environ))
 
 
 def planned_install(
-    level: Level, command: Sequence[str], records: Path, *, recall_sessions: bool, with_server: bool
-) -> list[Change]:
+    level: InstallLevel, command: Sequence[str], records: Path, *, recall_sessions: bool, with_server: bool
+) -> list[FileChange]:
     """What an installation changes, known before anything is written. Raises UsageError where it may not."""
     settings = find(level.settings, level.base, inside=level.is_project)
     keeps = _keeps_variable(settings) or recall_sessions
@@ -86,7 +86,7 @@ def planned_install(
     return changes
 
 
-def planned_uninstall(level: Level, records: Path) -> list[Change]:
+def planned_uninstall(level: InstallLevel, records: Path) -> list[FileChange]:
     """What taking it out again changes. Raises UsageError for a file that is not to be read or written."""
     changes = [
         _without_ours(
@@ -104,7 +104,7 @@ def planned_uninstall(level: Level, records: Path) -> list[Change]:
     return changes
 
 
-def planned_plugin(folder: Path, version: str) -> list[Change]:
+def planned_plugin(folder: Path, version: str) -> list[FileChange]:
     """The files of a plugin's folder. Raises UsageError for one that holds something else."""
     manifest = find(folder / ".claude-plugin" / "plugin.json", folder, inside=True)
     with _told(manifest.path):
@@ -112,12 +112,12 @@ def planned_plugin(folder: Path, version: str) -> list[Change]:
     if not is_earlier and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} holds something else; name a folder that is empty or not there yet")
     return [
-        Change(find(folder / name, folder, inside=True), json.dumps(value, indent=2) + "\n")
+        FileChange(find(folder / name, folder, inside=True), json.dumps(value, indent=2) + "\n")
         for name, value in install.plugin_files(version).items()
     ]
 
 
-def status(level: Level, command: Sequence[str]) -> dict[str, Any]:
+def status(level: InstallLevel, command: Sequence[str]) -> dict[str, Any]:
     """How a level stands: {level, settings, events: {event: {command, exists, current}}, missing: [event],
     recall_sessions, hooks_off, server: {file, command, exists} or None, problem}."""
     value, problem = _read(level.settings)
@@ -144,7 +144,7 @@ def status(level: Level, command: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def remove_command(level: Level) -> str:
+def remove_command(level: InstallLevel) -> str:
     """The line with which Claude Code itself takes the server out, empty where it does not hold it."""
     server, _ = _server(level)
     if server is None or server["file"] != str(level.host_file):
@@ -180,30 +180,30 @@ def _with_ours(
     strip: Callable[[str], str],
     edits: Callable[[str], list[Edit]],
     is_current: Callable[[Mapping[str, Any]], bool],
-) -> Change:
+) -> FileChange:
     """The change that puts our entries into a file, in place of older ones; none where they are there."""
     with _told(file.path):
         if file.text is not None and is_current(parsed(file.text)):
-            return Change(file, file.text)
+            return FileChange(file, file.text)
         text = _without_ours(file, records, strip).text
         base = EMPTY if text is None else text
         made = tuple(edits(base))
         after = applied(base, made)
-        return Change(file, after, text, made if text is not None else (Edit(0, "", after),))
+        return FileChange(file, after, text, made if text is not None else (Edit(0, "", after),))
 
 
-def _without_ours(file: ConfigFile, records: Path, strip: Callable[[str], str]) -> Change:
+def _without_ours(file: ConfigFile, records: Path, strip: Callable[[str], str]) -> FileChange:
     """The change that takes our entries out of a file: byte for byte where nobody edited it since, else by
     what stands in it. A file that held nothing else goes, unless it is known to have been there before."""
     if file.text is None:
-        return Change(file, None)
+        return FileChange(file, None)
     is_untouched, text = origin(file, records)
     if is_untouched:
-        return Change(file, text)
+        return FileChange(file, text)
     with _told(file.path):
         left = strip(file.text)
     goes = left != file.text and left.strip("{} \t\r\n\ufeff") == "" and was_made_here(file, records)
-    return Change(file, None if goes else left)
+    return FileChange(file, None if goes else left)
 
 
 def _has_our_server(value: Mapping[str, Any]) -> bool:
@@ -211,7 +211,7 @@ def _has_our_server(value: Mapping[str, Any]) -> bool:
     return isinstance(servers, dict) and install.is_our_server(servers.get(install.SERVER))
 
 
-def _ignored(level: Level) -> Change | None:
+def _ignored(level: InstallLevel) -> FileChange | None:
     """The change after which git leaves a project's own settings out, None where it does so already.
 
     Claude Code sees to that only for a file that it makes itself. Raises UsageError where git tracks it.
@@ -223,7 +223,7 @@ def _ignored(level: Level) -> Change | None:
         return None
     text = exclude.text or ""
     edits = tuple(install.line_edits(text))
-    return Change(exclude, applied(text, edits), exclude.text, edits)
+    return FileChange(exclude, applied(text, edits), exclude.text, edits)
 
 
 def _exclude_file(root: Path) -> ConfigFile | None:
@@ -259,7 +259,7 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
         return {}, str(error) if isinstance(error, UsageError) else f"{path}: {error}"
 
 
-def _server(level: Level) -> tuple[dict[str, Any] | None, str]:
+def _server(level: InstallLevel) -> tuple[dict[str, Any] | None, str]:
     """The server where Claude Code finds it at this level: {file, command, exists}; and what is wrong."""
     value, problem = _read(level.host_file)
     projects = value.get("projects")

@@ -26,7 +26,7 @@ from aider_gardener.adapters.claude_code.client import (
     server_of,
 )
 from aider_gardener.adapters.claude_code.hooks import Hooks
-from aider_gardener.archive.archive import Background
+from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.archive.store import Store, files
 from aider_gardener.archive.store.location import open_private
 from aider_gardener.settings import Settings
@@ -49,7 +49,7 @@ class HookServer:
         store: Store,
         project: str,
         *,
-        backlog: Background | None = None,
+        backlog: EmbeddingBacklog | None = None,
         clock: Callable[[], float] = time.time,
         sync: Callable[[], object] = lambda: None,
     ) -> None:
@@ -180,7 +180,7 @@ class HookServer:
             return self._locks.setdefault(session, threading.Lock())
 
 
-def warm_up(backlog: Background | None) -> None:
+def warm_up(backlog: EmbeddingBacklog | None) -> None:
     """Import what hooks need, and have the model loaded, before the first of them asks."""
     import aider_gardener.compress.message
     import aider_gardener.gardener.memory
@@ -194,7 +194,7 @@ def warm_up(backlog: Background | None) -> None:
 
 
 @contextlib.contextmanager
-def resting(backlog: Background | None) -> Iterator[None]:
+def resting(backlog: EmbeddingBacklog | None) -> Iterator[None]:
     """Nothing is embedded while a hook is answered."""
     if backlog is not None:
         backlog.pause()

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from aider_gardener.adapters.claude_code.transcript import Call, Line, Reader, Record
-from aider_gardener.archive.archive import Archive, Background
+from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
+from aider_gardener.archive.archive import Archive, EmbeddingBacklog
 from aider_gardener.archive.sessions import AWAY, HERE
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
@@ -93,7 +93,7 @@ class ClaudeSession:
         settings: Settings,
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
-        backlog: Background | None = None,
+        backlog: EmbeddingBacklog | None = None,
     ) -> None:
         self.store, self.settings = store, settings
         self.archive = Archive(
@@ -114,7 +114,7 @@ class ClaudeSession:
     def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
         """Archive what is new of a transcript, for at most so long; returns how many entries that were. What
         is left comes with the next call. A transcript that cannot be read is none."""
-        calls = {key: Call(*value) for key, value in self.progress.calls.items()}
+        calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
         reader = Reader(transcript, self.progress.offset, calls)
         until, added = time.monotonic() + seconds, 0
         before = asdict(self.progress)
@@ -132,7 +132,7 @@ class ClaudeSession:
                 self._keep_progress()
         return added
 
-    def _take_line(self, line: Line) -> int:
+    def _take_line(self, line: TranscriptLine) -> int:
         added = 0
         for record in line.records:
             if record.boundary:
@@ -146,7 +146,7 @@ class ClaudeSession:
         self.progress.offset = line.end
         return added
 
-    def _take(self, record: Record, message: Message) -> bool:
+    def _take(self, record: TranscriptRecord, message: Message) -> bool:
         """Archive one message; whether it is new: a second compaction writes old ones once more, and a result
         that was shortened is there already."""
         if record.unknown:

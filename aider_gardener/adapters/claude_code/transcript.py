@@ -56,7 +56,7 @@ Told = tuple[Message, Source, bool]
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """A tool that the model called, and what for."""
 
     name: str
@@ -75,7 +75,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Record:
+class TranscriptRecord:
     """One thing that a line of the transcript says.
 
     `place` is the offset of the line in bytes, `part` counts what it says from 0, `at` is its time in seconds
@@ -97,23 +97,23 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Line:
+class TranscriptLine:
     """A line of the file: where it begins and ends, in bytes, and what it says."""
 
     start: int
     end: int
-    records: tuple[Record, ...]
+    records: tuple[TranscriptRecord, ...]
 
 
 class Reader:
     """Reads a transcript from an offset on. `calls` are the tools that were called and whose results are
     still to come, by the id of the call; it can be kept and given to the next reader."""
 
-    def __init__(self, path: Path, offset: int = 0, calls: Mapping[str, Call] | None = None) -> None:
+    def __init__(self, path: Path, offset: int = 0, calls: Mapping[str, ToolCall] | None = None) -> None:
         self.path, self.offset = path, offset
         self.calls = dict(calls or {})
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[TranscriptLine]:
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
         line's end before it, is another one: it is read from its beginning. Raises OSError."""
         with self.path.open("rb") as file:
@@ -127,9 +127,9 @@ class Reader:
                     return  # it is being written
                 start = self.offset
                 self.offset += len(raw)
-                yield Line(start, self.offset, tuple(self.records(raw, start)))
+                yield TranscriptLine(start, self.offset, tuple(self.records(raw, start)))
 
-    def records(self, raw: bytes, place: int) -> list[Record]:
+    def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
         """What a line says; of one that is no JSON object, the line."""
         text = raw.decode("utf-8", "replace").strip()
         if not text:
@@ -139,11 +139,11 @@ class Reader:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            return [Record(place, 0, 0.0, raw_message(text), unknown="no JSON object")]
+            return [TranscriptRecord(place, 0, 0.0, raw_message(text), unknown="no JSON object")]
         at = seconds(value.get("timestamp"))
         kind = value.get("type")
         if kind == "system" and value.get("subtype") == "compact_boundary":
-            return [Record(place, 0, at, boundary=True)]
+            return [TranscriptRecord(place, 0, at, boundary=True)]
         queued = value.get("attachment")
         if isinstance(queued, dict) and queued.get("type") == "queued_command":
             value, kind = {"message": {"role": "user", "content": queued.get("prompt")}}, "user"
@@ -151,16 +151,18 @@ class Reader:
             return []
         message = value.get("message")
         if kind not in ("user", "assistant") or not isinstance(message, dict):
-            return [Record(place, 0, at, raw_message(text), unknown=str(kind)[:80])]
+            return [TranscriptRecord(place, 0, at, raw_message(text), unknown=str(kind)[:80])]
         told = self.told(value, message) if kind == "user" else self.answered(message)
         found = [
-            Record(place, part, at, said, source, asks=asks)
+            TranscriptRecord(place, part, at, said, source, asks=asks)
             for part, (said, source, asks) in enumerate(told)
             if said.content.strip()
         ]
         used = tokens_used(message) if kind == "assistant" and not value.get("isSidechain") else 0
         if used:
-            found.append(Record(place, len(told), at, used=used, model=str(message.get("model", ""))))
+            found.append(
+                TranscriptRecord(place, len(told), at, used=used, model=str(message.get("model", "")))
+            )
         return found
 
     def told(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> list[Told]:
@@ -169,7 +171,7 @@ class Reader:
         is_typed = not (value.get("isMeta") or value.get("isSidechain"))
         for block in blocks(message):
             if block.get("type") == "tool_result":
-                call = self.calls.pop(str(block.get("tool_use_id")), Call("", ""))
+                call = self.calls.pop(str(block.get("tool_use_id")), ToolCall("", ""))
                 text, source = result_text(block), call.source
                 if call.name in EDITORS:
                     text = f"{FAILED_EDIT}{text}" if block.get("is_error") else text
@@ -199,10 +201,10 @@ class Reader:
         return found
 
 
-def call_of(name: str, given: Mapping[str, Any]) -> Call:
+def call_of(name: str, given: Mapping[str, Any]) -> ToolCall:
     """A call of a tool by its name and input."""
     detail = next((given[key] for key in DETAILS if isinstance(given.get(key), str)), "")
-    return Call(name, detail[:DETAIL_CHARS].strip())
+    return ToolCall(name, detail[:DETAIL_CHARS].strip())
 
 
 def blocks(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -50,7 +50,7 @@ ID: Schema = {"type": "string", "description": "g…"}
 
 
 @dataclass(frozen=True)
-class Answer:
+class ToolAnswer:
     """What a tool gives back: text to be read, and the same as data."""
 
     text: str
@@ -62,10 +62,10 @@ class Act:
     """A tool: how it is listed, and what it does with a memory and its arguments."""
 
     tool: types.Tool
-    run: Callable[[ProjectMemory, Arguments], Answer]
+    run: Callable[[ProjectMemory, Arguments], ToolAnswer]
 
 
-def recall(memory: ProjectMemory, given: Arguments) -> Answer:
+def recall(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     classes = [ContentClass(given["class"])] if given.get("class") else []
     found = memory.recall(
         given["query"],
@@ -85,12 +85,12 @@ def recalled_row(memory: ProjectMemory, item: Recalled) -> dict[str, Any]:
     return {**row, **until, "text": item.text}
 
 
-def timeline(memory: ProjectMemory, given: Arguments) -> Answer:
+def timeline(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     entries = memory.timeline(given.get("around", ""), given.get("turns", 3))
     return told([entry_row(memory, entry, LINE_CHARS) for entry in entries], "Nothing was said there.")
 
 
-def get(memory: ProjectMemory, given: Arguments) -> Answer:
+def get(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     return told([entry_row(memory, memory.get(given["id"]))], "")
 
 
@@ -109,15 +109,15 @@ def said_by(source: str, host: str, at: float) -> str:
     return f"{source}, {host}, {when(at)}" if at else f"{source}, {host}"
 
 
-def told(rows: Sequence[dict[str, Any]], nothing: str) -> Answer:
+def told(rows: Sequence[dict[str, Any]], nothing: str) -> ToolAnswer:
     """Rows as quotes, each under who said it, and as data."""
     if not rows:
-        return Answer(nothing, {"items": []})
+        return ToolAnswer(nothing, {"items": []})
     blocks = [f"[{row['turn']}] {row['from']} ({row['id']}):\n{quoted(row['text'])}" for row in rows]
-    return Answer("\n".join([HEAD, *blocks]), {"head": HEAD, "items": list(rows)})
+    return ToolAnswer("\n".join([HEAD, *blocks]), {"head": HEAD, "items": list(rows)})
 
 
-def context_pressure(memory: ProjectMemory, given: Arguments) -> Answer:
+def context_pressure(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     found = memory.pressure()
     found["limit"] = found["used"] + found["available"]
     found["largest_messages"] = found["largest_messages"][:SHOWN_MESSAGES]
@@ -128,17 +128,17 @@ def context_pressure(memory: ProjectMemory, given: Arguments) -> Answer:
         if found["available"]
         else f"{found['used']:,} tokens"
     )
-    return Answer(f"{used}, {found['level']}. {found['recommendation']}", found)
+    return ToolAnswer(f"{used}, {found['level']}. {found['recommendation']}", found)
 
 
-def forget(memory: ProjectMemory, given: Arguments) -> Answer:
+def forget(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     ids = memory.forget(given["id"])
-    return Answer(f"Forgot {', '.join(ids)} for good.", {"forgotten": ids})
+    return ToolAnswer(f"Forgot {', '.join(ids)} for good.", {"forgotten": ids})
 
 
-def remember(memory: ProjectMemory, given: Arguments) -> Answer:
+def remember(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
     entry = memory.remember(given["text"], given["kind"])
-    return Answer(f"Kept as {entry.id}.", {"id": entry.id})
+    return ToolAnswer(f"Kept as {entry.id}.", {"id": entry.id})
 
 
 def tool(
@@ -234,7 +234,7 @@ def make_server(
     server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
     by_name = {act.tool.name: act for act in ACTS}
 
-    def done(act: Act, given: Arguments) -> Answer:
+    def done(act: Act, given: Arguments) -> ToolAnswer:
         answer = act.run(memory, given)
         if act.tool.annotations is not LOOKS:
             changed()

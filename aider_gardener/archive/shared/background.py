@@ -25,7 +25,7 @@ SECONDS = 60.0
 """Between the beginnings of two syncs."""
 
 
-class Background:
+class BackgroundSync:
     """Syncs one project, at most once a minute by whichever process. `start` begins a process; `clock` gives
     seconds since the epoch."""
 

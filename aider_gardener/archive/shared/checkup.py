@@ -25,7 +25,7 @@ FIT = "version {version}"
 
 
 @dataclass(frozen=True)
-class Finding:
+class ServerFinding:
     """One thing looked at: what it is, whether it is in order, what was found or what to do."""
 
     name: str
@@ -35,7 +35,7 @@ class Finding:
 
 def look(
     share: Share | None, environ: Mapping[str, str], *, deadline_seconds: float = DEADLINE_SECONDS
-) -> list[Finding]:
+) -> list[ServerFinding]:
     """How a project is shared, if it is; the server that the environment names, its tables and its pgvector.
 
     A server that only the PG* variables name is not asked unless the project is shared: it may be meant for
@@ -44,49 +44,49 @@ def look(
     if share is None:
         return _server(share, environ, deadline_seconds)
     text = FAILED if share.problem else SHARED
-    told = Finding("sharing", not share.problem, text.format(name=share.name, problem=share.problem))
+    told = ServerFinding("sharing", not share.problem, text.format(name=share.name, problem=share.problem))
     return [told, *_server(share, environ, deadline_seconds)]
 
 
-def _server(share: Share | None, environ: Mapping[str, str], deadline_seconds: float) -> list[Finding]:
+def _server(share: Share | None, environ: Mapping[str, str], deadline_seconds: float) -> list[ServerFinding]:
     if not server.is_named(environ):
         text = LOST.format(name=share.name, variable=server.VARIABLE) if share else NONE
-        return [Finding("server", share is None, text)]
+        return [ServerFinding("server", share is None, text)]
     if share is None and not environ.get(server.VARIABLE, "").strip():
-        return [Finding("server", True, NOT_ASKED)]
-    found: list[Finding] = []
+        return [ServerFinding("server", True, NOT_ASKED)]
+    found: list[ServerFinding] = []
     thread = threading.Thread(target=lambda: found.extend(_asked(share, environ)), daemon=True)
     thread.start()
     thread.join(deadline_seconds)
-    return list(found) or [Finding("server", False, SILENT.format(host=server.host_of(environ)))]
+    return list(found) or [ServerFinding("server", False, SILENT.format(host=server.host_of(environ)))]
 
 
-def _asked(share: Share | None, environ: Mapping[str, str]) -> list[Finding]:
+def _asked(share: Share | None, environ: Mapping[str, str]) -> list[ServerFinding]:
     try:
         warning = server.warning(environ)
         with server.connected(environ, seconds=SECONDS) as connection:
             told = warning or ANSWERS.format(host=server.host_of(environ))
-            return [Finding("server", True, told), _tables(share, connection), _pgvector(connection)]
+            return [ServerFinding("server", True, told), _tables(share, connection), _pgvector(connection)]
     except GardenerError as error:
-        return [Finding("server", False, str(error))]
+        return [ServerFinding("server", False, str(error))]
 
 
-def _tables(share: Share | None, connection: server.Connection) -> Finding:
+def _tables(share: Share | None, connection: server.Connection) -> ServerFinding:
     version, which = schema.found(connection)
     name = "server's tables"
     if not version:
-        return Finding(name, share is None, schema.NOT_PREPARED)
+        return ServerFinding(name, share is None, schema.NOT_PREPARED)
     if version > schema.VERSION:
-        return Finding(name, False, schema.TOO_NEW.format(found=version))
+        return ServerFinding(name, False, schema.TOO_NEW.format(found=version))
     if version < schema.VERSION:
-        return Finding(name, False, schema.TOO_OLD)
+        return ServerFinding(name, False, schema.TOO_OLD)
     if share is not None and share.server != which:
-        return Finding(name, False, sync.OTHER_SERVER)
-    return Finding(name, True, FIT.format(version=version))
+        return ServerFinding(name, False, sync.OTHER_SERVER)
+    return ServerFinding(name, True, FIT.format(version=version))
 
 
-def _pgvector(connection: server.Connection) -> Finding:
+def _pgvector(connection: server.Connection) -> ServerFinding:
     try:
-        return Finding("pgvector", True, FIT.format(version=schema.pgvector(connection)))
+        return ServerFinding("pgvector", True, FIT.format(version=schema.pgvector(connection)))
     except server.ServerError as error:
-        return Finding("pgvector", False, str(error))
+        return ServerFinding("pgvector", False, str(error))

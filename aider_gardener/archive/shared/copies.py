@@ -20,8 +20,8 @@ from aider_gardener.archive.shared import schema, server, sharing
 from aider_gardener.archive.store import lines, shares, tiers
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.entries import Place
-from aider_gardener.archive.store.journal import Lines
-from aider_gardener.archive.store.lines import Found, LinesFile
+from aider_gardener.archive.store.journal import JournalLines
+from aider_gardener.archive.store.lines import FoundLines, LinesFile
 from aider_gardener.archive.store.records import SAID, Record, without, without_forgotten
 from aider_gardener.archive.store.sessions import Owner
 from aider_gardener.archive.store.sqlite import SqliteStore
@@ -72,7 +72,7 @@ class Address:
         return f"postgresql://{server.host_of(self.environ)}#{self.name}"
 
 
-class Rows(Lines):
+class CopiedRows(JournalLines):
     """The lines of one archive on a server. Each call is a connection of its own; what fails raises
     ServerError, and nothing of it is kept. What may not leave the machine does not get in, whichever way it
     comes."""
@@ -121,14 +121,14 @@ class Rows(Lines):
             ).fetchone()
         return int(row[0]) if row else 0
 
-    def read(self) -> Found:
+    def read(self) -> FoundLines:
         with server.connected(self.address.environ) as connection:
             found = self._read(connection)
         self._loaded = [line.place for file in found.files for line in file.lines]
         self._loaded_at = max((line.at for file in found.files for line in file.lines), default=0.0)
         return found
 
-    def _read(self, connection: Connection) -> Found:
+    def _read(self, connection: Connection) -> FoundLines:
         cursor = connection.execute(
             "SELECT file, number, data FROM gardener.lines WHERE copy = %s ORDER BY file, number, part",
             (self._copy,),
@@ -136,7 +136,7 @@ class Rows(Lines):
         raw: dict[str, dict[int, bytearray]] = {}
         for name, number, data in cursor:
             raw.setdefault(str(name), {}).setdefault(int(number), bytearray()).extend(data)
-        return Found(tuple(self._file(name, held.values()) for name, held in raw.items()))
+        return FoundLines(tuple(self._file(name, held.values()) for name, held in raw.items()))
 
     def _file(self, name: str, held: Collection[bytearray]) -> LinesFile:
         sizes = sum(map(len, held))
@@ -252,7 +252,7 @@ def open_on_server(
 ) -> SqliteStore:
     """The archive that a server keeps under a name, held in memory; every write goes to the server before it
     counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
-    rows = Rows(address, clock)
+    rows = CopiedRows(address, clock)
     rows.find(made=made)
     store = SqliteStore(Database(None), clock=clock)
     store.beside.begin_in(rows)
@@ -295,6 +295,6 @@ def copy_from(address: Address, directory: Path, key_source: str = "", user: Pat
 
 def remove(address: Address) -> None:
     """Delete the archive at an address from the server. Raises UsageError and ServerError."""
-    rows = Rows(address)
+    rows = CopiedRows(address)
     rows.find(made=False)
     rows.remove()

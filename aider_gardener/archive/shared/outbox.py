@@ -32,7 +32,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Said:
+class OutgoingEntry:
     """One occurrence with its original: keys as the server keeps them, and the lines of an export.
 
     `words` are those it is found by. `at` is when it was said, in seconds since the epoch.
@@ -55,7 +55,7 @@ class Batch:
     """What goes in one transaction. `upto` is the last row that was looked at; `more`: there may be
     others."""
 
-    said: tuple[Said, ...]
+    said: tuple[OutgoingEntry, ...]
     upto: int
     more: bool
 
@@ -106,11 +106,11 @@ def _original(db: apsw.Connection, number: int) -> Any:
     return stored_hash, as_line(line), line["cls"], indexed(line["content"])
 
 
-def _said(db: apsw.Connection, number: int, session: str, original: Any) -> Said:
+def _said(db: apsw.Connection, number: int, session: str, original: Any) -> OutgoingEntry:
     stored_hash, entry_line, cls, found = original
     session_line, line = transfer.place_lines(db, number)
     session_line |= {"project": "", "host": sessions.get_state(db, session, HOST_KEY) or ""}
-    return Said(
+    return OutgoingEntry(
         number, session, line["seq"], stored_hash, line["at"], cls, found,
         as_line(session_line), entry_line, as_line(line),
     )  # fmt: skip

@@ -36,7 +36,7 @@ PLACES = """
 
 
 @dataclass(frozen=True)
-class Found:
+class SharedHit:
     """A passage of a shared project: whose it is, where and when it was last said, and the text itself.
 
     `score` is the sum of 1 / (60 + rank) over the searches that found it: it orders, and says no more.
@@ -63,7 +63,7 @@ def search(
     limit: int = 10,
     vector: Sequence[float] = (),
     embedder: str = "",
-) -> list[Found]:
+) -> list[SharedHit]:
     """The best passages for a text in all projects that the role may read, best first.
 
     `vector` is the text's own, by `embedder`. Raises ServerError, also where the server lacks pgvector.
@@ -123,7 +123,7 @@ def _described(
     scores: dict[Key, float],
     spans: dict[Key, tuple[int, int]],
     asked: Sequence[str],
-) -> list[Found]:
+) -> list[SharedHit]:
     given = tuple(list(column) for column in zip(*best, strict=True)) if best else ([], [], [])
     rows: list[Any] = connection.execute(PLACES, given).fetchall()
     found = []
@@ -133,7 +133,7 @@ def _described(
         start, end = spans.get(own) or _span(entry["content"], asked)
         text = entry["content"][start:end]
         score = round(scores[own], 5)
-        found.append(Found(project, author, session, place["turn"], at, cls, entry["id"], score, text))
+        found.append(SharedHit(project, author, session, place["turn"], at, cls, entry["id"], score, text))
     return sorted(found, key=lambda each: (-each.score, each.id))
 
 

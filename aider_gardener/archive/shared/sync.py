@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.shared import incoming, outbox, schema
-from aider_gardener.archive.shared.outbox import Said, SentVector
+from aider_gardener.archive.shared.outbox import OutgoingEntry, SentVector
 from aider_gardener.archive.shared.server import Away, ServerError, connected, named_as
 from aider_gardener.archive.store import shares
 from aider_gardener.archive.store.shares import ENTRY, SESSION, Share, Tombstone
@@ -93,7 +93,7 @@ DELETE_SESSION = """
 
 
 @dataclass(frozen=True)
-class Report:
+class SyncReport:
     """What one sync did: messages sent and fetched, deletions told and heard, rows that were refused.
 
     `problem` is one line, "" when all went well: what was done before it counts nevertheless.
@@ -106,11 +106,11 @@ class Report:
     refused: int = 0
     problem: str = ""
 
-    def plus(self, **more: int) -> Report:
+    def plus(self, **more: int) -> SyncReport:
         return replace(self, **{name: getattr(self, name) + count for name, count in more.items()})
 
 
-Progress = Callable[[Report], None]
+Progress = Callable[[SyncReport], None]
 
 
 def sync(
@@ -121,7 +121,7 @@ def sync(
     unasked: bool = False,
     clock: Callable[[], float] = time.time,
     progress: Progress = lambda _report: None,
-) -> Report:
+) -> SyncReport:
     """Fetch what is new of a shared project, then send. Raises UsageError where nothing is shared.
 
     Trouble with the server is the report's `problem`; what waits goes with the next sync. `unasked`: a host
@@ -132,7 +132,7 @@ def sync(
     share = store.database.read(lambda db: shares.share_of(db, project))
     if share is None:
         raise UsageError(NOT_SHARED)
-    report = [Report()]
+    report = [SyncReport()]
 
     def note(**more: int) -> None:
         report[0] = report[0].plus(**more)
@@ -216,11 +216,11 @@ def _send(store: SqliteStore, project: str, connection: Connection, note: Callab
     return found.more
 
 
-def send_said(connection: Connection, share: Share, said: Sequence[Said]) -> None:
+def send_said(connection: Connection, share: Share, said: Sequence[OutgoingEntry]) -> None:
     """Write a batch within the caller's transaction, which holds the project's lock."""
     own_sessions = {each.session: each.session_line for each in said}
     connection.execute(SEND_SESSIONS, (share.number, list(own_sessions), list(own_sessions.values())))
-    originals: dict[str, Said] = {}
+    originals: dict[str, OutgoingEntry] = {}
     for each in said:
         held = originals.get(each.hash)
         originals[each.hash] = each if held is None or each.at > held.at else held

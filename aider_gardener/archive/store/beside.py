@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store import encryption, lines, records, sessions
 from aider_gardener.archive.store.database import Database, Result, Step, Unavailable, is_fault_of_file
-from aider_gardener.archive.store.entries import NOWHERE, Draft
-from aider_gardener.archive.store.journal import Lines
+from aider_gardener.archive.store.entries import NOWHERE, EntryDraft
+from aider_gardener.archive.store.journal import JournalLines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.waiting import PATIENCE_MILLISECONDS, Later, Waiting
 from aider_gardener.errors import StoreError
@@ -46,7 +46,7 @@ class Beside:
         self, database: Database, clock: Callable[[], float], notice: Notice, scrub: Callable[[], None]
     ) -> None:
         self.waiting = Waiting()
-        self.lines = Lines(clock)
+        self.lines = JournalLines(clock)
         self.waiting_lines = 0
         self._db = database
         self._clock = clock
@@ -55,11 +55,11 @@ class Beside:
         if database.path is not None and _may_have_lines(database, database.path):
             self.lines.allow(database.path.parent, database.own_key())
 
-    def write(self, new: Draft | Later, step: Step[tuple[Result, Record]]) -> Result | None:
+    def write(self, new: EntryDraft | Later, step: Step[tuple[Result, Record]]) -> Result | None:
         """Write what waits, then do a step, which also returns what it did as a record. If the file cannot be
         written, None: then `new` waits for the next write that can be made."""
 
-        def whole(db: apsw.Connection) -> tuple[Result, list[Draft | Later]]:
+        def whole(db: apsw.Connection) -> tuple[Result, list[EntryDraft | Later]]:
             written = self.waiting.write(db, self._clock)
             result, record = step(db)
             self.keep(record)
@@ -101,7 +101,7 @@ class Beside:
         if self.lines.fault:
             self._notice.text = NOT_IN_LINES.format(place=self.lines.directory, fault=self.lines.fault)
 
-    def _wait(self, new: Draft | Later, error: StoreError) -> None:
+    def _wait(self, new: EntryDraft | Later, error: StoreError) -> None:
         """Keep something in memory, and where possible in a line, until the file can be written again."""
         place = self.lines.place(_record_of(new)) if self.lines.directory else NOWHERE
         self.waiting.items.append(replace(new, place=place))
@@ -109,14 +109,14 @@ class Beside:
         where = "in memory" if place == NOWHERE else f"in {self.lines.path}"
         self._notice.text = f"{error}; until then messages wait {where}"
 
-    def _caught_up(self, written: list[Draft | Later]) -> None:
+    def _caught_up(self, written: list[EntryDraft | Later]) -> None:
         if written:
             self.waiting.settle(written)
             self._db.set_patience()
             self.settle()
             if self._db.path is None:
                 return
-            entries = sum(isinstance(each, Draft) for each in written)
+            entries = sum(isinstance(each, EntryDraft) for each in written)
             self._notice.text = f"{self._db.path} can be written again; stored what waited: {entries}"
 
     def write_last(self) -> None:
@@ -125,7 +125,7 @@ class Beside:
             self._db.set_patience(PATIENCE_MILLISECONDS)
         self.waiting.settle(self._db.write(self._let_go))
 
-    def _let_go(self, db: apsw.Connection) -> list[Draft | Later]:
+    def _let_go(self, db: apsw.Connection) -> list[EntryDraft | Later]:
         written = self.waiting.write(db, self._clock)
         sessions.let_go(db)
         return written
@@ -141,7 +141,7 @@ class Beside:
         self.lines.allow(directory, key)
         self._begin()
 
-    def begin_in(self, kept: Lines) -> None:
+    def begin_in(self, kept: JournalLines) -> None:
         """Be an archive in these lines: what they hold, and from now on what is said."""
         self.lines = kept
         self._begin()
@@ -166,14 +166,14 @@ class Beside:
                 if each.place == NOWHERE:
                     self.lines.keep(_record_of(each))
 
-    def show(self, directory: Path, found: lines.Found) -> None:
+    def show(self, directory: Path, found: lines.FoundLines) -> None:
         """Hold what the lines of a directory say, to be read only."""
         self._take(found)
         self.lines.show(directory)
         self._db.read_only = True
         self.waiting_lines = len({(each.file, each.number) for each in found.records()})
 
-    def count(self, found: lines.Found) -> None:
+    def count(self, found: lines.FoundLines) -> None:
         """Look how many of these lines the file does not hold yet, and say so."""
         self.waiting_lines = self._db.read(lambda db: records.waiting(db, found.records()))
         if self.waiting_lines:
@@ -196,7 +196,7 @@ class Beside:
             told += lines.dismiss(file, whole=file.token not in odd)
         self._notice.add([*told, *found.problems])
 
-    def _take(self, found: lines.Found) -> tuple[list[records.Numbered], list[records.Numbered]]:
+    def _take(self, found: lines.FoundLines) -> tuple[list[records.Numbered], list[records.Numbered]]:
         """Bring into the database what it does not hold yet; returns what was, and what cannot be."""
         held = found.records()
         done = self._db.write(lambda db: records.take(db, held, self._clock()))
@@ -220,7 +220,7 @@ def _may_have_lines(database: Database, path: Path) -> bool:
     return not (database.read_only or database.key or encryption.is_secret(path, database.key_source))
 
 
-def _record_of(waiting: Draft | Later) -> Record:
-    if isinstance(waiting, Draft):
+def _record_of(waiting: EntryDraft | Later) -> Record:
+    if isinstance(waiting, EntryDraft):
         return records.said(waiting, waiting.entry.id, waiting.entry.seq)
     return waiting.record

@@ -14,7 +14,7 @@ WHAT = {"occurrences": "its place in a session", "renditions": "a short form of 
 SQL_ENTRY = "(SELECT o.id FROM originals o WHERE o.number = t.original)"
 
 
-class Fault(NamedTuple):
+class StoreFault(NamedTuple):
     """A row that can be read and is not what was written: its table and key, what it is of, what is wrong."""
 
     table: str
@@ -36,7 +36,7 @@ def are_places_listed(db: apsw.Connection) -> bool:
     return found == ["ok", "ok"]
 
 
-def faults(db: apsw.Connection, stored_id: str | None = None) -> Iterator[Fault]:
+def faults(db: apsw.Connection, stored_id: str | None = None) -> Iterator[StoreFault]:
     """The rows that are not as they were written, of one entry or of the whole archive."""
     sums.register(db)
     own: tuple[object, ...] = () if stored_id is None else (stored_id,)
@@ -44,14 +44,14 @@ def faults(db: apsw.Connection, stored_id: str | None = None) -> Iterator[Fault]
     sql += "ON b.original = o.number" + (" WHERE o.id = ?" if own else "")
     for number, found_id, role, stored_hash, body in db.execute(sql, own):
         if body is None:
-            yield Fault("bodies", (number,), found_id, "its text is missing")
+            yield StoreFault("bodies", (number,), found_id, "its text is missing")
         elif not entries.is_text_of(role, stored_hash, body):
-            yield Fault("bodies", (number,), found_id, "its text is not the one that was stored")
+            yield StoreFault("bodies", (number,), found_id, "its text is not the one that was stored")
     for table in sums.SUMMED:
         yield from _altered_rows(db, table, own)
 
 
-def _altered_rows(db: apsw.Connection, table: str, own: tuple[object, ...]) -> Iterator[Fault]:
+def _altered_rows(db: apsw.Connection, table: str, own: tuple[object, ...]) -> Iterator[StoreFault]:
     is_of_entry = "original" in sums.SUMMED[table]
     if own and table != "originals" and not is_of_entry:
         return
@@ -60,10 +60,10 @@ def _altered_rows(db: apsw.Connection, table: str, own: tuple[object, ...]) -> I
     sql = f"SELECT {name}, {keys} FROM {table} t WHERE NOT ({sums.is_sound(table, 't')})"
     for found_id, *key in db.execute(sql + (f" AND {name} = ?" if own else ""), own):
         if found_id is None:
-            yield Fault(table, tuple(key), f"{table} {key[-1]}", ALTERED)
+            yield StoreFault(table, tuple(key), f"{table} {key[-1]}", ALTERED)
         else:
             what = f"{WHAT[table]} is not what was stored" if table in WHAT else ALTERED
-            yield Fault(table, tuple(key), found_id, what)
+            yield StoreFault(table, tuple(key), found_id, what)
 
 
 def is_sound_row(db: apsw.Connection, table: str, key: tuple[object, ...]) -> bool:

@@ -61,7 +61,7 @@ class Damaged(StoreError):
 
 
 @dataclass(frozen=True)
-class Draft:
+class EntryDraft:
     """An entry as it will be stored: every text already redacted, every span moved along.
 
     Its id is the beginning of `long_id`. `place` is that of its line, where it stands in one.
@@ -76,7 +76,7 @@ class Draft:
     place: Place = NOWHERE
 
 
-def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> Draft:
+def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> EntryDraft:
     """Move an entry's spans from the live content to the stored one."""
     segments = tuple(
         replace(segment, start=body.position(segment.start), end=body.position(segment.end, end=True))
@@ -85,10 +85,10 @@ def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) ->
     spans = ((body.position(chunk.start), body.position(chunk.end, end=True)) for chunk in chunks)
     kept = tuple(dict.fromkeys((start, end) for start, end in spans if start < end))
     long_id = "g" + content_hash(entry.role, entry.content)
-    return Draft(replace(entry, segments=segments), body, detail, kept, long_id)
+    return EntryDraft(replace(entry, segments=segments), body, detail, kept, long_id)
 
 
-def add(db: apsw.Connection, new: Draft) -> Entry:
+def add(db: apsw.Connection, new: EntryDraft) -> Entry:
     """Store a draft; the entry that comes back is the caller's with what the archive knows of it."""
     entry = new.entry
     session = session_number(db, entry.session)
@@ -124,7 +124,7 @@ def session_number(db: apsw.Connection, session: str) -> int:
     return number
 
 
-def write_original(db: apsw.Connection, new: Draft) -> tuple[int, str]:
+def write_original(db: apsw.Connection, new: EntryDraft) -> tuple[int, str]:
     """Find or write an original; returns its row and its id.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
@@ -164,7 +164,7 @@ def _free_id(db: apsw.Connection, long_id: str) -> str:
     raise StoreError(f"two texts have the id {long_id}")
 
 
-def _occurrence(db: apsw.Connection, new: Draft, session: int, number: int) -> int:
+def _occurrence(db: apsw.Connection, new: EntryDraft, session: int, number: int) -> int:
     """Record where an original stands; returns its seq, the next free one if its own is taken."""
     entry, seq = new.entry, new.entry.seq
     held = db.execute("SELECT original FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get

@@ -37,7 +37,7 @@ class Journal:
         self._lock = threading.RLock()
         self._begin()
 
-    def _begin(self, carried: Sequence[lines.Line] = ()) -> None:
+    def _begin(self, carried: Sequence[lines.ArchiveLine] = ()) -> None:
         """Make a new file: whole, then under its name. Raises OSError."""
         self.token = secrets.token_hex(16)
         self.path = lines.path_of(self.directory, self.token)
@@ -141,7 +141,7 @@ class Journal:
             self._handle = -1
 
 
-class Lines:
+class JournalLines:
     """The lines of one store. In the tier of lines (`is_tier`) every write goes to them, else those that
     cannot be made; a store in memory that may not write any has no `directory`.
 
@@ -173,10 +173,10 @@ class Lines:
             journal.forget()
         self.is_tier = True
 
-    def read(self) -> lines.Found:
+    def read(self) -> lines.FoundLines:
         """The files of lines in the directory, those of other processes too."""
         if self.directory is None or not lines.names(self.directory):
-            return lines.Found()
+            return lines.FoundLines()
         return lines.read(self.directory, self._key, self._clock())
 
     def show(self, directory: Path) -> None:

@@ -39,7 +39,7 @@ STRANGERS = "{names} were not made by you on this machine: they are left alone"
 NEWER = "{name} was written by a newer aider-gardener: it is left alone; upgrade to read it"
 
 
-class Line(NamedTuple):
+class ArchiveLine(NamedTuple):
     """A record of a file, and when it was written, in seconds since the epoch; never before the one above."""
 
     numbered: Numbered
@@ -68,13 +68,13 @@ class LinesFile:
     owner: Owner
     size: int
     is_alive: bool
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ArchiveLine] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unreadable: int = 0
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundLines:
     """The files of lines in a directory: those of this user, and a line for what was left alone."""
 
     files: tuple[LinesFile, ...] = ()
@@ -99,10 +99,10 @@ class Found:
         ]
 
 
-Ordered = tuple[tuple[float, bool], tuple[Line, LinesFile]]
+Ordered = tuple[tuple[float, bool], tuple[ArchiveLine, LinesFile]]
 
 
-def _ordered(stream: list[tuple[Line, LinesFile]]) -> Iterator[Ordered]:
+def _ordered(stream: list[tuple[ArchiveLine, LinesFile]]) -> Iterator[Ordered]:
     """The lines of one file with keys that never fall: within a file the order of the lines counts."""
     last = (0.0, False)
     for each in stream:
@@ -123,7 +123,7 @@ def names(directory: Path) -> list[str]:
         return []
 
 
-def read(directory: Path, key: bytes | None, now: float) -> Found:
+def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
     """Read the files of lines of a directory that this user made; nothing is changed.
 
     `key` is this user's, None where there is none: then only their owner in the file system is looked at.
@@ -143,7 +143,7 @@ def read(directory: Path, key: bytes | None, now: float) -> Found:
             found.append(file)
     if strangers:
         refused.append(STRANGERS.format(names=", ".join(strangers)))
-    return Found(tuple(found), tuple(refused))
+    return FoundLines(tuple(found), tuple(refused))
 
 
 class _Newer(Exception):
@@ -188,7 +188,7 @@ def take_line(file: LinesFile, line: Record | None) -> None:
         file.is_alive = False
     else:
         own, number, at = line.pop("of", file.token), int(line.pop("n")), float(line.pop("written_at"))
-        file.lines.append(Line(Numbered(own, number, line), at))
+        file.lines.append(ArchiveLine(Numbered(own, number, line), at))
 
 
 def _is_alive(owner: Owner, silent_seconds: float) -> bool:
@@ -227,7 +227,7 @@ def rewrite(file: LinesFile, changed: Mapping[Place, Record | None]) -> None:
     for line in file.lines:
         record = changed.get(line.place, line.numbered.record)
         if record is not None:
-            kept.append(Line(line.numbered._replace(record=record), line.at))
+            kept.append(ArchiveLine(line.numbered._replace(record=record), line.at))
     part = file.path.with_name(file.path.name + PART_ENDING)
     with contextlib.suppress(FileNotFoundError):
         part.unlink()
@@ -245,7 +245,7 @@ def rewrite(file: LinesFile, changed: Mapping[Place, Record | None]) -> None:
     file.lines = kept
 
 
-def clean(found: Found, own: str = "", *, last: Record | None = None) -> list[str]:
+def clean(found: FoundLines, own: str = "", *, last: Record | None = None) -> list[str]:
     """Take what the lines, or a `last` record behind them, forget out of the files that were left behind and
     the own one, named by its token.
 
@@ -293,7 +293,7 @@ def clear_parts(directory: Path, now: float) -> None:
                 path.unlink()
 
 
-def write_new(path: Path, meta: bytes, lines: Sequence[Line], token: str) -> None:
+def write_new(path: Path, meta: bytes, lines: Sequence[ArchiveLine], token: str) -> None:
     """Write a file of lines under a name that is free. Raises OSError."""
     with location.open_private(path) as handle, open(handle.fileno(), "wb", closefd=False) as out:
         out.write(meta)

@@ -103,7 +103,7 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
     """
     place = Path(os.path.realpath(location.settled_directory(directory, user)))
     path = place / location.FILE_NAME
-    found = lines.Found()
+    found = lines.FoundLines()
     if lines.names(place):
         key = ownership.user_key(user or location.user_directory(), made=False)
         found = lines.read(place, key, time.time())

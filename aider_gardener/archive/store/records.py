@@ -36,7 +36,7 @@ class Numbered(NamedTuple):
     owner: Owner | None = None
 
 
-def said(draft: entries.Draft, stored_id: str, seq: int) -> Record:
+def said(draft: entries.EntryDraft, stored_id: str, seq: int) -> Record:
     """An entry as it was stored."""
     entry = draft.entry
     return {
@@ -56,7 +56,7 @@ def rendition_rows(renditions: Iterable[Rendition]) -> list[list[object]]:
     return [[each.fidelity.value, each.text, each.tokens] for each in renditions]
 
 
-def draft_of(record: Record) -> entries.Draft:
+def draft_of(record: Record) -> entries.EntryDraft:
     """The entry of a record, as it is to be stored."""
     entry = Entry(
         id=record["id"], session=record["session"], turn=record["turn"], seq=record["seq"],
@@ -67,7 +67,7 @@ def draft_of(record: Record) -> entries.Draft:
         created_at=record["at"], accessed_at=record["at"], provider=record["provider"],
     )  # fmt: skip
     spans = tuple(Redaction(start, end, kind, "") for start, end, kind in record["redactions"])
-    return entries.Draft(
+    return entries.EntryDraft(
         entry,
         Redacted(entry.content, spans),
         entry.source.detail,

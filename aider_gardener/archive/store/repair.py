@@ -122,7 +122,7 @@ def mend(db: apsw.Connection, copy: Path | None, key: str, stored_id: str | None
     return told
 
 
-def _put_back(db: apsw.Connection, old: apsw.Connection, fault: check.Fault) -> bool:
+def _put_back(db: apsw.Connection, old: apsw.Connection, fault: check.StoreFault) -> bool:
     """Write one row as the copy has it, if it is there and sound."""
     if not check.is_sound_row(old, fault.table, fault.key):
         return False
@@ -137,7 +137,7 @@ def _put_back(db: apsw.Connection, old: apsw.Connection, fault: check.Fault) -> 
     return True
 
 
-def _turn_back(db: apsw.Connection, fault: check.Fault) -> bool:
+def _turn_back(db: apsw.Connection, fault: check.StoreFault) -> bool:
     """Turn one bit of a text back, where its hash tells which."""
     sql = "SELECT o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number"
     for role, stored_hash, body in db.execute(f"{sql} WHERE o.number = ?", fault.key).fetchall():

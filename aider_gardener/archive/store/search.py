@@ -37,7 +37,7 @@ FILL_BATCH = 200
 
 
 @dataclass(frozen=True)
-class Filter:
+class SearchFilter:
     """Which entries a search may find; see `Store.search_text`."""
 
     session: str | None = None
@@ -47,7 +47,7 @@ class Filter:
     project: str | None = None
 
 
-def find(db: apsw.Connection, query: str, limit: int, wanted: Filter) -> list[TextHit]:
+def find(db: apsw.Connection, query: str, limit: int, wanted: SearchFilter) -> list[TextHit]:
     """The best chunks for a text, best first."""
     asked = words.query_words(query)
     if not asked or limit <= 0:
@@ -64,7 +64,7 @@ def find(db: apsw.Connection, query: str, limit: int, wanted: Filter) -> list[Te
 
 
 def _matching(
-    db: apsw.Connection, match: str, limit: int, wanted: Filter, *, among_newest: int = 0
+    db: apsw.Connection, match: str, limit: int, wanted: SearchFilter, *, among_newest: int = 0
 ) -> list[TextHit]:
     """The best chunks for an FTS5 expression, of all or among the newest ones only."""
     values: list[object] = [match]
@@ -94,7 +94,7 @@ def _matching(
 
 
 def passing(
-    db: apsw.Connection, scored: Sequence[tuple[float, int]], limit: int, wanted: Filter
+    db: apsw.Connection, scored: Sequence[tuple[float, int]], limit: int, wanted: SearchFilter
 ) -> list[tuple[str, int, int, float]]:
     """The first `limit` of these chunks, given with a score each, whose entries pass the filter: id, start,
     end and score."""
@@ -108,7 +108,9 @@ def passing(
     return found[:limit]
 
 
-def places(db: apsw.Connection, numbers: Collection[int], wanted: Filter) -> dict[int, tuple[str, int, int]]:
+def places(
+    db: apsw.Connection, numbers: Collection[int], wanted: SearchFilter
+) -> dict[int, tuple[str, int, int]]:
     """Id, start and end of those of the chunks whose entries pass the filter, by the chunk's number."""
     conditions, values = filter_sql(wanted)
     sql = f"""SELECT c.number, o.id, c.start, c."end" FROM json_each(?) j
@@ -176,7 +178,7 @@ def _matches(db: apsw.Connection, match: str) -> int:
     return int(db.execute(sql, (match, SMALL_INDEX_CHUNKS + 1)).get)
 
 
-def filter_sql(wanted: Filter) -> tuple[list[str], list[object]]:
+def filter_sql(wanted: SearchFilter) -> tuple[list[str], list[object]]:
     """The conditions on an original `o` that a filter means, and their values."""
     conditions: list[str] = []
     values: list[object] = []

@@ -194,7 +194,7 @@ class SqliteStore:
         min_seq: int | None = None,
         project: str | None = None,
     ) -> list[TextHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
+        wanted = search.SearchFilter(session, exclude_sessions, classes, min_seq, project)
         return self._mending.read_or([], lambda db: search.find(db, query, limit, wanted))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
@@ -222,7 +222,7 @@ class SqliteStore:
         min_seq: int | None = None,
         project: str | None = None,
     ) -> list[VectorHit]:
-        wanted = search.Filter(session, exclude_sessions, classes, min_seq, project)
+        wanted = search.SearchFilter(session, exclude_sessions, classes, min_seq, project)
         return self._mending.read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
 
     def warm_vectors(self, embedder: str) -> int:

@@ -20,7 +20,7 @@ import apsw
 
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage, VectorHit
-from aider_gardener.archive.store.search import Filter
+from aider_gardener.archive.store.search import SearchFilter
 from aider_gardener.archive.store.vector_memory import (
     Codes,
     Held,
@@ -110,7 +110,7 @@ class VectorCache:
         return held
 
     def find(
-        self, db: apsw.Connection, vector: Floats, embedder: str, limit: int, wanted: Filter
+        self, db: apsw.Connection, vector: Floats, embedder: str, limit: int, wanted: SearchFilter
     ) -> list[VectorHit]:
         """The nearest chunks, nearest first; see `Store.search_vectors`."""
         found = _known_embedder(db, embedder)
@@ -175,7 +175,7 @@ def _load_sqlite_vec(db: apsw.Connection) -> bool:
 
 
 def _by_matrix(
-    db: apsw.Connection, held: Matrix, places: Numbers, vector: Floats, limit: int, wanted: Filter
+    db: apsw.Connection, held: Matrix, places: Numbers, vector: Floats, limit: int, wanted: SearchFilter
 ) -> list[VectorHit]:
     similarity = held.similarity(vector).round(DIGITS)
     near = _nearest(similarity, held, places, PORTION * limit)
@@ -188,7 +188,7 @@ def _by_matrix(
 
 
 def _by_codes(
-    db: apsw.Connection, held: Held, places: Numbers, vector: Floats, limit: int, wanted: Filter
+    db: apsw.Connection, held: Held, places: Numbers, vector: Floats, limit: int, wanted: SearchFilter
 ) -> list[VectorHit]:
     import numpy as np
 
@@ -207,7 +207,7 @@ def _by_codes(
 
 
 def _by_sql(
-    db: apsw.Connection, embedder: int, vector: Floats, limit: int, wanted: Filter
+    db: apsw.Connection, embedder: int, vector: Floats, limit: int, wanted: SearchFilter
 ) -> list[VectorHit]:
     """The same from the file, read once: sqlite-vec counts the bits in which the codes differ."""
     condition, values = "", []
@@ -245,7 +245,7 @@ def _compared(db: apsw.Connection, numbers: list[int], vector: Floats) -> Scored
     return sorted(scored, key=lambda each: (-each[0], -each[1]))
 
 
-def _of_session(db: apsw.Connection, held: Held, wanted: Filter) -> Numbers:
+def _of_session(db: apsw.Connection, held: Held, wanted: SearchFilter) -> Numbers:
     """The places held whose originals occur in the wanted session, or all of them."""
     import numpy as np
 
@@ -260,7 +260,7 @@ def _of_session(db: apsw.Connection, held: Held, wanted: Filter) -> Numbers:
     return np.flatnonzero(np.isin(originals, np.array([row[0] for row in rows], dtype=np.int64)))
 
 
-def _filtered(db: apsw.Connection, held: Held, places: Numbers, wanted: Filter) -> Numbers:
+def _filtered(db: apsw.Connection, held: Held, places: Numbers, wanted: SearchFilter) -> Numbers:
     """Those of the places whose originals pass the whole filter."""
     import numpy as np
 
@@ -289,7 +289,7 @@ def _pairs(similarity: Floats, held: Held, places: Numbers) -> Scored:
     return list(zip(similarity[places].tolist(), held.chunks[places].tolist(), strict=True))
 
 
-def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: Filter) -> list[VectorHit]:
+def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: SearchFilter) -> list[VectorHit]:
     """The first `limit` chunks whose entries pass the filter."""
     return [VectorHit(*each) for each in search.passing(db, scored, limit, wanted)]
 

@@ -11,7 +11,7 @@ import apsw
 
 from aider_gardener.archive.store import entries, records, sessions
 from aider_gardener.archive.store.base import Event
-from aider_gardener.archive.store.entries import NOWHERE, Draft, Place
+from aider_gardener.archive.store.entries import NOWHERE, EntryDraft, Place
 from aider_gardener.archive.store.records import Record
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition
@@ -47,16 +47,16 @@ class Waiting:
     """Drafts of entries and other writes in the order they came. All texts are redacted already."""
 
     def __init__(self) -> None:
-        self.items: list[Draft | Later] = []
+        self.items: list[EntryDraft | Later] = []
 
     def __len__(self) -> int:
         return len(self.items)
 
     @property
-    def drafts(self) -> list[Draft]:
-        return [each for each in self.items if isinstance(each, Draft)]
+    def drafts(self) -> list[EntryDraft]:
+        return [each for each in self.items if isinstance(each, EntryDraft)]
 
-    def write(self, db: apsw.Connection, clock: Callable[[], float]) -> list[Draft | Later]:
+    def write(self, db: apsw.Connection, clock: Callable[[], float]) -> list[EntryDraft | Later]:
         """Write all of it; the caller passes the list to `settle` once its transaction is on disk.
 
         What another process has taken in from its line meanwhile is there already.
@@ -67,7 +67,7 @@ class Waiting:
             file, number = each.place
             if file and number <= taken[file]:
                 continue
-            if isinstance(each, Draft):
+            if isinstance(each, EntryDraft):
                 entries.add(db, each)
             else:
                 _write_later(db, each)
@@ -76,7 +76,7 @@ class Waiting:
             records.mark_taken(db, file, max(last, taken[file]), clock())
         return written
 
-    def settle(self, written: list[Draft | Later]) -> None:
+    def settle(self, written: list[EntryDraft | Later]) -> None:
         """Drop what was written; what another thread added meanwhile stays."""
         self.items[:] = [each for each in self.items if not any(each is done for done in written)]
 
@@ -120,8 +120,8 @@ class Waiting:
         ]
 
 
-def _is_about(waiting: Draft | Later, ids: set[str]) -> bool:
-    if isinstance(waiting, Draft):
+def _is_about(waiting: EntryDraft | Later, ids: set[str]) -> bool:
+    if isinstance(waiting, EntryDraft):
         return waiting.entry.id in ids
     return waiting.event is not None and not ids.isdisjoint(sessions.entries_of(waiting.event.data))
 
@@ -134,7 +134,7 @@ def _write_later(db: apsw.Connection, waiting: Later) -> None:
         return
 
 
-def stored(waiting: Draft) -> Entry:
+def stored(waiting: EntryDraft) -> Entry:
     """The entry that a draft will become."""
     source = replace(waiting.entry.source, detail=waiting.detail)
     return replace(waiting.entry, content=waiting.body.text, source=source)

@@ -13,7 +13,7 @@ from functools import partial
 
 from aider_gardener.compress import logs
 from aider_gardener.compress.base import Context
-from aider_gardener.compress.builds.diagnostics import DETAIL, FRAME, Diagnostic, Report, labels, report
+from aider_gardener.compress.builds.diagnostics import DETAIL, FRAME, BuildReport, Diagnostic, labels, report
 from aider_gardener.compress.frame import allowance, estimate, fitting, framed, plural, touches, untouched
 from aider_gardener.compress.logs.compressor import digest_lines
 from aider_gardener.messages import Compressed, ContentClass, Focus
@@ -271,7 +271,7 @@ def _alarms(other: Sequence[str]) -> tuple[list[str], list[str]]:
     return [clip(line, 400) for line in shown], [line for line in other if line not in found]
 
 
-def _ends(told: Report, lines: Sequence[str]) -> list[str]:
+def _ends(told: BuildReport, lines: Sequence[str]) -> list[str]:
     """How the build ended: what its tools said last, and the last line."""
     ends = [clip(line, 600) for line in told.outcome]
     if len(ends) > MOST_ENDS:
@@ -286,7 +286,7 @@ def _ends(told: Report, lines: Sequence[str]) -> list[str]:
 
 
 def build_lines(
-    told: Report, budget: int, ctx: Context, errors_budget: int = 0
+    told: BuildReport, budget: int, ctx: Context, errors_budget: int = 0
 ) -> tuple[list[str], dict[str, int]]:
     """The body of a compressed build within `budget` tokens, and counts of what it keeps.
 
@@ -318,7 +318,7 @@ def _errors(errors: Sequence[Diagnostic], budget: int, errors_budget: int, ctx: 
     return fitting([partial(make, errors, ctx.focus) for make in IN_PART], budget, ctx.count)
 
 
-def _summary(told: Report) -> str:
+def _summary(told: BuildReport) -> str:
     """Counts of what was read with its place or code, none where nothing was, and the tool's own totals."""
     known = _distinct([one for one in told.found if not one.raw])
     errors = sum(1 for one in known if one.severity == "error")

@@ -36,7 +36,7 @@ class Diagnostic:
 
 
 @dataclass
-class Report:
+class BuildReport:
     """What a build says: findings in order, totals, how it ended, and the lines that are none of these."""
 
     found: list[Diagnostic] = field(default_factory=list)
@@ -201,7 +201,7 @@ LABEL = re.compile(
 )
 
 
-def report(lines: Sequence[str]) -> Report:
+def report(lines: Sequence[str]) -> BuildReport:
     """Read a build's or linter's lines."""
     reader = _Reader()
     for at, line in enumerate(lines):
@@ -211,7 +211,7 @@ def report(lines: Sequence[str]) -> Report:
 
 class _Reader:
     def __init__(self) -> None:
-        self.report = Report()
+        self.report = BuildReport()
         self.last: Diagnostic | None = None
         self.file = self.held = self.wanted_by = ""
         self.block = 0

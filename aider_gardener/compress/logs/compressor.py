@@ -9,7 +9,7 @@ from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.frame import allowance, estimate, framed, plural, touches, untouched
 from aider_gardener.compress.logs.excerpt import WHOLE_TOKENS, excerpt, fitted, same
 from aider_gardener.compress.logs.metrics import compress_metrics
-from aider_gardener.compress.logs.records import Record, families, records, rest_digest
+from aider_gardener.compress.logs.records import LogRecord, families, records, rest_digest
 from aider_gardener.compress.logs.templates import Template, flat_json, mine, outlier, slots, time_of
 from aider_gardener.compress.places import frame_place, is_library
 from aider_gardener.messages import Compressed, ContentClass
@@ -88,7 +88,7 @@ class _Log:
     def __init__(self, lines: Sequence[str], kind: str, ctx: Context) -> None:
         self.kind, self.ctx = kind, ctx
         self.count_lines = len(lines)
-        self.records: list[Record] = records(lines)
+        self.records: list[LogRecord] = records(lines)
         self.lines = [record.line for record in self.records]
         keyed = [_keyed(record) for record in self.records]
         self.templates = mine(keyed, kind)
@@ -205,7 +205,7 @@ class _Log:
         return ("; " + ", ".join(told[:5]) if told else ""), extra[:2]
 
 
-def _keyed(record: Record) -> str:
+def _keyed(record: LogRecord) -> str:
     """What tells the kind of a record: its line, and of a traceback where it was raised and as what."""
     if not record.rest:
         return record.line

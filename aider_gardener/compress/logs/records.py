@@ -39,18 +39,18 @@ MOST_FAMILIES = 60
 
 
 @dataclass
-class Record:
+class LogRecord:
     """A log record: its first line, and the lines that belong to it."""
 
     line: str
     rest: list[str] = field(default_factory=list)
 
 
-def records(lines: Sequence[str]) -> list[Record]:
+def records(lines: Sequence[str]) -> list[LogRecord]:
     """Group lines into records. In a log without stamps only tracebacks are joined."""
     head = [line for line in lines[:400] if line.strip()]
     stamped = sum(1 for line in head if STAMP.match(line) or LEVEL.match(line)) >= 0.5 * max(1, len(head))
-    found: list[Record] = []
+    found: list[LogRecord] = []
     tracing = False
     for line in lines:
         if not line.strip():
@@ -70,11 +70,11 @@ def records(lines: Sequence[str]) -> list[Record]:
             tracing = False
         elif TRACE_HEAD.match(line):
             tracing = True
-        found.append(Record(line))
+        found.append(LogRecord(line))
     return found
 
 
-def rest_digest(record: Record, most: int) -> list[str]:
+def rest_digest(record: LogRecord, most: int) -> list[str]:
     """What the further lines of a record say: exception lines, the last project frames, else the first."""
     exceptions = [line.strip() for line in record.rest if EXCEPTION.match(line)]
     places = [place for line in record.rest if (place := frame_place(line)) and not is_library(place)]

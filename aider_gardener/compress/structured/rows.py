@@ -125,7 +125,7 @@ LEVELS = (
 
 
 @dataclass(frozen=True)
-class Row:
+class RecordRow:
     """A line with its depth: the number of less indented lines it stands under."""
 
     text: str
@@ -133,12 +133,12 @@ class Row:
     item: bool
 
 
-def read_rows(text: str, kind: str) -> list[Row]:
+def read_rows(text: str, kind: str) -> list[RecordRow]:
     """The lines that are not blank with their depth; repeated TOML tables become one counting line."""
     lines = text.splitlines()
     if kind == "toml":
         lines = _toml(lines)
-    rows: list[Row] = []
+    rows: list[RecordRow] = []
     stack: list[int] = []
     rest = len(lines) - ROW_LIMIT
     for line in lines[:ROW_LIMIT]:
@@ -150,14 +150,14 @@ def read_rows(text: str, kind: str) -> list[Row]:
         place = indent * 2 + item + (1 if kind == "toml" and not SECTION.match(line) else 0)
         while stack and stack[-1] >= place:
             stack.pop()
-        rows.append(Row(line.rstrip(), len(stack), item))
+        rows.append(RecordRow(line.rstrip(), len(stack), item))
         stack.append(place)
     if rest > 0:
-        rows.append(Row(f"# … {rest} more lines", 0, False))
+        rows.append(RecordRow(f"# … {rest} more lines", 0, False))
     return rows
 
 
-def abridge_rows(rows: Sequence[Row], limits: Limits, focus: Focus) -> str:
+def abridge_rows(rows: Sequence[RecordRow], limits: Limits, focus: Focus) -> str:
     """The rows with what is deep or repeated counted instead. Linear in their number."""
     wanted = (*(word for word in focus.words if len(word) > 3), *(path.lower() for path in focus.paths))
     if len(rows) <= 1 or max(len(row.text) for row in rows) * 2 > sum(len(row.text) for row in rows):
@@ -171,7 +171,7 @@ def _cut(line: str, size: int) -> str:
     return f"{line[: size * 2 // 3]} … {len(line) - size} characters … {line[-size // 3 :]}"
 
 
-def _fold(rows: Sequence[Row], limits: Limits, wanted: tuple[str, ...]) -> list[str]:
+def _fold(rows: Sequence[RecordRow], limits: Limits, wanted: tuple[str, ...]) -> list[str]:
     """Below the depth limit nothing, of items and of keys in a group the first ones."""
     shown: list[str] = []
     seen: dict[int, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, SuiteRun
 
 MARK = re.compile(r"^ (✓|✗|-) (.+?)(?: \[\d+\])?$")
 IN_FILE = re.compile(r"in test file (\S+), line (\d+)")
@@ -13,9 +13,9 @@ IN_FUNCTION = re.compile(r"^ {3}\(?(?:from function `.*' )?in (?:test )?file \S+
 TOTAL = re.compile(r"^\d+ tests?, \d+ failures?.*$")
 
 
-def parse_bats(lines: Sequence[str]) -> Run:
+def parse_bats(lines: Sequence[str]) -> SuiteRun:
     """Read the pretty output of bats."""
-    run, failure = Run(), None
+    run, failure = SuiteRun(), None
     for line in lines:
         mark = MARK.match(line)
         if mark:
@@ -57,9 +57,9 @@ REPORT = re.compile(
 DUBIOUS = re.compile(r"^(?:Dubious, |Failed \d+/\d+ subtests|No subtests run|# Looks like you )")
 
 
-def parse_prove(lines: Sequence[str]) -> Run:
+def parse_prove(lines: Sequence[str]) -> SuiteRun:
     """Read the output of prove, verbose or not."""
-    run, failure, todo = Run(), None, False
+    run, failure, todo = SuiteRun(), None, False
     path, said = "", list[str]()
     for line in lines:
         failed, at, comment, result = (shape.match(line) for shape in (FAILED_TEST, AT, COMMENT, RESULT))

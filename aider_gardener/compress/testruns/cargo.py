@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aider_gardener.compress.places import frame_place, is_library
-from aider_gardener.compress.testruns.run import Failure, Run, dedent
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, dedent
 
 HEAD = re.compile(
     r"^---- (.+?) stdout ----$|^-{3,} (?:STDOUT|STDERR|TRY \d+ STD\w+): +(\S+ .+?) -{3,}$|"
@@ -40,7 +40,7 @@ MOST_FRAMES = 3
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.target = self.crate = ""
         self.failure: Failure | None = None
         self.block: list[str] = []
@@ -51,7 +51,7 @@ class _Reader:
         self.current = ""
         self.states: dict[str, str] = {}
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -172,6 +172,6 @@ def _read_block(block: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     return message, [*(place for place in frames[::-1] if place not in where), *where], output
 
 
-def parse_cargo(lines: Sequence[str]) -> Run:
+def parse_cargo(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `cargo test` or `cargo nextest run`."""
     return _Reader().read(lines)

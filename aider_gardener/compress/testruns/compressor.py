@@ -37,7 +37,7 @@ from aider_gardener.compress.testruns.pest import parse_pest
 from aider_gardener.compress.testruns.playwright import parse_playwright
 from aider_gardener.compress.testruns.pytest_runs import parse_pytest
 from aider_gardener.compress.testruns.ruby_runs import parse_ruby
-from aider_gardener.compress.testruns.run import Failure, Parser, Run, unique
+from aider_gardener.compress.testruns.run import Failure, Parser, SuiteRun, unique
 from aider_gardener.compress.testruns.tap import parse_node, parse_tap
 from aider_gardener.compress.testruns.unittest_runs import parse_unittest
 from aider_gardener.compress.testruns.xctest import parse_xctest
@@ -155,11 +155,11 @@ def _distinct(failures: Sequence[Failure]) -> list[Failure]:
     return list({(one.id, one.outcome, *one.cause()): one for one in reversed(solid)}.values())[::-1]
 
 
-def _build_errors(run: Run) -> int:
+def _build_errors(run: SuiteRun) -> int:
     return sum(1 for one in report(run.outside).found if one.severity == "error")
 
 
-def _summary(kind: str, run: Run) -> str:
+def _summary(kind: str, run: SuiteRun) -> str:
     told = list(dict.fromkeys(clip(line.strip(" =!"), 400) for line in run.totals))
     totals = "; ".join([f"{len(told) - 3} others", *told[-3:]] if len(told) > 4 else told)
     if not totals and run.build and (broken := _build_errors(run)):
@@ -172,7 +172,7 @@ def _summary(kind: str, run: Run) -> str:
 
 
 def _body(
-    run: Run, groups: Sequence[Sequence[Failure]], last: Sequence[str], budget: int, ctx: Context
+    run: SuiteRun, groups: Sequence[Sequence[Failure]], last: Sequence[str], budget: int, ctx: Context
 ) -> list[str]:
     variants = [partial(failures_text, groups, detail, ctx.focus) for detail in DETAILS]
     if len(groups) > FAILURES_IN_DETAIL:

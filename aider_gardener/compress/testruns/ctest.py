@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, SuiteRun
 
 GTEST = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED|PASSED|----------|==========) +\] (.*)$")
 GTEST_RULE = re.compile(r"^\[[-=]+\] ")
@@ -28,7 +28,7 @@ OUTPUT_LINES = 12
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.block: list[str] = []
         self.test: Failure | None = None
         self.inner = 0
@@ -36,7 +36,7 @@ class _Reader:
         self.before: list[str] = []
         self.known: dict[str, Failure] = {}
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -122,6 +122,6 @@ class _Reader:
         self.run.failures.insert(self.inner, test)
 
 
-def parse_gtest(lines: Sequence[str]) -> Run:
+def parse_gtest(lines: Sequence[str]) -> SuiteRun:
     """Read googletest and ctest."""
     return _Reader().read(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run, dedent
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, dedent
 
 COUNTING = re.compile(r"^\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (.+?)( \[E\])?$")
 FINAL = re.compile(r"(?:Some tests failed|All tests passed|All other tests passed|No tests ran)[.!]")
@@ -22,9 +22,9 @@ NOISE = re.compile(
 LIBRARY = re.compile(r"^(?:package:(?:matcher|test|test_api|flutter_test|flutter|stack_trace|async)\b|dart:)")
 
 
-def parse_dart(lines: Sequence[str]) -> Run:
+def parse_dart(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `dart test` or `flutter test`."""
-    run, caught, last = Run(), list[str](), ""
+    run, caught, last = SuiteRun(), list[str](), ""
     failure: Failure | None = None
     excepted = False
     for line in lines:

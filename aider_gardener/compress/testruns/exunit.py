@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.places import is_library
-from aider_gardener.compress.testruns.run import Failure, Run, dedent
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, dedent
 
 HEAD = re.compile(r"^ {1,4}\d+\) (.+ \([\w.]+\))$")
 TEST_AT = re.compile(r"^ {5}(\S+\.exs?:\d+)$")
@@ -22,9 +22,9 @@ DEPENDENCIES = frozenset(
 )
 
 
-def parse_exunit(lines: Sequence[str]) -> Run:
+def parse_exunit(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `mix test`."""
-    run, block, failure = Run(), list[str](), None
+    run, block, failure = SuiteRun(), list[str](), None
     warning = ""
     for line in lines:
         head = HEAD.match(line)
@@ -52,7 +52,7 @@ def parse_exunit(lines: Sequence[str]) -> Run:
     return run
 
 
-def _finish(run: Run, failure: Failure, block: Sequence[str]) -> None:
+def _finish(run: SuiteRun, failure: Failure, block: Sequence[str]) -> None:
     message, frames, library = list[str](), list[str](), ""
     tested_at = ""
     for line in block:

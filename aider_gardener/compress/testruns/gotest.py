@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from aider_gardener.compress.places import is_library
-from aider_gardener.compress.testruns.run import Failure, Run, dedent
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, dedent
 
 RESULT = re.compile(r"^( *)--- (FAIL|PASS|SKIP|BENCH): (\S+)(?: \(([\d.]+)s\))?$")
 STATE = re.compile(r"^=== (RUN|PAUSE|CONT|NAME|FUZZ) +(\S*)$")
@@ -21,7 +21,7 @@ COMPILE = re.compile(r"^(?:\./)?(\S+\.go:\d+:\d+): (.+)$")
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.current = ""
         self.logs: dict[str, list[str]] = {}
         self.failure: Failure | None = None
@@ -31,7 +31,7 @@ class _Reader:
         self.counts = {"ok": 0, "FAIL": 0, "?": 0}
         self.pending: list[Failure] = []
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close_panic("")
@@ -190,7 +190,7 @@ def _from_json(lines: Sequence[str]) -> Iterator[str]:
         yield from rest
 
 
-def parse_go(lines: Sequence[str]) -> Run:
+def parse_go(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `go test`, plain, -v or -json."""
     if any(line.startswith("{") and '"Action"' in line for line in lines[:50]):
         lines = [part for line in _from_json(lines) for part in line.split("\n")]

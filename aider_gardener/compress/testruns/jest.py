@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run, digest
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, digest
 
 TOTAL = re.compile(
     r"^ *(?:Tests?:|Test Suites:|Snapshots:|Test Files  |Tests  |Snapshots  |Errors  |"
@@ -37,7 +37,7 @@ REPEATED = re.compile(r"^Summary of all failing tests$|^\d+ tests? failed:$|^Tes
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.before: list[str] = []
@@ -47,7 +47,7 @@ class _Reader:
         self.known: set[tuple[str, ...]] = set()
         self.named: set[str] = set()
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         self.bun = any(
             line.startswith("bun test v") or re.match(r"^ \d+ expect\(\) calls|^Ran \d+ tests? across", line)
             for line in [*lines[:60], *lines[-30:]]
@@ -181,7 +181,7 @@ def _bun_source(block: Sequence[str]) -> str:
     return source
 
 
-def parse_jest(lines: Sequence[str]) -> Run:
+def parse_jest(lines: Sequence[str]) -> SuiteRun:
     """Read the output of jest, vitest, bun test or mocha (the latter by its numbered list)."""
     if any(re.match(r"^ *\d+ passing(?: \(.*\))?$", line) for line in lines):
         from aider_gardener.compress.testruns.numbered import parse_numbered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run, digest
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, digest
 
 PREFIX = re.compile(r"^\[(?:INFO|ERROR|WARNING|WARN)\] ?")
 SUREFIRE = re.compile(
@@ -44,12 +44,12 @@ NOISE = re.compile(
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.maven = False
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             bare = PREFIX.sub("", line)
             self.maven = self.maven or (bare is not line and len(bare) < len(line))
@@ -155,6 +155,6 @@ def _joined(totals: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(totals))
 
 
-def parse_junit(lines: Sequence[str]) -> Run:
+def parse_junit(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `mvn test`, `gradle test` or `dotnet test`."""
     return _Reader().read(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import PLACE, Failure, Run, digest
+from aider_gardener.compress.testruns.run import PLACE, Failure, SuiteRun, digest
 
 NUMBER = re.compile(r"^ {0,4}(\d+)\) (.*)$")
 TOTAL = re.compile(
@@ -37,7 +37,7 @@ ERROR_LINE = re.compile(r"^\s+(?:[\w.]*(?:Error|Exception)\b|Failure/Error:|expe
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.numbers: set[str] = set()
@@ -47,7 +47,7 @@ class _Reader:
         self.pending = self.slowest = False
         self.reruns = 0
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         self.mocha = any(re.match(r"^ *\d+ passing", line) for line in lines)
         started = not self.mocha
         for line in lines:
@@ -155,6 +155,6 @@ def _bare_places(block: Sequence[str]) -> list[str]:
     return found[:1]
 
 
-def parse_numbered(lines: Sequence[str]) -> Run:
+def parse_numbered(lines: Sequence[str]) -> SuiteRun:
     """Read mocha, rspec, minitest or phpunit."""
     return _Reader().read(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, SuiteRun
 
 HEAD = re.compile(r"^ {2,4}FAILED +(\S.*? > .+?)(?: {2,}(\w+))? *$")
 PLACE = re.compile(r"^ {2}at (\S+\.php:\d+)$")
@@ -19,9 +19,9 @@ TOTAL = re.compile(r"^ {2}(?:Tests|Duration|Parallel|Random Order Seed): +(\S.*)
 SUITE = re.compile(r"^ {2,4}(?:PASS|FAIL|WARN|TODO) +\S+$")
 
 
-def parse_pest(lines: Sequence[str]) -> Run:
+def parse_pest(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `pest` or `php artisan test`."""
-    run, failure = Run(), None
+    run, failure = SuiteRun(), None
     for line in lines:
         head = HEAD.match(line)
         total = TOTAL.match(line)

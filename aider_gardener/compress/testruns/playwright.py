@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run, digest
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, digest
 
 HEAD = re.compile(r"^ {2}\d+\) (\[[^\]]+\] › .+?|\S+:\d+:\d+ › .+?) ?─*$")
 LIVE = re.compile(r"^ +(✓|✘|-|ok|x|±) +\d+ (.+?)(?: \(([\d.]+m?s|[\d.]+m)\))?$")
@@ -22,7 +22,7 @@ TELLING_LOG = 3
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.failure: Failure | None = None
         self.block: list[str] = []
         self.retried = False
@@ -30,7 +30,7 @@ class _Reader:
         self.counted = ""
         self.flaky: set[str] = set()
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -82,6 +82,6 @@ class _Reader:
         self.run.failures.append(failure)
 
 
-def parse_playwright(lines: Sequence[str]) -> Run:
+def parse_playwright(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `playwright test` with its list, line or dot reporter."""
     return _Reader().read(lines)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from aider_gardener.compress.places import PY_FRAME, is_library
-from aider_gardener.compress.testruns.run import Failure, Run, dedent
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, dedent
 
 SECTION = re.compile(
     r"^={2,} (\S.*?) ={2,}$|^=+ (test session starts|FAILURES|ERRORS|short test summary info) =+$"
@@ -78,14 +78,14 @@ class _Reader:
     """The state of one pass over pytest's lines."""
 
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.section = ""
         self.body: list[str] = []
         self.named: dict[str, str] = {}
         self.reported: list[Failure] = []
         self.started = False
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -274,7 +274,7 @@ def known_section(title: str) -> bool:
     )
 
 
-def parse_pytest(lines: Sequence[str]) -> Run:
+def parse_pytest(lines: Sequence[str]) -> SuiteRun:
     """Read the output of pytest."""
     return _Reader().read(lines)
 

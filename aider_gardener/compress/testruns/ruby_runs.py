@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.places import RUBY_FRAME, is_library
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, SuiteRun
 
 TOTAL = re.compile(r"^\d+ (?:runs|tests), \d+ assertions, \d+ failures, \d+ errors\b.*$")
 HEAD = re.compile(r"^(Failure|Error):$")
@@ -26,11 +26,11 @@ SEED = re.compile(r"^Run options: .*--seed \d+|^Randomized with seed")
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.failure: Failure | None = None
         self.blank = 0
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -92,6 +92,6 @@ class _Reader:
         self.failure = None
 
 
-def parse_ruby(lines: Sequence[str]) -> Run:
+def parse_ruby(lines: Sequence[str]) -> SuiteRun:
     """Read `rails test` or test-unit."""
     return _Reader().read(lines)

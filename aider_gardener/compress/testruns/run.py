@@ -48,7 +48,7 @@ class Failure:
 
 
 @dataclass
-class Run:
+class SuiteRun:
     """A parsed test run. `outside` are lines that are no part of it (programs' output around
     it); `build` says that they are a compiler's.
     """
@@ -61,12 +61,12 @@ class Run:
     build: bool = False
 
 
-Parser = Callable[[Sequence[str]], Run]
+Parser = Callable[[Sequence[str]], SuiteRun]
 """Reads the plain lines of one runner's output; never raises."""
 
 
 @dataclass
-class Digest:
+class RunDigest:
     """What a block of lines says: message lines, project places (outermost last), failing line."""
 
     message: list[str] = field(default_factory=list)
@@ -74,9 +74,9 @@ class Digest:
     source: str = ""
 
 
-def digest(block: Iterable[str]) -> Digest:
+def digest(block: Iterable[str]) -> RunDigest:
     """Split a failure's lines into message and places; frames of libraries and code frames go."""
-    result, library = Digest(), ""
+    result, library = RunDigest(), ""
     for line in block:
         place = frame_place(line)
         if place is not None:

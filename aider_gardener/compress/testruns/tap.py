@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, Run, digest
+from aider_gardener.compress.testruns.run import PARENT_ONLY, Failure, SuiteRun, digest
 
 RESULT = re.compile(r"^( *)(not ok|ok) (\d+)(?: - | )?(.*?)(?: # (SKIP|TODO|skip|todo|time=)\b(.*))?$")
 SUBTEST = re.compile(r"^( *)# Subtest: (.*)$")
@@ -32,7 +32,7 @@ DIFF_LINE = re.compile(r"^\s*[-+] |^\s{2,}\S|^\s*[\[\]{}(),]+$|^\.\.\.$|^\s*$")
 
 class _Reader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.suites: list[tuple[int, str]] = []
         self.failure: Failure | None = None
         self.block: list[str] = []
@@ -41,7 +41,7 @@ class _Reader:
         self.diagnosed = False
         self.totals: list[str] = []
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -162,14 +162,14 @@ def _fields(block: Sequence[str]) -> dict[str, list[str]]:
     return fields
 
 
-def parse_tap(lines: Sequence[str]) -> Run:
+def parse_tap(lines: Sequence[str]) -> SuiteRun:
     """Read TAP, as written by `node --test`, tape, tap, prove or bats."""
     return _Reader().read(lines)
 
 
 class _NodeReader:
     def __init__(self) -> None:
-        self.run = Run()
+        self.run = SuiteRun()
         self.suites: list[tuple[int, str]] = []
         self.failure: Failure | None = None
         self.block: list[str] = []
@@ -178,7 +178,7 @@ class _NodeReader:
         self.located = ""
         self.paths: dict[str, list[str]] = {}
 
-    def read(self, lines: Sequence[str]) -> Run:
+    def read(self, lines: Sequence[str]) -> SuiteRun:
         for line in lines:
             self.line(line)
         self.close()
@@ -272,6 +272,6 @@ def _only_parent(failure: Failure, names: Sequence[str]) -> bool:
     return at < len(names) and names[at].startswith(below)
 
 
-def parse_node(lines: Sequence[str]) -> Run:
+def parse_node(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `node --test` with its spec reporter."""
     return _NodeReader().read(lines)

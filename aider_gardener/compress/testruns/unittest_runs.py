@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run, digest
+from aider_gardener.compress.testruns.run import Failure, SuiteRun, digest
 
 HEAD = re.compile(r"^(FAIL|ERROR|UNEXPECTED SUCCESS): (.+)$")
 VERBOSE = re.compile(r"^(?:(.*) )?\.\.\. (ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$")
@@ -14,9 +14,9 @@ DOTS = re.compile(r"^[.FEsxu]+$")
 THICK, THIN = re.compile(r"^={40,}$"), re.compile(r"^-{40,}$")
 
 
-def parse_unittest(lines: Sequence[str]) -> Run:
+def parse_unittest(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `python -m unittest` (and Django's runner)."""
-    run, block, failure = Run(), list[str](), None
+    run, block, failure = SuiteRun(), list[str](), None
     for line in lines:
         head = HEAD.match(line)
         if head:
@@ -35,7 +35,7 @@ def parse_unittest(lines: Sequence[str]) -> Run:
     return run
 
 
-def _outside(run: Run, line: str) -> None:
+def _outside(run: SuiteRun, line: str) -> None:
     found = VERBOSE.match(line)
     if found:
         result = found.group(2)
@@ -47,7 +47,7 @@ def _outside(run: Run, line: str) -> None:
         run.outside.append(line)
 
 
-def _finish(run: Run, failure: Failure | None, block: Sequence[str]) -> None:
+def _finish(run: SuiteRun, failure: Failure | None, block: Sequence[str]) -> None:
     if failure is None:
         return
     told, errors, source = digest(block), list[str](), ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.testruns.run import Failure, Run
+from aider_gardener.compress.testruns.run import Failure, SuiteRun
 
 ISSUE = re.compile(r"^(\S+?:\d+): error: (-\[[^\]]+\]|[\w.]+) : (.+)$")
 SKIPPED = re.compile(r"^(\S+?:\d+): (-\[[^\]]+\]|[\w.]+) : Test skipped(?: - (.*))?$")
@@ -25,9 +25,9 @@ SWIFT_SKIP = re.compile(r"^[➜-] Test (.+ skipped.*)$")
 SWIFT_NOISE = re.compile(r"^[◇✔✘✓↳] ")
 
 
-def parse_xctest(lines: Sequence[str]) -> Run:
+def parse_xctest(lines: Sequence[str]) -> SuiteRun:
     """Read the output of `swift test` or `xcodebuild test`."""
-    run, known, executed, last = Run(build=True), dict[str, Failure](), "", None
+    run, known, executed, last = SuiteRun(build=True), dict[str, Failure](), "", None
     for line in lines:
         issue, recorded, total = ISSUE.match(line), RECORDED.match(line), TOTAL.match(line)
         case, skipped = CASE.match(line), SKIPPED.match(line)
@@ -61,7 +61,7 @@ def parse_xctest(lines: Sequence[str]) -> Run:
     return run
 
 
-def _failure(run: Run, known: dict[str, Failure], name: str, message: str, place: str) -> Failure:
+def _failure(run: SuiteRun, known: dict[str, Failure], name: str, message: str, place: str) -> Failure:
     """One issue: of a test with several each is a failure of its own, as each has its place."""
     failure = Failure(name, "FAILED", [message], [place])
     known.setdefault(name, failure)

@@ -41,7 +41,7 @@ PASSED_DOTS = re.compile(r"^\.+ *\[ *\d+%\]$")
 
 
 @dataclass
-class Session:
+class EnvironmentSession:
     """What one command printed: its command line, its lines, and the row at which they begin."""
 
     at: int
@@ -52,7 +52,7 @@ class Session:
 def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Every outcome; of each session's output what the compressor of its tool keeps."""
     reading = Reading()
-    session = Session(0)
+    session = EnvironmentSession(0)
     sessions = 0
     for at, line in enumerate(lines):
         said, command = _said(line)
@@ -61,7 +61,7 @@ def read(lines: Sequence[str], ctx: Context) -> Reading | None:
                 session.lines.append(line)
             continue
         _tell(reading, session, ctx)
-        session = Session(at + 1, command)
+        session = EnvironmentSession(at + 1, command)
         sessions += bool(NOX_RUNNING.match(said)) if NOX.match(line) else bool(command)
         if said:
             reading.add(at, said)
@@ -92,7 +92,7 @@ def _said(line: str) -> tuple[str | None, str]:
     return (line.strip(), "") if TOX_OUTCOME.match(line) else (None, "")
 
 
-def _tell(reading: Reading, session: Session, ctx: Context) -> None:
+def _tell(reading: Reading, session: EnvironmentSession, ctx: Context) -> None:
     """Put the short form of what a session's command printed."""
     text = "\n".join(session.lines).strip("\n")
     if not text.strip():

@@ -36,7 +36,7 @@ SQL_MORE = re.compile(r"^ +\| (?P<message>.*)$")
 
 
 @dataclass
-class Finding:
+class LintFinding:
     """One finding: its row, place, code, severity as the tool names it, and message."""
 
     at: int
@@ -51,9 +51,9 @@ class Finding:
         return f"{self.place}: {self.code}: {severity}{self.message}"
 
 
-def add_findings(reading: Reading, found: Sequence[Finding]) -> None:
+def add_findings(reading: Reading, found: Sequence[LintFinding]) -> None:
     """Findings by code: each by itself while they are few, else one and the places of the others."""
-    kinds: dict[tuple[str, str], list[Finding]] = {}
+    kinds: dict[tuple[str, str], list[LintFinding]] = {}
     for one in found:
         kinds.setdefault((one.code, one.severity), []).append(one)
     for group in kinds.values():
@@ -73,12 +73,12 @@ def add_findings(reading: Reading, found: Sequence[Finding]) -> None:
 def bandit(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Bandit's issues with severity, confidence and place, and its totals."""
     reading = Reading()
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     metrics = False
     for at, line in enumerate(lines):
         issue, severity, location = ISSUE.match(line), SEVERITY.match(line), LOCATION.match(line)
         if issue:
-            found.append(Finding(at, "", issue["code"], "", issue["message"]))
+            found.append(LintFinding(at, "", issue["code"], "", issue["message"]))
         elif severity and found:
             found[-1].severity = f"Severity: {severity['severity']} Confidence: {severity['confidence']}"
             found[-1].severe = severity["severity"].lower() == "high"
@@ -100,7 +100,7 @@ def bandit(lines: Sequence[str], ctx: Context) -> Reading | None:
 def shellcheck(lines: Sequence[str], ctx: Context) -> Reading | None:
     """ShellCheck's findings with the line of the script that they are about."""
     reading = Reading()
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     place = ""
     codes: dict[int, str] = {}
     for at, line in enumerate(lines):
@@ -111,7 +111,7 @@ def shellcheck(lines: Sequence[str], ctx: Context) -> Reading | None:
         elif finding:
             severe = finding["severity"] in (None, "error")
             found.append(
-                Finding(at, place, finding["code"], finding["severity"] or "", finding["message"], severe)
+                LintFinding(at, place, finding["code"], finding["severity"] or "", finding["message"], severe)
             )
         elif alarming(line) and ": " in line and not place:
             reading.add(at, line)
@@ -127,7 +127,7 @@ def shellcheck(lines: Sequence[str], ctx: Context) -> Reading | None:
 def sqlfluff(lines: Sequence[str], ctx: Context) -> Reading | None:
     """SQLFluff's violations by file, and what it could not parse."""
     reading = Reading()
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     path = ""
     for at, line in enumerate(lines):
         head, finding, more = SQL_FILE.match(line), SQL_FINDING.match(line), SQL_MORE.match(line)
@@ -137,7 +137,7 @@ def sqlfluff(lines: Sequence[str], ctx: Context) -> Reading | None:
         elif finding:
             place = f"{path}:{finding['line']}:{finding['column']}"
             severe = finding["code"] in ("PRS", "TMP", "LXR")
-            found.append(Finding(at, place, finding["code"], "", finding["message"].strip(), severe))
+            found.append(LintFinding(at, place, finding["code"], "", finding["message"].strip(), severe))
         elif more and found:
             found[-1].message += " " + more["message"].strip()
         elif line.strip():

@@ -14,7 +14,7 @@ from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural
 from aider_gardener.compress.pieces import MUST, Reading
 from aider_gardener.compress.tools import plans
-from aider_gardener.compress.tools.tables import Rows, Table, close_up, table_at, tell
+from aider_gardener.compress.tools.tables import Table, TableRows, close_up, table_at, tell
 
 ERROR = re.compile(
     r"^(?:psql:\S*?:?\d*: |mysql: \[?|mysqldump: )?(?:ERROR|FATAL|PANIC|ERREUR|FEHLER)\b|^ERROR \d+ \(|"
@@ -54,7 +54,7 @@ SLOW_MS = 1_000.0
 
 def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Statements, errors and results of a session."""
-    lines = Rows(lines)
+    lines = TableRows(lines)
     reading = Reading(gaps=True, room=1.6)
     answers: Counter[str] = Counter()
     last_of: dict[str, int] = {}

@@ -58,7 +58,7 @@ CODE = re.compile(r"\((\d+)\)")
 
 
 @dataclass
-class Column:
+class RankedColumn:
     """One column: its name, a value of each row, and what they have in common."""
 
     name: str
@@ -133,7 +133,7 @@ def judge(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Judged:
         return judged
     width = min(MOST_COLUMNS, max(len(names), max(map(len, seen))))
     columns = [
-        Column(
+        RankedColumn(
             names[at] if at < len(names) else "",
             [row[at] if at < len(row) else "" for row in seen],
         )
@@ -153,7 +153,7 @@ def is_bad(value: str) -> bool:
     return len(value) <= STATE_CHARS and bool(BAD.search(value)) and not BENIGN.search(value)
 
 
-def _bad(columns: Sequence[Column], rows: Sequence[Sequence[str]], judged: Judged) -> None:
+def _bad(columns: Sequence[RankedColumn], rows: Sequence[Sequence[str]], judged: Judged) -> None:
     """The first row of each bad state, kind of thing and message must stay; further ones weigh much."""
     marked: dict[int, list[str]] = {}
     for column in columns:
@@ -183,7 +183,7 @@ def _state(value: str) -> str:
     return re.sub(r"\d+", "0", value) + (f"({code[1]})" if code else "")
 
 
-def _not_ready(columns: Sequence[Column], marked: dict[int, list[str]], judged: Judged) -> None:
+def _not_ready(columns: Sequence[RankedColumn], marked: dict[int, list[str]], judged: Judged) -> None:
     """Rows of which fewer are ready than are wanted, and those that started again."""
     done = {
         at
@@ -212,7 +212,7 @@ def _restarts(value: str) -> int:
     return int(found[1][:9]) if found else 0
 
 
-def _rare(columns: Sequence[Column], judged: Judged) -> None:
+def _rare(columns: Sequence[RankedColumn], judged: Judged) -> None:
     """Rows with a value that hardly any other row of a column of few values has."""
     room = MOST_RARE
     for column in columns:
@@ -233,7 +233,7 @@ def _rare(columns: Sequence[Column], judged: Judged) -> None:
             judged.put(at, MUST if must else 7.0)
 
 
-def _extremes(columns: Sequence[Column], judged: Judged) -> None:
+def _extremes(columns: Sequence[RankedColumn], judged: Judged) -> None:
     """Of columns of numbers the rows with the largest and smallest, and those far from all others."""
     extremes, far = MOST_EXTREMES, MOST_FAR
     for column in columns:
@@ -260,7 +260,7 @@ def _extremes(columns: Sequence[Column], judged: Judged) -> None:
                     judged.put(at, 7.0)
 
 
-def _first_of_each(columns: Sequence[Column], rows: Sequence[Sequence[str]], judged: Judged) -> None:
+def _first_of_each(columns: Sequence[RankedColumn], rows: Sequence[Sequence[str]], judged: Judged) -> None:
     """The first row of each combination of few values and of each message weighs more than its likes."""
     few = [column for column in columns if column.few]
     shapes: set[tuple[str, ...]] = set()
@@ -272,7 +272,7 @@ def _first_of_each(columns: Sequence[Column], rows: Sequence[Sequence[str]], jud
             judged.put(at, 4.0 if len(shapes) <= MOST_BAD else 1.5)
 
 
-def _told(columns: Sequence[Column], rows: int) -> Iterator[str]:
+def _told(columns: Sequence[RankedColumn], rows: int) -> Iterator[str]:
     """`name: value ×count, …` for every column of few values, the bad and the rare ones always."""
     for column in columns:
         if not column.few or len(column.values) < FEW_ROWS or MOMENT_NAME.match(column.name):

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.frame import plural, touches
-from aider_gardener.compress.pieces import MUST, Piece, Reading
+from aider_gardener.compress.pieces import MUST, Reading, TextPiece
 from aider_gardener.compress.tools.standing import judge
 from aider_gardener.messages import Focus
 from aider_gardener.reading.detectors import GAP, is_rule
@@ -67,7 +67,7 @@ class Table:
     """False where it is not certain which cell stands in which column."""
 
 
-class Rows(list[str]):
+class TableRows(list[str]):
     """The lines of an output with sums over them: so a table is looked for at each of them in little time."""
 
     @cached_property
@@ -112,7 +112,7 @@ class Rows(list[str]):
 
 def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """Every table of an output and the lines between; an output without any by its lines."""
-    lines = Rows(lines)
+    lines = TableRows(lines)
     reading = Reading(gaps=True, room=0.9)
     rows = tables = 0
     between: list[int] = []
@@ -156,7 +156,7 @@ def close_up(reading: Reading, lines: Sequence[str]) -> None:
         before.append(dropped)
         dropped += not line.strip() or is_rule(line) or bool(DRAWN_RULE.match(line[:400]))
     reading.pieces = [
-        Piece(piece.at - before[min(int(piece.at), len(before) - 1)], piece.lines, piece.weight)
+        TextPiece(piece.at - before[min(int(piece.at), len(before) - 1)], piece.lines, piece.weight)
         for piece in reading.pieces
     ]
 
@@ -208,7 +208,7 @@ def _squeezed(line: str, cells: Sequence[str]) -> str:
     return line if "" in cells else BLANKS.sub("  ", line.strip())
 
 
-def table_at(lines: Rows, at: int) -> tuple[Table, int] | None:
+def table_at(lines: TableRows, at: int) -> tuple[Table, int] | None:
     """The table that begins at a line and the line behind it; None where none begins."""
     line = lines[at]
     bare = line.lstrip()
@@ -230,7 +230,7 @@ def table_at(lines: Rows, at: int) -> tuple[Table, int] | None:
     return _aligned(lines, at)
 
 
-def _drawn(lines: Rows, at: int) -> tuple[Table, int] | None:
+def _drawn(lines: TableRows, at: int) -> tuple[Table, int] | None:
     end = lines.drawn_ends[at]
     within, closed = lines.drawn[end] - lines.drawn[at], lines.closed[end] - lines.closed[at]
     if not within or end - at < 3 or closed < 0.5 * within:
@@ -321,7 +321,7 @@ def _cut(lines: Sequence[str], at: int, mark: str) -> tuple[Table, int] | None:
     return Table(head, names, list(lines[start:end]), list(range(start, end)), rows[headed:]), end
 
 
-def _aligned(lines: Rows, at: int) -> tuple[Table, int] | None:
+def _aligned(lines: TableRows, at: int) -> tuple[Table, int] | None:
     """A head in capitals with rows below it, or at least four lines whose columns stand apart by gaps."""
     line = lines[at]
     capitals = bool(CAPITALS.match(line)) and len(line.split()) >= 2 and len(line) < 1_000
@@ -353,7 +353,7 @@ def _aligned(lines: Rows, at: int) -> tuple[Table, int] | None:
     return Table(head, names, [lines[number] for number in body], body, cells, tail, sure), end
 
 
-def _counted(lines: Rows, at: int, end: int) -> tuple[Table, int] | None:
+def _counted(lines: TableRows, at: int, end: int) -> tuple[Table, int] | None:
     """Lines that begin with a number, as sizes, counts of `uniq -c` and of `wc` do."""
     if lines.counted[end] - lines.counted[at] < 0.9 * (end - at):
         return None
@@ -429,7 +429,7 @@ def _records(lines: Sequence[str], at: int) -> tuple[Table, int]:
 
 def tables_in(lines: Sequence[str]) -> Iterator[Table]:
     """The tables of an output, in order."""
-    lines = Rows(lines)
+    lines = TableRows(lines)
     at = 0
     while at < len(lines):
         found = table_at(lines, at) if lines[at].strip() else None

@@ -57,7 +57,7 @@ MOST_LINES = 60
 
 
 @dataclass
-class Change:
+class ResourceChange:
     """One resource of a plan: its address, what happens, and its changed lines."""
 
     at: int
@@ -70,7 +70,7 @@ class Change:
 def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     """All actions, changed values, totals, outputs, warnings and errors; of a run what was not finished."""
     reading = Reading()
-    changes: list[Change] = []
+    changes: list[ResourceChange] = []
     begun: dict[str, int] = {}
     at = 0
     while at < len(lines):
@@ -118,9 +118,9 @@ def read(lines: Sequence[str], ctx: Context) -> Reading | None:
     return reading
 
 
-def _change(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[Change, int]:
+def _change(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[ResourceChange, int]:
     """The resource that begins at a row, and the row behind it."""
-    change = Change(at, head["address"], head["action"])
+    change = ResourceChange(at, head["address"], head["action"])
     told = not change.action.startswith(("will be created", "will be destroyed", "will be read"))
     at += 1
     while at < len(lines) and REASON.match(lines[at]):
@@ -154,9 +154,9 @@ def _change(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[Change,
     return change, at
 
 
-def _add_changes(reading: Reading, changes: Sequence[Change]) -> None:
+def _add_changes(reading: Reading, changes: Sequence[ResourceChange]) -> None:
     """Each resource by itself, instances of one that have the same happen to them together."""
-    alike: dict[tuple[str, str], list[Change]] = {}
+    alike: dict[tuple[str, str], list[ResourceChange]] = {}
     for change in changes:
         instance = INSTANCE.match(change.address)
         alike.setdefault((instance["base"] if instance else change.address, change.action), []).append(change)

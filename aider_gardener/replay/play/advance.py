@@ -44,7 +44,7 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True)
-class Piece:
+class SessionPiece:
     """A session, or the part of it between two turns, under one variant; `name` is what a report calls it."""
 
     name: str
@@ -60,7 +60,7 @@ class Piece:
 class Advance:
     """Counts the turns and the pieces that are done; `stopped` ends the replays that are running."""
 
-    def __init__(self, pieces: Sequence[Piece], watcher: Watcher) -> None:
+    def __init__(self, pieces: Sequence[SessionPiece], watcher: Watcher) -> None:
         self.pieces, self.watcher = pieces, watcher
         self.left: dict[tuple[str, str], int] = {}
         sessions = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction
-from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Filter, Messages
+from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Messages, PromptFilter
 
 if TYPE_CHECKING:
     from aider_gardener.replay.play.calls import Calls
@@ -239,7 +239,7 @@ def with_filter(runner: Replay) -> None:
     if not command.strip():
         raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
     on_windows = os.name == "nt"  # where a backslash is part of a path
-    program = Filter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
+    program = PromptFilter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
 
     def rewrite(runner: Replay, coder: Any, past: Messages) -> Sent:
         if not past:

@@ -23,7 +23,7 @@ STOP_SECONDS = 5.0
 Messages = Sequence[dict[str, Any]]
 
 
-class Filter:
+class PromptFilter:
     """The other program, started at first need; what it answered for the same past is remembered."""
 
     def __init__(self, command: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from aider_gardener import errors
 from aider_gardener.errors import GardenerError, ReplayError, SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary, fell_back, make_report, summarize
-from aider_gardener.replay.play.advance import Advance, OnTurn, Piece, Played, Watcher
+from aider_gardener.replay.play.advance import Advance, OnTurn, Played, SessionPiece, Watcher
 from aider_gardener.replay.play.model import client_variables
 from aider_gardener.replay.play.parts import Turns, joined, joined_summary, part_of, parts, spread
 from aider_gardener.replay.play.sandbox import environment, temporary_folder
@@ -292,7 +292,9 @@ def run_jobs(
     are dropped, and its error is raised. After a KeyboardInterrupt the report has what was finished under
     every variant and says so (`stopped`); it is raised where that is nothing.
     """
-    advance = Advance([Piece(s.name, s.session, job.variant, turns_of(s, job)) for s, job in jobs], watcher)
+    advance = Advance(
+        [SessionPiece(s.name, s.session, job.variant, turns_of(s, job)) for s, job in jobs], watcher
+    )
     found: dict[int, Found] = {}
     pool = ThreadPoolExecutor(parallel or os.cpu_count() or 1)
     try:

@@ -27,7 +27,7 @@ BEFORE_USER = frozenset({"file"})
 
 
 @dataclass(frozen=True)
-class Fault:
+class SessionFault:
     """One fault; `line` counts from 1, 0 is the file as a whole. `serious` is False for what should be
     looked at, but may be meant."""
 
@@ -41,11 +41,11 @@ class Fault:
         return f"{place}: {'' if self.serious else 'note: '}{self.text}"
 
 
-def check_folder(folder: Path) -> list[Fault]:
+def check_folder(folder: Path) -> list[SessionFault]:
     """Every fault that is found; [] for a sound session."""
     recording = folder / "session.jsonl"
     if not recording.is_file():
-        return [Fault(str(recording), 0, "is missing; the folder of a recorded session has one")]
+        return [SessionFault(str(recording), 0, "is missing; the folder of a recorded session has one")]
     rows, faults = read_rows(recording)
     faults += head_faults(folder, rows)
     events = []
@@ -53,7 +53,7 @@ def check_folder(folder: Path) -> list[Fault]:
         try:
             events.append((number, parse_event(row, "")))
         except SessionError as problem:
-            faults.append(Fault(str(recording), number, str(problem).removeprefix(": ")))
+            faults.append(SessionFault(str(recording), number, str(problem).removeprefix(": ")))
     faults += order_faults(str(recording), events)
     faults += secret_faults(str(recording), events)
     faults += side_file_faults(folder)
@@ -62,108 +62,116 @@ def check_folder(folder: Path) -> list[Fault]:
     return sorted(faults, key=lambda fault: (fault.file, fault.line))
 
 
-def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Fault]]:
+def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[SessionFault]]:
     """The objects of the file with their line numbers, and lines that are none."""
     rows: list[tuple[int, dict[str, Any]]] = []
     faults = []
     data = files.read(recording, files.RECORDING_BYTES)
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
-        faults.append(Fault(str(recording), 0, "is not UTF-8 throughout"))
+        faults.append(SessionFault(str(recording), 0, "is not UTF-8 throughout"))
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except json.JSONDecodeError as problem:
-            faults.append(Fault(str(recording), number, f"truncated or not JSON (column {problem.colno})"))
+            faults.append(
+                SessionFault(str(recording), number, f"truncated or not JSON (column {problem.colno})")
+            )
             continue
         if isinstance(row, dict):
             rows.append((number, row))
         else:
-            faults.append(Fault(str(recording), number, "is not a JSON object"))
+            faults.append(SessionFault(str(recording), number, "is not a JSON object"))
     return rows, faults
 
 
-def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterator[Fault]:
+def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterator[SessionFault]:
     """What is wrong with the meta event and the files that it names."""
     name = str(folder / "session.jsonl")
     head = rows[0][1] if rows else {}
     if head.get("kind") != "meta":
-        yield Fault(name, 1, "the first line must be the meta event")
+        yield SessionFault(name, 1, "the first line must be the meta event")
         return
     if head.get("format") != FORMAT:
-        yield Fault(name, 1, f"unknown format {head.get('format')!r}; this version reads {FORMAT}")
+        yield SessionFault(name, 1, f"unknown format {head.get('format')!r}; this version reads {FORMAT}")
     if not head.get("recorded_with"):
-        yield Fault(name, 1, "`recorded_with` is missing: which aider was it?")
+        yield SessionFault(name, 1, "`recorded_with` is missing: which aider was it?")
     if not (folder / "repo0").is_dir():
         return
     for file in [*(head.get("files") or ()), *(head.get("read_only") or ())]:
         if not (folder / "repo0" / str(file)).is_file():
-            yield Fault(name, 1, f"the chat begins with {file}, which is not in repo0")
+            yield SessionFault(name, 1, f"the chat begins with {file}, which is not in repo0")
 
 
-def order_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[Fault]:
+def order_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[SessionFault]:
     """Turns count up one by one, and each begins with what was typed."""
     turn, begun = 0, True
     for number, event in events:
         if event.turn == turn + 1:
             if not begun:
-                yield Fault(name, number, f"turn {turn} has no user event")
+                yield SessionFault(name, number, f"turn {turn} has no user event")
             turn, begun = event.turn, False
         elif event.turn != turn:
-            yield Fault(name, number, f"turn {event.turn} follows turn {turn}; turns count up one by one")
+            yield SessionFault(
+                name, number, f"turn {event.turn} follows turn {turn}; turns count up one by one"
+            )
             turn, begun = event.turn, False
         if event.kind == "user":
             if begun:
-                yield Fault(name, number, f"turn {turn} has two user events")
+                yield SessionFault(name, number, f"turn {turn} has two user events")
             begun = True
         elif not begun and event.kind not in BEFORE_USER:
-            yield Fault(name, number, f"a {event.kind} event stands before the user event of turn {turn}")
+            yield SessionFault(
+                name, number, f"a {event.kind} event stands before the user event of turn {turn}"
+            )
     if not begun:
-        yield Fault(name, events[-1][0], f"turn {turn} has no user event")
+        yield SessionFault(name, events[-1][0], f"turn {turn} has no user event")
     if not any(event.kind == "user" for _, event in events):
-        yield Fault(name, 0, "holds no user event")
+        yield SessionFault(name, 0, "holds no user event")
 
 
-def secret_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[Fault]:
+def secret_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[SessionFault]:
     """Lines that still hold what the redactor takes for a secret; the secret itself isn't shown."""
     for number, event in events:
         for text in (event.text, event.output, event.command):
             for span in redact(text).spans:
-                yield Fault(name, number, f"looks like a secret ({span.kind})", serious=False)
+                yield SessionFault(name, number, f"looks like a secret ({span.kind})", serious=False)
 
 
-def side_file_faults(folder: Path) -> Iterator[Fault]:
+def side_file_faults(folder: Path) -> Iterator[SessionFault]:
     """Files beside the recording that can't be read."""
     for name, load in (("probes.json", load_probes), ("summaries.json", load_summaries)):
         try:
             load(folder / name, missing_ok=True)
         except SessionError as problem:
-            yield Fault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
+            yield SessionFault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
     try:
         meta: Any = json.loads(files.read(folder / "meta.json", files.RECORDING_BYTES))
     except FileNotFoundError:
-        yield Fault(str(folder / "meta.json"), 0, "is missing")
+        yield SessionFault(str(folder / "meta.json"), 0, "is missing")
     except (OSError, ValueError) as problem:
-        yield Fault(str(folder / "meta.json"), 0, f"cannot be read as JSON ({problem})")
+        yield SessionFault(str(folder / "meta.json"), 0, f"cannot be read as JSON ({problem})")
     else:
         if not isinstance(meta, Mapping):
-            yield Fault(str(folder / "meta.json"), 0, "must be a JSON object")
+            yield SessionFault(str(folder / "meta.json"), 0, "must be a JSON object")
 
 
-def probe_faults(folder: Path, session: Session) -> Iterator[Fault]:
+def probe_faults(folder: Path, session: Session) -> Iterator[SessionFault]:
     """Probes whose answers were not said where they claim, or that give themselves away."""
     name = str(folder / "probes.json")
     for number, probe in enumerate(session.probes, 1):
         where = f"probe {number}"
         if not 1 <= probe.about_turn < probe.ask_at_turn <= session.turn_count + 1:
-            yield Fault(name, 0, f"{where}: asked at turn {probe.ask_at_turn} about {probe.about_turn}")
+            yield SessionFault(
+                name, 0, f"{where}: asked at turn {probe.ask_at_turn} about {probe.about_turn}"
+            )
         if not probe.answer_keys:
-            yield Fault(name, 0, f"{where}: has no answer keys")
+            yield SessionFault(name, 0, f"{where}: has no answer keys")
         said = "\n".join(said_in(session, probe.about_turn))
         for key in probe.answer_keys:
             if not key_pattern(key).search(said):
-                yield Fault(name, 0, f"{where}: {key!r} was not said in turn {probe.about_turn}")
+                yield SessionFault(name, 0, f"{where}: {key!r} was not said in turn {probe.about_turn}")
             if key_pattern(key).search(probe.question):
-                yield Fault(name, 0, f"{where}: the question holds its own answer {key!r}")
+                yield SessionFault(name, 0, f"{where}: the question holds its own answer {key!r}")

@@ -15,7 +15,7 @@ from aider_gardener.replay.show.html_detail import LAYERS, LayeredRequest, Repla
 
 
 @dataclass(frozen=True)
-class Frame:
+class ChartFrame:
     """The room of a chart, in user units of its SVG; left, right, top and bottom are the space around the
     plot. At most `mark_rows` rows of marks stand above it, those behind the first at negative heights."""
 
@@ -30,8 +30,8 @@ class Frame:
     mark_rows: int
 
 
-WIDE = Frame("wide", 960, 300, left=52, right=10, top=30, bottom=36, turn_labels=12, mark_rows=4)
-NARROW = Frame("narrow", 360, 270, left=46, right=8, top=30, bottom=36, turn_labels=6, mark_rows=6)
+WIDE = ChartFrame("wide", 960, 300, left=52, right=10, top=30, bottom=36, turn_labels=12, mark_rows=4)
+NARROW = ChartFrame("narrow", 360, 270, left=46, right=8, top=30, bottom=36, turn_labels=6, mark_rows=6)
 """For a screen and for a telephone: one that is scaled down to the other's size cannot be read."""
 
 COLUMNS = 240
@@ -80,7 +80,7 @@ class Chart:
     out; `labels` (name, y) for those high enough at the right end to be named there; `ticks` (tokens, y) and
     `turns` (turn, x) name the axes; `ceiling` is where it begins, below 0 with several rows of marks."""
 
-    frame: Frame
+    frame: ChartFrame
     layers: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, float], ...]
     marks: tuple[Mark, ...]
@@ -99,7 +99,7 @@ def columns_of(details: Sequence[ReplayDetail]) -> Columns:
     return Columns(tuple(tuple(keys[at : at + size]) for at in range(0, len(keys), size)))
 
 
-def chart_of(detail: ReplayDetail, columns: Columns, top_tokens: int, frame: Frame) -> Chart:
+def chart_of(detail: ReplayDetail, columns: Columns, top_tokens: int, frame: ChartFrame) -> Chart:
     """A variant's chart; `top_tokens` stands at the upper end of the axis."""
     shown = shown_of(detail, columns)
     return Chart(
@@ -121,18 +121,18 @@ def shown_of(detail: ReplayDetail, columns: Columns) -> tuple[LayeredRequest | N
     )
 
 
-def x_of(column: float, count: int, frame: Frame) -> float:
+def x_of(column: float, count: int, frame: ChartFrame) -> float:
     """The left edge of a column."""
     return round(frame.left + (frame.width - frame.left - frame.right) * column / max(1, count), 1)
 
 
-def y_of(tokens: float, top_tokens: int, frame: Frame) -> float:
+def y_of(tokens: float, top_tokens: int, frame: ChartFrame) -> float:
     height = frame.height - frame.top - frame.bottom
     return round(frame.height - frame.bottom - height * tokens / max(1, top_tokens), 1)
 
 
 def stacked(
-    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: Frame
+    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: ChartFrame
 ) -> tuple[tuple[str, str], ...]:
     """The layers as closed step paths."""
     floor = [0] * len(shown)
@@ -146,7 +146,7 @@ def stacked(
     return tuple(layers)
 
 
-def step_path(floor: Sequence[int], roof: Sequence[int], top_tokens: int, frame: Frame) -> str:
+def step_path(floor: Sequence[int], roof: Sequence[int], top_tokens: int, frame: ChartFrame) -> str:
     """There along the roof and back along the floor, one step a column; columns of no height are left out."""
     count, pieces = len(floor), []
 
@@ -175,7 +175,7 @@ def filled(floor: Sequence[int], roof: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def labels_of(
-    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: Frame
+    shown: Sequence[LayeredRequest | None], top_tokens: int, frame: ChartFrame
 ) -> tuple[tuple[str, float], ...]:
     """(layer, y) for each layer that is high enough at the right end to be named there."""
     last = next((request for request in reversed(shown) if request), None)
@@ -189,7 +189,7 @@ def labels_of(
     return tuple(found)
 
 
-def marks_of(detail: ReplayDetail, columns: Columns, frame: Frame) -> tuple[Mark, ...]:
+def marks_of(detail: ReplayDetail, columns: Columns, frame: ChartFrame) -> tuple[Mark, ...]:
     """A mark for each compaction, in the order of their turns."""
     count, marks, last_x = len(columns.keys), [], [-1e9] * frame.mark_rows
     ordered = sorted(detail.compactions, key=lambda event: event.turn)
@@ -213,13 +213,13 @@ def top_of(tokens: int) -> int:
     return next(int(size * step) for step in steps if size * step >= tokens)
 
 
-def ticks(top_tokens: int, frame: Frame) -> tuple[tuple[int, float], ...]:
+def ticks(top_tokens: int, frame: ChartFrame) -> tuple[tuple[int, float], ...]:
     """Five (tokens, y) from 0 to the top."""
     at_quarter = (top_tokens * at / 4 for at in range(5))
     return tuple((round(tokens), y_of(tokens, top_tokens, frame)) for tokens in at_quarter)
 
 
-def turn_ticks(columns: Columns, frame: Frame) -> tuple[tuple[int, float], ...]:
+def turn_ticks(columns: Columns, frame: ChartFrame) -> tuple[tuple[int, float], ...]:
     """As many (turn, x) as the frame has room for: the middle of the first column of a turn."""
     count = len(columns.keys)
     every = max(1, math.ceil(count / frame.turn_labels))

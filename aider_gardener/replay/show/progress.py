@@ -23,13 +23,13 @@ READ_LINES = 5_000
 
 
 @contextmanager
-def watching() -> Iterator[Bar | Lines]:
+def watching() -> Iterator[Bar | ProgressLines]:
     """What shows the progress while the block runs."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Lines(console)
+        yield ProgressLines(console)
         return
     bar = Bar(console)
     bar.live.start(refresh=True)
@@ -84,7 +84,7 @@ class Bar:
         """The bar says it already."""
 
 
-class Lines:
+class ProgressLines:
     """Lines in a file or pipe: one when all is read, then one every ten seconds at most, and one for
     each session and variant that is done."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.origins import Origins
-from aider_gardener.archive.shared.background import Background
+from aider_gardener.archive.shared.background import BackgroundSync
 from aider_gardener.archive.shared.server import VARIABLE
 
 from .conftest import MakeDriver, ScriptedModel
@@ -116,7 +116,7 @@ def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_wa
     drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[dict[str, str]] = []
-    monkeypatch.setattr(Background, "turn_over", lambda self: bool(begun.append(self.environ)))
+    monkeypatch.setattr(BackgroundSync, "turn_over", lambda self: bool(begun.append(self.environ)))
     gardened()
     driver = drive()
     driver.ask("/ask remember 48213")

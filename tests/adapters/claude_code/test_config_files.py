@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.adapters.claude_code import config_files
-from aider_gardener.adapters.claude_code.config_files import Change, apply, find, origin, unified_diff
+from aider_gardener.adapters.claude_code.config_files import FileChange, apply, find, origin, unified_diff
 from aider_gardener.adapters.claude_code.json_edits import Edit
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 
 needs_modes = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes and links")
 
 
-def grown(path: Path, more: str = " more") -> Change:
+def grown(path: Path, more: str = " more") -> FileChange:
     """A change that adds some text at the end."""
     file = find(path, path.parent)
     text = file.text or ""
-    return Change(file, text + more, file.text, (Edit(len(text), "", more),))
+    return FileChange(file, text + more, file.text, (Edit(len(text), "", more),))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_file_that_was_made_goes_with_the_folders_that_were_made_for_it(
     apply(grown(path), records)
     file = find(path, path.parent)
     assert origin(file, records) == (True, None)
-    apply(Change(file, None), records)
+    apply(FileChange(file, None), records)
     assert not (tmp_path / "new").exists() and list(records.iterdir()) == []
 
 
@@ -70,7 +70,7 @@ def test_a_folder_with_something_else_in_it_stays(tmp_path: Path, records: Path)
     path = tmp_path / "new" / "a.json"
     apply(grown(path), records)
     (tmp_path / "new" / "mine").touch()
-    apply(Change(find(path, path.parent), None), records)
+    apply(FileChange(find(path, path.parent), None), records)
     assert [each.name for each in (tmp_path / "new").iterdir()] == ["mine"]
 
 
@@ -85,7 +85,7 @@ def test_mode_and_link_outlive_a_change(tmp_path: Path, records: Path) -> None:
     (folder / "settings.json").symlink_to(kept)
     file = find(folder / "settings.json", folder)
     assert file.is_linked and file.real == kept
-    apply(Change(file, "{ }", "{}", (Edit(1, "", " "),)), records)
+    apply(FileChange(file, "{ }", "{}", (Edit(1, "", " "),)), records)
     assert (folder / "settings.json").is_symlink() and kept.read_text() == "{ }"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o640
     assert sorted(each.name for each in kept.parent.iterdir()) == ["settings.json"]
@@ -110,7 +110,7 @@ def test_a_file_without_the_right_to_write_is_refused(tmp_path: Path) -> None:
     path.chmod(0o400)
     with pytest.raises(UsageError, match="is read-only; make it writable"):
         config_files.check_writable(grown(path))
-    config_files.check_writable(Change(find(path, tmp_path), "{}"))
+    config_files.check_writable(FileChange(find(path, tmp_path), "{}"))
 
 
 def test_what_is_no_text_or_no_file_is_refused_in_one_line(
@@ -130,7 +130,7 @@ def test_a_file_that_another_program_wrote_meanwhile_stays_as_that_left_it(
 ) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}", "utf-8")
-    for change in (grown(path), Change(find(path, tmp_path), None)):
+    for change in (grown(path), FileChange(find(path, tmp_path), None)):
         path.write_text("theirs", "utf-8")
         with pytest.raises(StoreError, match="run the command again"):
             apply(change, records)
@@ -164,7 +164,7 @@ def test_a_change_is_made_also_where_no_record_can_be_kept(tmp_path: Path) -> No
 def test_a_diff_names_the_file_and_says_where_the_last_line_has_no_end(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("1\n2", "utf-8")
-    lines = list(unified_diff(Change(find(path, tmp_path), "1\n2\n3\n")))
+    lines = list(unified_diff(FileChange(find(path, tmp_path), "1\n2\n3\n")))
     assert lines[:2] == [f"--- {path}", f"+++ {path}"]
     assert lines[3:] == [" 1", "-2", "\\ No newline at end of file", "+2", "+3"]
-    assert next(iter(unified_diff(Change(find(tmp_path / "new", tmp_path), "1")))) == f"--- {os.devnull}"
+    assert next(iter(unified_diff(FileChange(find(tmp_path / "new", tmp_path), "1")))) == f"--- {os.devnull}"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aider_gardener.adapters.claude_code import install, levels
 from aider_gardener.adapters.claude_code.config_files import apply
 from aider_gardener.adapters.claude_code.install import EVENTS, VARIABLE
-from aider_gardener.adapters.claude_code.levels import Level
+from aider_gardener.adapters.claude_code.levels import InstallLevel
 from aider_gardener.errors import UsageError
 
 GARDENER = ["/opt/bin/gardener"]
@@ -38,7 +38,7 @@ objects = st.builds(
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Level:
+def project(tmp_path: Path) -> InstallLevel:
     """A project in a work tree."""
     root = tmp_path / "project"
     root.mkdir()
@@ -47,17 +47,17 @@ def project(tmp_path: Path) -> Level:
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> Level:
+def user(tmp_path: Path) -> InstallLevel:
     return levels.user_level(tmp_path / "home", {})
 
 
-def put_in(level: Level, records: Path, command: list[str] = GARDENER, **options: bool) -> list[str]:
+def put_in(level: InstallLevel, records: Path, command: list[str] = GARDENER, **options: bool) -> list[str]:
     """Install, and say the names of the files that changed."""
     wanted = {"recall_sessions": False, "with_server": True, **options}
     return carried_out(levels.planned_install(level, command, records, **wanted), records)
 
 
-def take_out(level: Level, records: Path) -> list[str]:
+def take_out(level: InstallLevel, records: Path) -> list[str]:
     """Uninstall, and say the names of the files that changed."""
     return carried_out(levels.planned_uninstall(level, records), records)
 
@@ -107,7 +107,7 @@ def test_out_is_the_way_back_of_in_for_whatever_settings(
     assert level.settings.read_bytes() == before
 
 
-def test_a_project_that_had_nothing_has_nothing_again(project: Level, tmp_path: Path) -> None:
+def test_a_project_that_had_nothing_has_nothing_again(project: InstallLevel, tmp_path: Path) -> None:
     before = tree(project.base)
     assert put_in(project, tmp_path / "records") == ["settings.local.json", ".mcp.json", "exclude"]
     assert take_out(project, tmp_path / "records") == ["settings.local.json", ".mcp.json", "exclude"]
@@ -115,13 +115,13 @@ def test_a_project_that_had_nothing_has_nothing_again(project: Level, tmp_path: 
     assert take_out(project, tmp_path / "records") == []
 
 
-def test_without_a_record_files_that_held_only_ours_go_too(project: Level, tmp_path: Path) -> None:
+def test_without_a_record_files_that_held_only_ours_go_too(project: InstallLevel, tmp_path: Path) -> None:
     put_in(project, tmp_path / "records", recall_sessions=True)
     assert take_out(project, tmp_path / "lost") == ["settings.local.json", ".mcp.json"]
     assert not project.settings.exists()
 
 
-def test_what_was_edited_meanwhile_stays(user: Level, tmp_path: Path) -> None:
+def test_what_was_edited_meanwhile_stays(user: InstallLevel, tmp_path: Path) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text('{\n  "model": "a"\n}\n', "utf-8")
     put_in(user, tmp_path / "records", recall_sessions=True)
@@ -132,7 +132,9 @@ def test_what_was_edited_meanwhile_stays(user: Level, tmp_path: Path) -> None:
     assert user.settings.read_text("utf-8") == '{\n  "model": "b"\n}\n'
 
 
-def test_what_was_written_since_into_a_file_that_was_made_here_stays(project: Level, tmp_path: Path) -> None:
+def test_what_was_written_since_into_a_file_that_was_made_here_stays(
+    project: InstallLevel, tmp_path: Path
+) -> None:
     put_in(project, tmp_path / "records")
     value = json.loads(project.settings.read_text("utf-8"))
     project.settings.write_text(json.dumps({**value, "model": "b"}), "utf-8")
@@ -140,7 +142,9 @@ def test_what_was_written_since_into_a_file_that_was_made_here_stays(project: Le
     assert json.loads(project.settings.read_text("utf-8")) == {"model": "b"}
 
 
-def test_a_folder_that_was_made_goes_also_after_the_path_was_mended(project: Level, tmp_path: Path) -> None:
+def test_a_folder_that_was_made_goes_also_after_the_path_was_mended(
+    project: InstallLevel, tmp_path: Path
+) -> None:
     put_in(project, tmp_path / "records")
     put_in(project, tmp_path / "records", ["/new/gardener"])
     take_out(project, tmp_path / "records")
@@ -148,7 +152,7 @@ def test_a_folder_that_was_made_goes_also_after_the_path_was_mended(project: Lev
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_a_file_without_the_right_to_write_is_refused_both_ways(user: Level, tmp_path: Path) -> None:
+def test_a_file_without_the_right_to_write_is_refused_both_ways(user: InstallLevel, tmp_path: Path) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text("{}", "utf-8")
     user.settings.chmod(0o444)
@@ -163,7 +167,9 @@ def test_a_file_without_the_right_to_write_is_refused_both_ways(user: Level, tmp
     assert user.settings.read_bytes() == before
 
 
-def test_an_empty_object_of_the_users_is_not_taken_for_a_file_of_ours(user: Level, tmp_path: Path) -> None:
+def test_an_empty_object_of_the_users_is_not_taken_for_a_file_of_ours(
+    user: InstallLevel, tmp_path: Path
+) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text("{}", "utf-8")
     put_in(user, tmp_path / "records")
@@ -172,7 +178,7 @@ def test_an_empty_object_of_the_users_is_not_taken_for_a_file_of_ours(user: Leve
     assert json.loads(user.settings.read_text("utf-8")) == {}
 
 
-def test_a_variable_that_said_no_says_no_again(user: Level, tmp_path: Path) -> None:
+def test_a_variable_that_said_no_says_no_again(user: InstallLevel, tmp_path: Path) -> None:
     user.settings.parent.mkdir(parents=True)
     text = json.dumps({"env": {VARIABLE: "false"}})
     user.settings.write_text(text, "utf-8")
@@ -182,7 +188,7 @@ def test_a_variable_that_said_no_says_no_again(user: Level, tmp_path: Path) -> N
     assert user.settings.read_text("utf-8") == text
 
 
-def test_git_does_not_see_the_file_that_names_this_machine(project: Level, tmp_path: Path) -> None:
+def test_git_does_not_see_the_file_that_names_this_machine(project: InstallLevel, tmp_path: Path) -> None:
     put_in(project, tmp_path / "records")
     seen = subprocess.run(
         [*GIT, "-C", str(project.base), "status", "--short", "-uall"],
@@ -194,7 +200,7 @@ def test_git_does_not_see_the_file_that_names_this_machine(project: Level, tmp_p
     assert "/opt" not in project.base.joinpath(".mcp.json").read_text("utf-8")
 
 
-def test_what_git_ignores_already_is_not_told_again(project: Level, tmp_path: Path) -> None:
+def test_what_git_ignores_already_is_not_told_again(project: InstallLevel, tmp_path: Path) -> None:
     (project.base / ".gitignore").write_text(".claude/*.local.json\n", "utf-8")
     assert "exclude" not in put_in(project, tmp_path / "records")
     exclude = project.base / ".git" / "info" / "exclude"
@@ -203,7 +209,9 @@ def test_what_git_ignores_already_is_not_told_again(project: Level, tmp_path: Pa
     assert exclude.read_text("utf-8") == f"{install.IGNORED}\n"
 
 
-def test_a_file_that_git_tracks_is_refused_and_nothing_is_changed(project: Level, tmp_path: Path) -> None:
+def test_a_file_that_git_tracks_is_refused_and_nothing_is_changed(
+    project: InstallLevel, tmp_path: Path
+) -> None:
     project.settings.parent.mkdir()
     project.settings.write_text("{}", "utf-8")
     subprocess.run([*GIT, "-C", str(project.base), "add", "-f", "."], check=True)
@@ -223,7 +231,7 @@ def test_a_folder_without_git_needs_no_list_of_what_is_ignored(tmp_path: Path) -
     ["", "{", '{"a": 1 // note\n}', "[]", '"x"', '{"hooks": 1}', '{"hooks": {}, "hooks": {}}', "{'a': 1}"],
 )
 def test_a_file_that_is_no_settings_is_refused_and_stays_byte_for_byte(
-    user: Level, tmp_path: Path, text: str
+    user: InstallLevel, tmp_path: Path, text: str
 ) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text(text, "utf-8")
@@ -233,7 +241,7 @@ def test_a_file_that_is_no_settings_is_refused_and_stays_byte_for_byte(
     assert user.settings.read_text("utf-8") == text and not (tmp_path / "records").exists()
 
 
-def test_nothing_is_written_where_one_of_the_files_is_refused(project: Level, tmp_path: Path) -> None:
+def test_nothing_is_written_where_one_of_the_files_is_refused(project: InstallLevel, tmp_path: Path) -> None:
     (project.base / ".mcp.json").write_text('{"mcpServers": {"gardener": {"command": "other"}}}', "utf-8")
     with pytest.raises(UsageError, match="another server"):
         put_in(project, tmp_path / "records")
@@ -243,7 +251,7 @@ def test_nothing_is_written_where_one_of_the_files_is_refused(project: Level, tm
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 def test_a_link_is_followed_for_the_user_and_refused_out_of_a_project(
-    project: Level, user: Level, tmp_path: Path
+    project: InstallLevel, user: InstallLevel, tmp_path: Path
 ) -> None:
     kept = tmp_path / "dotfiles.json"
     kept.write_text("{}", "utf-8")
@@ -268,7 +276,7 @@ def test_the_folder_of_the_user_is_the_one_that_the_environment_names(tmp_path: 
     assert levels.user_level(tmp_path, {"CLAUDE_CONFIG_DIR": ""}).settings.parent == tmp_path / ".claude"
 
 
-def test_status_tells_hooks_that_are_missing_moved_or_gone(user: Level, tmp_path: Path) -> None:
+def test_status_tells_hooks_that_are_missing_moved_or_gone(user: InstallLevel, tmp_path: Path) -> None:
     empty = levels.status(user, GARDENER)
     assert (empty["events"], empty["missing"], empty["server"]) == ({}, list(EVENTS), None)
     script = tmp_path / "gardener"
@@ -283,7 +291,7 @@ def test_status_tells_hooks_that_are_missing_moved_or_gone(user: Level, tmp_path
 
 
 def test_status_finds_the_server_where_claude_code_keeps_it(
-    project: Level, user: Level, tmp_path: Path
+    project: InstallLevel, user: InstallLevel, tmp_path: Path
 ) -> None:
     entry = {"mcpServers": {"gardener": {"command": str(tmp_path / "gone" / "gardener"), "args": ["mcp"]}}}
     user.host_file.parent.mkdir()
@@ -299,7 +307,7 @@ def test_status_finds_the_server_where_claude_code_keeps_it(
     assert levels.remove_command(project) == ""
 
 
-def test_status_says_what_is_wrong_with_a_file(user: Level) -> None:
+def test_status_says_what_is_wrong_with_a_file(user: InstallLevel) -> None:
     user.settings.parent.mkdir(parents=True)
     user.settings.write_text("{,}", "utf-8")
     assert "no JSON" in levels.status(user, GARDENER)["problem"]

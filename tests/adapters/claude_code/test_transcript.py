@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.claude_code.transcript import Call, Reader, Record, seconds, typed
+from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptRecord, seconds, typed
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, Source, SourceKind
@@ -38,13 +38,13 @@ def result(text: object, **more: object) -> str:
     return user([{"type": "tool_result", "tool_use_id": "t1", "content": text, **more}])
 
 
-def read(tmp_path: Path, *lines: str) -> list[Record]:
+def read(tmp_path: Path, *lines: str) -> list[TranscriptRecord]:
     path = tmp_path / "transcript.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
     return [record for each in Reader(path).lines() for record in each.records]
 
 
-def said(records: list[Record]) -> list[tuple[str, str, SourceKind, str]]:
+def said(records: list[TranscriptRecord]) -> list[tuple[str, str, SourceKind, str]]:
     return [
         (each.message.role, each.message.content, each.source.kind, each.source.detail)
         for each in records
@@ -52,7 +52,7 @@ def said(records: list[Record]) -> list[tuple[str, str, SourceKind, str]]:
     ]
 
 
-def entries_of(records: list[Record]) -> list[Entry]:
+def entries_of(records: list[TranscriptRecord]) -> list[Entry]:
     archive = Archive(open_store(None), session="s", project="p", count=len, clock=lambda: 1.0)
     return [
         archive.entry(each.message, turn=1, seq=seq, source=each.source, at=each.at)
@@ -156,7 +156,7 @@ def test_the_name_of_a_tool_is_known_over_two_readings(tmp_path: Path) -> None:
     path.write_text(assistant(call("Bash", command="ls")), encoding="utf-8")
     reader = Reader(path)
     list(reader.lines())
-    assert reader.calls == {"t1": Call("Bash", "ls")}
+    assert reader.calls == {"t1": ToolCall("Bash", "ls")}
     with path.open("a", encoding="utf-8") as file:
         file.write(result("a b"))
     (told,) = Reader(path, reader.offset, reader.calls).lines()

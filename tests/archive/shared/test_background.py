@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.archive.shared import background
-from aider_gardener.archive.shared.background import Background
+from aider_gardener.archive.shared.background import BackgroundSync
 from aider_gardener.archive.shared.server import VARIABLE
 from aider_gardener.archive.store import open_store, shares
 from aider_gardener.archive.store.shares import Share
@@ -42,7 +42,7 @@ class Stage:
             share = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine")
             store.database.write(lambda db: shares.keep(db, share))
         self.store = store
-        self.background = Background(
+        self.background = BackgroundSync(
             store, "/projects/pump", environ, clock=lambda: self.now, start=self.start
         )  # fmt: skip
 
@@ -64,7 +64,7 @@ def test_after_a_turn_a_sync_begins_at_most_once_a_minute(tmp_path: Path) -> Non
 
 def test_processes_of_one_archive_begin_one_a_minute_together(tmp_path: Path) -> None:
     first = Stage(tmp_path)
-    second = Background(
+    second = BackgroundSync(
         first.store, "/projects/pump", NAMED, clock=lambda: first.now, start=first.start
     )  # fmt: skip
     assert first.background.turn_over() and not second.turn_over()
@@ -143,7 +143,7 @@ def test_an_archive_that_cannot_be_read_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_store_in_memory_is_never_shared() -> None:
-    assert not Background(open_store(None), "/projects/pump", NAMED).turn_over()
+    assert not BackgroundSync(open_store(None), "/projects/pump", NAMED).turn_over()
 
 
 def test_nothing_of_the_working_directory_is_imported(

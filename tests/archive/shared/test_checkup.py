@@ -10,7 +10,7 @@ import pytest
 from shared_archives import Machines, Team
 
 from aider_gardener.archive.shared import checkup, schema, sync
-from aider_gardener.archive.shared.checkup import Finding, look
+from aider_gardener.archive.shared.checkup import ServerFinding, look
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store.shares import Share
 from bench.postgres_server import PASSWORD
@@ -32,14 +32,16 @@ def rows(share: Share | None, environ: Mapping[str, str]) -> dict[str, tuple[boo
 
 
 def test_where_none_is_named_that_is_in_order_unless_the_project_is_shared() -> None:
-    assert look(None, {}) == [Finding("server", True, checkup.NONE)]
+    assert look(None, {}) == [ServerFinding("server", True, checkup.NONE)]
     sharing, server = look(SHARE, {})
-    assert sharing == Finding("sharing", True, "as ana/pump")
+    assert sharing == ServerFinding("sharing", True, "as ana/pump")
     assert not server.ok and server.found.startswith("ana/pump is shared, but no server is named here: set ")
 
 
 def test_a_server_for_something_else_is_not_asked() -> None:
-    assert look(None, {"PGHOST": "127.0.0.1", "PGPORT": "1"}) == [Finding("server", True, checkup.NOT_ASKED)]
+    assert look(None, {"PGHOST": "127.0.0.1", "PGPORT": "1"}) == [
+        ServerFinding("server", True, checkup.NOT_ASKED)
+    ]
     assert not look(SHARE, {"PGHOST": "127.0.0.1", "PGPORT": "1"})[1].ok
 
 
@@ -75,7 +77,9 @@ def test_a_wrong_password_is_said_without_it(machines: Machines, team: Team) -> 
 
 def test_the_last_sync_that_failed_is_told(team: Team) -> None:
     failed = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine", problem="it rained")
-    assert look(failed, {})[0] == Finding("sharing", False, "as ana/pump; the last sync failed: it rained")
+    assert look(failed, {})[0] == ServerFinding(
+        "sharing", False, "as ana/pump; the last sync failed: it rained"
+    )
 
 
 def test_one_who_says_nothing_is_waited_for_only_seconds(silent: int) -> None:
@@ -88,7 +92,7 @@ def test_whatever_stands_in_the_way_ends_at_the_deadline(team: Team, monkeypatch
     monkeypatch.setattr(checkup, "_asked", lambda *_: time.sleep(1) or [])
     began = time.monotonic()
     (found,) = look(None, team.environ("ana"), deadline_seconds=0.1)
-    assert found == Finding("server", False, checkup.SILENT.format(host="127.0.0.1"))
+    assert found == ServerFinding("server", False, checkup.SILENT.format(host="127.0.0.1"))
     assert time.monotonic() - began < 0.9
 
 

@@ -88,7 +88,7 @@ def test_what_a_reader_deletes_is_gone_there_alone_and_stays_gone(machines: Mach
     bob.share("ana/pump")
     bob.sync()
     bob.store.forget([said])
-    assert bob.sync() == sync.Report()
+    assert bob.sync() == sync.SyncReport()
     assert ana.sync().heard == 0 and ana.store.original(said) == "of ana's"
     share = bob.store.database.read(lambda db: shares.share_of(db, PROJECT))
     assert share is not None
@@ -108,7 +108,7 @@ def test_a_text_that_is_not_that_of_its_hash_is_refused_and_the_rest_goes_on(
     team.rows("UPDATE gardener.entries SET payload = regexp_replace(payload, '\"g[0-9a-f]+\"', '\"../x\"')"
               " WHERE payload LIKE '%\"four\"%'")  # fmt: skip
     bob.share("ana/pump")
-    assert bob.sync() == sync.Report(fetched=1, refused=3)
+    assert bob.sync() == sync.SyncReport(fetched=1, refused=3)
     assert bob.store.stats().entries == 1 and bob.store.verify() == []
 
 

@@ -95,9 +95,9 @@ def test_a_database_of_the_first_version_is_brought_forward_with_all_its_rows(
     after = {each: team.rows(f"SELECT t::text FROM gardener.{each} t ORDER BY 1") for each in tables}
     assert after == before
     one.say("said since")
-    assert one.sync() == sync.Report(sent=1)
+    assert one.sync() == sync.SyncReport(sent=1)
     other.share()
-    assert other.sync() == sync.Report(fetched=3) and other.finds("gasket") == ["the gasket leaks"]
+    assert other.sync() == sync.SyncReport(fetched=3) and other.finds("gasket") == ["the gasket leaks"]
     assert sharing.remove(one.store, PROJECT, ["cora"], one.environ) == {"cora": []}
 
 

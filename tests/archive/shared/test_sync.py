@@ -10,7 +10,7 @@ from shared_archives import PROJECT, Machines, Team
 from shared_archives import chunks as chunks_of
 from shared_archives import entry as entry_of
 
-from aider_gardener.archive.retention import Policy, prune
+from aider_gardener.archive.retention import RetentionPolicy, prune
 from aider_gardener.archive.shared import incoming, outbox, share_in, sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE, connected
 from aider_gardener.archive.store import shares
@@ -26,8 +26,8 @@ def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Mac
     one.share()
     other.share()
 
-    assert one.sync() == sync.Report(sent=3)
-    assert other.sync() == sync.Report(fetched=3)
+    assert one.sync() == sync.SyncReport(sent=3)
+    assert other.sync() == sync.SyncReport(fetched=3)
     assert [other.store.original(each) for each in ids] == texts
     assert other.finds("gasket") == texts[:1]
     assert other.store.verify() == []
@@ -46,7 +46,7 @@ def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise(
         report = sync.sync(one.store, PROJECT, thief, unasked=True)
     assert (report.sent, report.problem, called) == (0, sync.OTHERWISE, [])
     assert sharing.status(one.store, PROJECT, one.environ)["problem"] == sync.OTHERWISE
-    assert sync.sync(one.store, PROJECT, one.environ, unasked=True) == sync.Report(sent=1)
+    assert sync.sync(one.store, PROJECT, one.environ, unasked=True) == sync.SyncReport(sent=1)
 
 
 def test_sharing_again_agrees_to_another_name_of_the_server(machines: Machines) -> None:
@@ -101,7 +101,7 @@ def test_forgetting_reaches_the_server_and_the_other_machine(machines: Machines,
     assert other.store.original(left) == "what stays"
     held = team.rows("SELECT string_agg(e::text, '') FROM gardener.entries e")
     assert "nobody should" not in str(held)
-    assert other.sync() == sync.Report() and one.sync() == sync.Report()
+    assert other.sync() == sync.SyncReport() and one.sync() == sync.SyncReport()
 
 
 def test_forgetting_on_the_machine_that_fetched_reaches_the_one_that_said_it(machines: Machines) -> None:
@@ -188,7 +188,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     for machine in (one, other, one):
         machine.share()
         machine.sync()
-    everything = Policy(older_than_days=0)
+    everything = RetentionPolicy(older_than_days=0)
     assert prune(one.store, everything, clock=lambda: 9e9).entries == 2
     assert one.sync().told == 1
     other.sync()
@@ -244,8 +244,8 @@ def test_a_machine_that_was_away_for_a_week_catches_up(machines: Machines) -> No
     assert status["waiting"] == 70 and "does not answer" in status["problem"]
 
     away.environ = at_home
-    assert away.sync() == sync.Report(sent=70, fetched=70)
-    assert one.sync() == sync.Report(fetched=70)
+    assert away.sync() == sync.SyncReport(sent=70, fetched=70)
+    assert one.sync() == sync.SyncReport(fetched=70)
     assert away.store.stats().entries == one.store.stats().entries == 140
     assert sharing.status(away.store, PROJECT, at_home)["waiting"] == 0
 

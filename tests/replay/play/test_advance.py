@@ -9,7 +9,7 @@ from made_replays import made_session
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.estimate import Guess
-from aider_gardener.replay.play.advance import Advance, Piece, Played, Watcher
+from aider_gardener.replay.play.advance import Advance, Played, SessionPiece, Watcher
 
 
 class Noting(Watcher):
@@ -28,7 +28,9 @@ class Noting(Watcher):
 
 SESSION = made_session(("a", "b"), ("c", "d"), ("e", "f"))
 PIECES = [
-    Piece("shop", SESSION, variant, turns) for variant in ("stock", "gardener") for turns in ((1, 2), (3, 3))
+    SessionPiece("shop", SESSION, variant, turns)
+    for variant in ("stock", "gardener")
+    for turns in ((1, 2), (3, 3))
 ]
 
 

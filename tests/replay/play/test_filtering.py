@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
-from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, Filter
+from aider_gardener.replay.play.filtering import COMMAND_VARIABLE, PromptFilter
 from aider_gardener.replay.play.jobs import Job, replay_job
 
 MINI = Path(__file__).resolve().parents[2] / "data" / "sessions" / "mini"
@@ -28,7 +28,7 @@ def program(tmp_path: Path, text: str) -> list[str]:
 
 
 def test_the_program_says_what_is_sent(tmp_path: Path) -> None:
-    made = Filter(program(tmp_path, PROGRAM))
+    made = PromptFilter(program(tmp_path, PROGRAM))
     assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
     process = made._process
     assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
@@ -45,7 +45,7 @@ def test_the_program_says_what_is_sent(tmp_path: Path) -> None:
     ],
 )
 def test_a_program_that_does_otherwise_is_named(tmp_path: Path, text: str, said: str) -> None:
-    made = Filter(program(tmp_path, text))
+    made = PromptFilter(program(tmp_path, text))
     with pytest.raises(ReplayError, match=said):
         made.rewrite(PAST, [])
     made.stop()
@@ -53,7 +53,7 @@ def test_a_program_that_does_otherwise_is_named(tmp_path: Path, text: str, said:
 
 def test_a_program_that_is_not_there_is_named() -> None:
     with pytest.raises(ReplayError, match="no-such-program cannot be started"):
-        Filter(["no-such-program"]).rewrite(PAST, [])
+        PromptFilter(["no-such-program"]).rewrite(PAST, [])
 
 
 def test_a_replay_through_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from aider_gardener.replay.show.html_chart import (
     MARK_SPACE,
     NARROW,
     WIDE,
-    Frame,
+    ChartFrame,
     chart_of,
     columns_of,
     shown_of,
@@ -43,7 +43,7 @@ details = st.builds(
 @settings(max_examples=30, deadline=None)
 @given(details, details, st.sampled_from([WIDE, NARROW]))
 def test_every_request_falls_into_one_column_and_paths_stay_inside(
-    one: ReplayDetail, other: ReplayDetail, frame: Frame
+    one: ReplayDetail, other: ReplayDetail, frame: ChartFrame
 ) -> None:
     columns = columns_of([one, other])
     assert len(columns.keys) <= COLUMNS
@@ -92,7 +92,7 @@ def test_a_mark_stands_at_the_first_request_from_its_turn_on() -> None:
 
 
 @pytest.mark.parametrize("frame", [WIDE, NARROW])
-def test_marks_stand_apart_as_long_as_there_is_room(frame: Frame) -> None:
+def test_marks_stand_apart_as_long_as_there_is_room(frame: ChartFrame) -> None:
     detail = ReplayDetail(
         tuple(LayeredRequest(turn, 1, 10, {"log": 10}) for turn in range(1, 91)),
         tuple(Compaction(turn, "plan", True, 9, 4) for turn in range(20, 80, 2)),

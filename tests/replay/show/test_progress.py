@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from aider_gardener.replay.measure.estimate import Guess
-from aider_gardener.replay.show.progress import Bar, Lines, estimate_text, time_text
+from aider_gardener.replay.show.progress import Bar, ProgressLines, estimate_text, time_text
 
 GUESSES = [Guess("stock", 128_200_000, 187.2), Guess("gardener", 55_220_000, 0.5)]
 
@@ -22,7 +22,7 @@ class Clock:
 
 def test_a_pipe_gets_a_line_at_once_and_then_one_every_ten_seconds_at_most() -> None:
     out, clock = StringIO(), Clock()
-    lines = Lines(Console(file=out, width=80), clock)
+    lines = ProgressLines(Console(file=out, width=80), clock)
     lines.reading(Path("h.md"), 1, 10)
     lines.read(1_000)
     lines.turns(0, 3_000, ())
@@ -42,7 +42,7 @@ def test_a_pipe_gets_a_line_at_once_and_then_one_every_ten_seconds_at_most() -> 
 
 def test_a_long_reading_is_told_of_too() -> None:
     out, clock = StringIO(), Clock()
-    lines = Lines(Console(file=out), clock)
+    lines = ProgressLines(Console(file=out), clock)
     clock.now = 11
     lines.reading(Path("h.md"), 1_000, 3_000)
     assert out.getvalue() == "reading h.md: line 1,000 of 3,000\n"
