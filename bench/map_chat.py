@@ -81,8 +81,8 @@ class Turn:
 
 @dataclass
 class Job:
-    """One way of a chat. `gardened`: with the gardener. `refresh` is aider's --map-refresh. `chat` is the file
-    that holds the turns; the way that finds none writes it."""
+    """One way of a chat. `gardened`: with the gardener. `refresh` is aider's --map-refresh. `chat` is the
+    file that holds the turns; the way that finds none writes it."""
 
     way: str
     gardened: bool
