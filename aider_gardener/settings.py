@@ -302,7 +302,8 @@ def variable(field_name: str) -> str:
 def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     """The value that `text` means for the field; `name` is where it came from. Raises UsageError for one that
     cannot be used."""
-    kind, word = type(field.default), text.strip().lower()
+    kind: type = type(field.default)
+    word = text.strip().lower()
     switch = True if kind is bool else field.metadata["switch"]
     if switch and word in TRUE_WORDS | FALSE_WORDS and not (kind is int and word.isdecimal()):
         return switch if word in TRUE_WORDS else field.default

@@ -93,10 +93,11 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
 
 
 def _classes(report: Pressure) -> Table:
-    rows = [(name, row["count"], row["orig"], row["sum"]) for name, row in report.by_class.items()]
-    if others := [row[1:] for row in rows[SCREEN_CLASSES:]]:
-        rows[SCREEN_CLASSES:] = [("others", *map(sum, zip(*others, strict=True)))]
-    texts = [(name, *(f"{figure:,}" for figure in figures)) for name, *figures in rows]
+    rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
+    shown = dict(list(rows.items())[:SCREEN_CLASSES])
+    if others := list(rows.values())[SCREEN_CLASSES:]:
+        shown["others"] = [sum(column) for column in zip(*others, strict=True)]
+    texts = [(name, *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()]
     return grid(("History", ">messages", ">as said", ">now"), texts, **FLAT)
 
 
@@ -168,12 +169,11 @@ def when(at: float) -> str:
 
 def entries_table(entries: Sequence[Entry]) -> Table:
     """Messages, a line each: number, id, tokens, kind, how they begin."""
-    rows = [(str(n), e.id, f"{e.tokens:,}", e.cls.value) for n, e in enumerate(entries, 1)]
-    table = grid((">", "message", ">tokens", "kind"), (), **FLAT)
-    table.add_column("begins", overflow="fold")
-    for row, entry in zip(rows, entries, strict=True):
-        table.add_row(*row, beginning(entry.content, BEGINNING_CHARS))
-    return table
+    rows = [
+        (str(number), e.id, f"{e.tokens:,}", e.cls.value, beginning(e.content, BEGINNING_CHARS))
+        for number, e in enumerate(entries, 1)
+    ]
+    return grid((">", "message", ">tokens", "kind", "begins"), rows, **{**FLAT, "no_wrap": False})
 
 
 def why_table(why: Why, *, session: str = "") -> Group:
