@@ -26,10 +26,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "aggressive": {"history_tokens": 20_000, "keep_turns": 4},
 }
 """What each preset sets; every other setting keeps its default."""
-LOW_MARKS: Mapping[str, float] = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
-"""The share of the history's limit that a compaction goes down to, by preset."""
-OLDER_CHARS: Mapping[str, int] = {"gentle": 0, DEFAULT: 0, "aggressive": 80}
-"""Once a plan is made, characters shown of each text older than the turns kept; 0: as many as fit."""
+LOW_MARKS = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
 
 RETIRED: Mapping[str, str] = {
     "low_mark": "--gardener-preset gentle keeps more, aggressive less",
@@ -262,7 +259,7 @@ class Settings:
     @property
     def older_chars(self) -> int:
         """Characters shown of each text older than the turns kept, once a plan is made; 0: as many as fit."""
-        return OLDER_CHARS[self.preset]
+        return 80 if self.preset == "aggressive" else 0
 
     @property
     def prunes(self) -> bool:
@@ -360,7 +357,7 @@ class Terms:
 
 def parse_terms(text: str) -> Terms:
     """`log=4,structured=3/10,code=5/,all=30` as turns by class. Raises UsageError."""
-    context_ttl, summarise_after = dict[str, int](), dict[str, int]()
+    terms = Terms()
     classes = sorted({ANY_CLASS, *(cls.value for cls in ContentClass)})
     for item in filter(None, map(str.strip, text.split(","))):
         cls, _, turns = map(str.strip, item.partition("="))
@@ -370,8 +367,8 @@ def parse_terms(text: str) -> Terms:
         if cls not in classes or not numbers or not is_legal:
             known = ", ".join(classes)
             raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {known}")
-        if short:
-            summarise_after[cls] = int(short)
-        if line:
-            context_ttl[cls] = int(line)
-    return Terms(context_ttl, summarise_after)
+        terms = Terms(
+            {**terms.context_ttl, **({cls: int(line)} if line else {})},
+            {**terms.summarise_after, **({cls: int(short)} if short else {})},
+        )
+    return terms
