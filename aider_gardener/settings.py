@@ -1,10 +1,8 @@
 """All settings: one frozen object. Each field says its meaning, unit, default and where it can be set.
 
 A field `name` is the flag `--gardener-name` of `aider-gardener` and the variable `AIDER_GARDENER_NAME`.
-`--no-gardener` and `AIDER_GARDENER=false` are short for the mode off.
-
-A preset sets several that belong together; a setting that is given wins over it.
-
+`--no-gardener` and `AIDER_GARDENER=false` are short for the mode off. A preset sets several that belong
+together; a setting that is given wins over it.
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "aggressive": {"history_tokens": 20_000, "keep_turns": 4},
 }
 """What each preset sets; every other setting keeps its default."""
-LOW_MARKS: Mapping[str, float] = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
-"""The share of the history's limit that a compaction goes down to, by preset."""
-OLDER_CHARS: Mapping[str, int] = {"gentle": 0, DEFAULT: 0, "aggressive": 80}
-"""Once a plan is made, characters shown of each text older than the turns kept; 0: as many as fit."""
+LOW_MARKS = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
 
 RETIRED: Mapping[str, str] = {
     "low_mark": "--gardener-preset gentle keeps more, aggressive less",
@@ -55,7 +50,7 @@ RETIRED: Mapping[str, str] = {
 }
 """Settings that there were, each with what to use now."""
 
-SWITCH, ENV_PREFIX = "AIDER_GARDENER", "AIDER_GARDENER_"
+SWITCH = "AIDER_GARDENER"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 
@@ -77,22 +72,24 @@ def option(
     help_text: str,
     *,
     choices: tuple[str, ...] = (),
-    low: float = 0,
-    high: float = 0,
+    most: int = 0,
     reaches_out: bool = False,
     switch: str | int = "",
 ) -> Any:
-    """A settings field with its documentation and its legal values (`low`..`high` for numbers).
+    """A settings field with its documentation and its legal values (0 to `most` for numbers).
 
     `switch` is what stands for a value that may just be switched on, "" or 0 being off. `reaches_out`: it
     decides what is written, sent or deleted elsewhere, so that a host takes it from a repository's files only
     if its user agrees.
     """
-    metadata = {
-        "help": help_text, "choices": choices, "low": low, "high": high, "reaches_out": reaches_out,
+    about = {
+        "help": help_text,
+        "choices": choices,
+        "most": most,
+        "reaches_out": reaches_out,
         "switch": switch,
-    }  # fmt: skip
-    return dataclasses.field(default=default, metadata=metadata)
+    }
+    return dataclasses.field(default=default, metadata=about)
 
 
 @dataclass(frozen=True)
@@ -115,15 +112,13 @@ class Settings:
         0,
         "Tokens of the past in a prompt above which it is compacted. 0: aider's --max-chat-history-tokens if"
         " given, else the model's limit in aider, or more where the price of tokens makes it worth.",
-        low=0,
-        high=100_000_000,
+        most=100_000_000,
     )
     recall_tokens: int = option(
         5_000,
         "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
         " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
-        low=0,
-        high=1_000_000,
+        most=1_000_000,
     )
     recall_sessions: bool = option(
         False,
@@ -145,14 +140,12 @@ class Settings:
         0,
         "Most tokens of one command's output, lint report or web page that enter the chat whole; a longer"
         " one enters compressed, the whole goes to the archive. 0: what 70 % of the window have room for.",
-        low=0,
-        high=100_000_000,
+        most=100_000_000,
     )
     keep_turns: int = option(
         0,
         "The last so many turns stay whole as long as the prompt can be sent. 0: the last exchange.",
-        low=0,
-        high=10_000,
+        most=10_000,
     )
     ttl: str = option(
         "",
@@ -164,8 +157,7 @@ class Settings:
         0,
         "Keep the last so many turns whole (without a value: 6) and compile all older ones into a rolling"
         " summary of fixed size, so that prompts stay flat however long the session is. 0: off.",
-        low=0,
-        high=1_000,
+        most=1_000,
         switch=WHOLE_TURNS,
     )
     store: str = option(
@@ -224,17 +216,16 @@ class Settings:
     """Names of the settings that were given; None: those that differ from their defaults."""
 
     def __post_init__(self, given: frozenset[str] | None) -> None:
+        fields = dataclasses.fields(self)
         if given is None:
-            given = frozenset(f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default)
-        for field in dataclasses.fields(self):
-            if field.metadata["switch"] and isinstance(getattr(self, field.name), bool):
-                value = field.metadata["switch"] if getattr(self, field.name) else field.default
-                object.__setattr__(self, field.name, value)
-        for name, value in PRESETS.get(self.preset, {}).items():
-            if name not in given:
-                object.__setattr__(self, name, value)
-        for field in dataclasses.fields(self):
-            check_field(field, getattr(self, field.name))
+            given = frozenset(field.name for field in fields if getattr(self, field.name) != field.default)
+        values = {name: value for name, value in PRESETS.get(self.preset, {}).items() if name not in given}
+        for field in fields:
+            value = values.get(field.name, getattr(self, field.name))
+            if field.metadata["switch"] and isinstance(value, bool):
+                value = field.metadata["switch"] if value else field.default
+            check(field, value)
+            object.__setattr__(self, field.name, value)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
@@ -246,14 +237,14 @@ class Settings:
         for name, hint in RETIRED.items():
             if variable(name) in environ:
                 raise UsageError(f"{variable(name)} is no longer a setting: {hint}")
-        values: dict[str, Any] = {}
-        if not switched_on(environ):
-            values["mode"] = OFF
+        word = environ.get(SWITCH, "true").strip().lower()
+        if word not in TRUE_WORDS | FALSE_WORDS:
+            raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
+        values: dict[str, Any] = {"mode": OFF} if word in FALSE_WORDS else {}
         for field in dataclasses.fields(cls):
-            name = variable(field.name)
-            if name in environ:
+            if (name := variable(field.name)) in environ:
                 values[field.name] = parse(field, environ[name], name)
-        values.update({key: value for key, value in overrides.items() if value is not None})
+        values |= {key: value for key, value in overrides.items() if value is not None}
         return cls(**values, given=frozenset(values))
 
     @property
@@ -268,7 +259,7 @@ class Settings:
     @property
     def older_chars(self) -> int:
         """Characters shown of each text older than the turns kept, once a plan is made; 0: as many as fit."""
-        return OLDER_CHARS[self.preset]
+        return 80 if self.preset == "aggressive" else 0
 
     @property
     def prunes(self) -> bool:
@@ -302,21 +293,31 @@ class Settings:
 
 def variable(field_name: str) -> str:
     """The environment variable of a field."""
-    return ENV_PREFIX + field_name.upper()
+    return f"{SWITCH}_{field_name.upper()}"
 
 
-def switched_on(environ: Mapping[str, str]) -> bool:
-    """What AIDER_GARDENER says. Raises UsageError for a word that says neither."""
-    word = environ.get(SWITCH, "true").strip().lower()
-    if word not in TRUE_WORDS | FALSE_WORDS:
-        raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
-    return word in TRUE_WORDS
+def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
+    """The value that `text` means for the field; `name` is where it came from. Raises UsageError for one that
+    cannot be used."""
+    kind: type = type(field.default)
+    word = text.strip().lower()
+    switch = True if kind is bool else field.metadata["switch"]
+    if switch and word in TRUE_WORDS | FALSE_WORDS and not (kind is int and word.isdecimal()):
+        return switch if word in TRUE_WORDS else field.default
+    try:
+        value = None if kind is bool else kind(text.strip())
+    except ValueError:
+        value = None
+    if value is None:
+        raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it")
+    check(field, value)
+    return value
 
 
-def check_field(field: dataclasses.Field[Any], value: Any) -> None:
+def check(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise UsageError unless `value` is legal for the field."""
-    choices, low, high = (field.metadata[key] for key in ("choices", "low", "high"))
-    if choices and not any(is_choice(value, choice) for choice in choices):
+    choices, most = field.metadata["choices"], field.metadata["most"]
+    if choices and not any(_is_choice(value, choice) for choice in choices):
         raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     if field.name == "ttl":
         parse_terms(value)
@@ -325,33 +326,16 @@ def check_field(field: dataclasses.Field[Any], value: Any) -> None:
     if field.name == "store" and "://" in value:
         raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if high and (not is_number or not low <= value <= high):
-        raise UsageError(f"{field.name} must be a number from {low:g} to {high:g}, not {value!r}")
+    if most and (not is_number or not 0 <= value <= most):
+        raise UsageError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
 
 
-def is_choice(value: Any, choice: str) -> bool:
+def _is_choice(value: Any, choice: str) -> bool:
     """Whether a value is a choice; a word in capitals behind a colon stands for any text."""
     prefix, colon, open_part = choice.partition(":")
     if not (colon and open_part.isupper() and isinstance(value, str)):
         return bool(value == choice)
-    return value.startswith(prefix + colon) and len(value) > len(prefix + colon)
-
-
-def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
-    """The value that `text` means for the field; `name` is where it came from, for the error."""
-    kind: type = type(field.default)
-    word = text.strip().lower()
-    is_number = kind is int and word.isdecimal()
-    is_switch = kind is bool or (field.metadata["switch"] and not is_number)
-    if is_switch and word in TRUE_WORDS | FALSE_WORDS:
-        on = word in TRUE_WORDS
-        return on if kind is bool else field.metadata["switch"] if on else field.default
-    try:
-        if kind is bool:
-            raise ValueError(text)
-        return kind(text.strip())
-    except ValueError:
-        raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it") from None
+    return value.startswith(prefix + colon) and value != prefix + colon
 
 
 @dataclass(frozen=True)
@@ -374,18 +358,14 @@ class Terms:
 def parse_terms(text: str) -> Terms:
     """`log=4,structured=3/10,code=5/,all=30` as turns by class. Raises UsageError."""
     terms = Terms()
-    classes = {cls.value for cls in ContentClass} | {ANY_CLASS}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        cls, _equals, turns = (part.strip() for part in item.partition("="))
-        first, slash, last = (part.strip() for part in turns.partition("/"))
-        short, line = (first, last) if slash else ("", first)
-        given = [number for number in (short, line) if number]
-        if (
-            cls not in classes
-            or not given
-            or not all(n.isdecimal() and 1 <= int(n) <= 100_000 for n in given)
-        ):
-            known = ", ".join(sorted(classes))
+    classes = sorted({ANY_CLASS, *(cls.value for cls in ContentClass)})
+    for item in filter(None, map(str.strip, text.split(","))):
+        cls, _, turns = map(str.strip, item.partition("="))
+        short, _, line = map(str.strip, turns.rpartition("/"))
+        numbers = [number for number in (short, line) if number]
+        is_legal = all(number.isdecimal() and 1 <= int(number) <= 100_000 for number in numbers)
+        if cls not in classes or not numbers or not is_legal:
+            known = ", ".join(classes)
             raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {known}")
         terms = Terms(
             {**terms.context_ttl, **({cls: int(line)} if line else {})},

@@ -1,24 +1,21 @@
-"""Tables for people: pressure, plan, status, recalled passages, the store; drawn with rich, printed as
-text."""
+"""Tables for people: pressure, plan, recalled passages, why, the store; drawn with rich, printed as text."""
 
 from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from io import StringIO
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
+from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Pressure
-from aider_gardener.plan.said import SHOWN
 from aider_gardener.plan.view import LABELS
 from aider_gardener.recall.hits import Hit
 
@@ -26,22 +23,44 @@ BAR_CELLS = 30
 BEGINNING_CHARS = 80
 SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
-FIGURES = frozenset({"messages", "as said", "now", "tokens", ""})
 PARTS = {"current": "this turn"}
 """Parts of a prompt, where the word for people is another."""
 WIDTHS = (60, 120)
 """Tables are at least and at most so many columns wide."""
+FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
+"""A table without lines, each row on one line."""
 
 
-def as_text(renderable: Any, *, width: int = 0) -> str:
-    """Draw a renderable as plain text of the terminal's width."""
+def as_text(renderable: RenderableType, *, width: int = 0) -> str:
+    """Draw a renderable as plain text of the terminal's width; texts in it are never markup."""
     columns = width or min(max(shutil.get_terminal_size((100, 24)).columns, WIDTHS[0]), WIDTHS[1])
-    console = Console(
-        file=StringIO(), width=columns, force_terminal=False, color_system=None, legacy_windows=False
-    )
-    console.print(renderable)
-    assert isinstance(console.file, StringIO)
-    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+    plain: dict[str, Any] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
+    console = Console(width=columns, markup=False, emoji=False, **plain)
+    with console.capture() as drawn:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
+
+
+def grid(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, no_wrap: bool = False, **look: Any
+) -> Table:
+    """A table; a column whose name begins with ">" has figures, to the right. `look` is rich's."""
+    table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **look})
+    for name in columns:
+        table.add_column(
+            name.removeprefix(">"),
+            justify="right" if name.startswith(">") else "left",
+            overflow="ellipsis" if no_wrap else "fold",
+            no_wrap=no_wrap,
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def spaced(*parts: RenderableType) -> Group:
+    """Parts with an empty line between them."""
+    return Group(*[each for part in parts for each in ("", part)][1:])
 
 
 def bar(share: float) -> str:
@@ -50,68 +69,61 @@ def bar(share: float) -> str:
     return "█" * filled + "░" * (BAR_CELLS - filled)
 
 
-def grid(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table with a left column of words and right-aligned figures."""
-    table = Table(title=title, title_justify="left", pad_edge=False, show_edge=False)
-    for number, name in enumerate(columns):
-        table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def pressure_screen(report: Pressure, entries: Mapping[str, Entry]) -> Group:
-    """The report of /context-pressure on one screen of 24 lines and 80 columns, what it comes to last.
-    `entries` are those of the chat by id."""
-    parts = ", ".join(f"{PARTS.get(name, name)} {tokens:,}" for name, tokens in report.parts.items())
-    rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
-    others = list(rows.values())[SCREEN_CLASSES:]
-    shown = dict(list(rows.items())[:SCREEN_CLASSES])
-    if others:
-        shown["others"] = [sum(column) for column in zip(*others, strict=True)]
-    classes = plain_grid(("History", "messages", "as said", "now"))
-    for name, figures in shown.items():
-        classes.add_row(name, *(f"{figure:,}" for figure in figures))
-    return Group(
-        Text(window_line(report)),
-        Text(f"  {parts}"),
-        Text(""),
-        classes,
-        Text(""),
-        largest_table(report, entries, SCREEN_LARGEST),
-        Text(""),
-        Text(verdict(report)),
-    )
-
-
-def window_line(report: Pressure) -> str:
-    """How full the window is."""
-    window = report.used + report.available
-    if not (report.available or report.utilization):
-        return f"Prompt: {report.used:,} tokens; this model's window is unknown"
-    return f"Prompt: {report.used:,} of {window:,} tokens, {report.utilization:.1%} {bar(report.utilization)}"
-
-
-def verdict(report: Pressure) -> str:
-    """What the report comes to."""
+def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = False) -> Group:
+    """The report of /context-pressure, what it comes to last: on one screen of 24 lines and 80 columns, or in
+    `full`. `entries` are those of the chat."""
+    window, shown = f"{report.used:,} tokens; this model's window is unknown", SCREEN_LARGEST
+    if report.available or report.utilization:
+        share = f"{report.utilization:.1%} {bar(report.utilization)}"
+        window = f"{report.used:,} of {report.used + report.available:,} tokens, {share}"
+    parts = [(PARTS.get(name, name), f"{tokens:,}") for name, tokens in report.parts.items()]
+    head: list[RenderableType] = [f"Prompt: {window}"]
+    if full:
+        shown = len(report.largest_messages)
+        parts.append(("all", f"{report.used:,}"))
+        head += [
+            grid(("part", ">tokens"), parts, title="Tokens by part of the prompt"),
+            _full_classes(report),
+        ]
+    else:
+        head = [Group(*head, "  " + ", ".join(map(" ".join, parts))), _classes(report)]
     history = f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}."
-    return f"{report.level}. {history} {report.recommendation}"
+    verdict = f"{report.level}. {history} {report.recommendation}"
+    return spaced(*head, _largest(report, entries, shown), verdict)
 
 
-def largest_table(report: Pressure, entries: Mapping[str, Entry], most: int) -> Table:
+def _classes(report: Pressure) -> Table:
+    rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
+    shown = dict(list(rows.items())[:SCREEN_CLASSES])
+    if others := list(rows.values())[SCREEN_CLASSES:]:
+        shown["others"] = [sum(column) for column in zip(*others, strict=True)]
+    texts = [(name, *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()]
+    return grid(("History", ">messages", ">as said", ">now"), texts, **FLAT)
+
+
+def _full_classes(report: Pressure) -> Table:
+    rows = [
+        (name, str(row["count"]), f"{row['orig']:,}", f"{row['sum']:,}", f"{row['ratio']:.0%}")
+        for name, row in report.by_class.items()
+    ]
+    columns = ("kind", ">messages", ">as said", ">now", ">share")
+    return grid(columns, rows, title="History by kind of message")
+
+
+def _largest(report: Pressure, entries: Iterable[Entry], most: int) -> Table:
     """The largest messages, numbered as other commands take them."""
-    table = plain_grid(("", "Largest", "tokens", "id"))
-    table.add_column("begins", no_wrap=True)
+    by_id = {entry.id: entry for entry in entries}
+    rows = []
     shown = zip(report.largest_messages[:most], report.largest_ids, strict=False)
     for number, (row, stored_id) in enumerate(shown, 1):
-        entry, tokens = entries.get(stored_id), f"{row['tokens']:,}"
+        entry, tokens = by_id.get(stored_id), f"{row['tokens']:,}"
         if entry is None:
-            table.add_row("", "note", tokens, "", "")
+            rows.append(("", "note", tokens, "", ""))
             continue
         what = f"{LABELS.get(entry.source.kind, entry.role)}, {entry.cls.value}"
-        text = Text(beginning(entry.content, SCREEN_BEGINNING_CHARS))
-        table.add_row(str(number), what, tokens, stored_id, text)
-    return table
+        begins = beginning(entry.content, SCREEN_BEGINNING_CHARS)
+        rows.append((str(number), what, tokens, stored_id, begins))
+    return grid((">", "Largest", ">tokens", "id", "begins"), rows, **FLAT)
 
 
 def beginning(text: str, chars: int) -> str:
@@ -120,66 +132,31 @@ def beginning(text: str, chars: int) -> str:
     return words if len(words) <= chars else f"{words[: chars - 1]}…"
 
 
-def plain_grid(columns: Sequence[str]) -> Table:
-    """A table without lines: words to the left, figures to the right."""
-    table = Table(box=None, pad_edge=False, show_edge=False, header_style="", expand=False)
-    for name in columns:
-        table.add_column(name, justify="right" if name in FIGURES else "left", no_wrap=True)
-    return table
-
-
-def pressure_table(report: Pressure, entries: Mapping[str, Entry]) -> Group:
-    """The report of /context-pressure --full."""
-    parts = [[PARTS.get(name, name), f"{tokens:,}"] for name, tokens in report.parts.items()]
-    parts.append(["all", f"{report.used:,}"])
-    classes = [
-        [name, str(row["count"]), f"{row['orig']:,}", f"{row['sum']:,}", f"{row['ratio']:.0%}"]
-        for name, row in report.by_class.items()
-    ]
-    return Group(
-        Text(window_line(report)),
-        Text(""),
-        grid("Tokens by part of the prompt", ["part", "tokens"], parts),
-        Text(""),
-        grid("History by kind of message", ["kind", "messages", "as said", "now", "share"], classes),
-        Text(""),
-        largest_table(report, entries, len(report.largest_messages)),
-        Text(""),
-        Text(verdict(report)),
-    )
-
-
 def plan_table(plan: Plan) -> Group:
     """A plan as /gardener plan shows it."""
-    table = plain_grid(("", "message", "stands", "tokens", "why"))
+    rows = []
     for number, swap in enumerate(plan.swaps, 1):
-        change = f"{SHOWN[swap.before]} → {SHOWN[swap.after]}"
-        table.add_row(str(number), swap.entry_id, change, f"−{swap.tokens_saved:,}", swap.reason)
+        change = f"{LEVELS[swap.before]} → {LEVELS[swap.after]}"
+        rows.append((str(number), swap.entry_id, change, f"−{swap.tokens_saved:,}", swap.reason))
+    swaps = grid((">", "message", "stands", ">tokens", "why"), rows, **FLAT)
     head = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history ({plan.reason})."
     cost = f"It makes {plan.prefix_tokens_broken:,} tokens of a cached prompt uncached once."
-    return Group(table, Text(""), Text(head), Text(cost))
+    return spaced(swaps, Group(head, cost))
 
 
 def recalled_screen(found: Sequence[Hit], *, session: str = "", why: bool = False) -> Table:
     """What was found, a message each with its number, when it was said and an excerpt, and with `why` what
     made it come; other sessions are marked."""
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(justify="right")
-    table.add_column(overflow="fold")
+    rows = []
     for number, hit in enumerate(found, 1):
         item = hit.best
-        parts = [f"turn {item.turn}", when(item.said_at), item.label, item.entry_id]
-        if item.host:
-            parts.insert(0, f"in {item.host}")
-        elif session and item.session != session:
-            parts.insert(0, "older chat")
-        if item.until:
-            parts.append(f"until turn {item.until}")
-        table.add_row(str(number), Text(", ".join(part for part in parts if part), style="bold"))
-        table.add_row("", Text(hit.excerpt))
-        if why:
-            table.add_row("", Text(f"({item.match})"))
-    return table
+        elsewhere = "older chat" if session and item.session != session else ""
+        until = f"until turn {item.until}" if item.until else ""
+        where = f"in {item.host}" if item.host else elsewhere
+        parts = (where, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until)
+        rows += [(str(number), ", ".join(filter(None, parts))), ("", hit.excerpt)]
+        rows += [("", f"({item.match})")] if why else []
+    return grid((">", ""), rows, box=None, show_header=False, padding=(0, 1, 0, 0), collapse_padding=True)
 
 
 def when(at: float) -> str:
@@ -192,91 +169,77 @@ def when(at: float) -> str:
 
 def entries_table(entries: Sequence[Entry]) -> Table:
     """Messages, a line each: number, id, tokens, kind, how they begin."""
-    table = plain_grid(("", "message", "tokens", "kind"))
-    table.add_column("begins", overflow="fold")
-    for number, entry in enumerate(entries, 1):
-        text = Text(beginning(entry.content, BEGINNING_CHARS))
-        table.add_row(str(number), entry.id, f"{entry.tokens:,}", entry.cls.value, text)
-    return table
+    rows = [
+        (str(number), e.id, f"{e.tokens:,}", e.cls.value, beginning(e.content, BEGINNING_CHARS))
+        for number, e in enumerate(entries, 1)
+    ]
+    return grid((">", "message", ">tokens", "kind", "begins"), rows, **{**FLAT, "no_wrap": False})
 
 
 def why_table(why: Why, *, session: str = "") -> Group:
     """What is known of one entry, and each change of its rendition; other sessions are marked."""
     elsewhere = " of an older session" if session and why.session != session else ""
-    pinned = ", pinned" if why.pinned else ""
-    level = level_words(why.standing)
-    standing = f"{level}, {why.standing_tokens:,} of {why.tokens:,} tokens{pinned}"
+    in_prompt = f"{level_words(why.standing)}, {why.standing_tokens:,} of {why.tokens:,} tokens"
     rows = [
         ("message", f"{why.entry_id}, {why.cls}, turn {why.turn}{elsewhere}"),
         ("from", why.source),
-        ("now", standing),
+        ("now", f"{in_prompt}{', pinned' if why.pinned else ''}"),
     ]
     if why.priority is not None:
         points = ", ".join(f"{name} {value:+g}" for name, value in why.parts.items())
         rows.append(("priority", f"{why.priority:g} of 100 now ({points})"))
-    rows += [("comes back", why.back), ("whole", why.whole)]
-    facts = Table(show_header=False, pad_edge=False, show_edge=False)
-    for name, value in rows:
-        facts.add_row(name, Text(value))
-    if not why.changes:
-        return Group(facts, Text(""), Text("Nothing was ever done to it."))
-    changes = Table(pad_edge=False, show_edge=False)
-    for name in ("turn", "from → to", "by", "because"):
-        changes.add_column(name, overflow="fold")
-    for each in why.changes:
-        by = f"{each.kind}: {each.cause}" if each.cause else each.kind
-        because = each.reason if each.reason != each.kind else ""
-        changes.add_row(
-            str(each.turn), f"{level_words(each.before)} → {level_words(each.after)}", Text(by), Text(because)
+    facts = grid(("", ""), [*rows, ("comes back", why.back), ("whole", why.whole)], show_header=False)
+    changes = [
+        (
+            str(each.turn),
+            f"{level_words(each.before)} → {level_words(each.after)}",
+            f"{each.kind}: {each.cause}" if each.cause else each.kind,
+            each.reason if each.reason != each.kind else "",
         )
-    return Group(facts, Text(""), changes)
+        for each in why.changes
+    ]
+    if not changes:
+        return spaced(facts, "Nothing was ever done to it.")
+    return spaced(facts, grid(("turn", "from → to", "by", "because"), changes))
 
 
 def level_words(name: str) -> str:
-    """How much of a message stands, in words, given as it is recorded."""
-    return next((words for level, words in SHOWN.items() if level.value == name), name)
+    """How much of a message is shown, in words, given as it is recorded."""
+    return next((words for level, words in LEVELS.items() if level.value == name), name)
 
 
 def facts_table(facts: Mapping[str, Any]) -> Table:
     """Names and figures in two columns."""
     rows = [
-        [name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)]
+        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
         for name, value in facts.items()
     ]
-    return grid("", ["", ""], rows)
+    return grid(("", ">"), rows)
 
 
 def stats_table(stats: Mapping[str, Any]) -> Group:
     """The statistics of an archive."""
-    plain = {name: value for name, value in stats.items() if name != "by_class"}
     rows = [
-        [name, *(f"{row[key]:,}" for key in ("entries", "original_tokens", "compressed_tokens"))]
+        (name, *(f"{row[key]:,}" for key in ("entries", "original_tokens", "compressed_tokens")))
         for name, row in stats["by_class"].items()
     ]
-    return Group(
-        facts_table(plain), Text(""), grid("By class", ["class", "entries", "original", "compressed"], rows)
-    )
+    by_class = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
+    return spaced(facts_table({k: value for k, value in stats.items() if k != "by_class"}), by_class)
 
 
-def checkup_table(checks: Sequence[tuple[str, bool, str]]) -> Table:
+def checkup_table(checks: Iterable[tuple[str, bool, str]]) -> Table:
     """The check-up: a mark, what was looked at, what was found; rows of (name, in order, found)."""
-    table = Table(show_header=False, pad_edge=False, show_edge=False)
-    for name, ok, found in checks:
-        table.add_row("ok" if ok else "NOT OK", name, Text(found))
-    return table
+    rows = [("ok" if ok else "NOT OK", name, found) for name, ok, found in checks]
+    return grid(("", "", ""), rows, show_header=False)
 
 
-def pruning_table(entries: Sequence[Mapping[str, Any]], done: str) -> Table:
+def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:
     """What may go, by class and reason, with what was done about it underneath."""
-    groups: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    sums: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for entry in entries:
-        groups[entry["class"], entry["reason"].partition(",")[0]].append(entry)
-    table = Table(box=box.SIMPLE, caption=done, caption_justify="left", caption_style="")
-    table.add_column("class")
-    table.add_column("why")
-    for name in ("entries", "tokens", "bytes"):
-        table.add_column(name, justify="right")
-    for (cls, reason), found in sorted(groups.items()):
-        sums = (len(found), sum(each["tokens"] for each in found), sum(each["bytes"] for each in found))
-        table.add_row(cls, reason, *(f"{number:,}" for number in sums))
-    return table
+        row = sums[entry["class"], entry["reason"].partition(",")[0]]
+        row[:] = [row[0] + 1, row[1] + entry["tokens"], row[2] + entry["bytes"]]
+    rows = [(*names, *(f"{number:,}" for number in row)) for names, row in sorted(sums.items())]
+    columns = ("class", "why", ">entries", ">tokens", ">bytes")
+    caption: dict[str, Any] = {"caption": done, "caption_justify": "left", "caption_style": ""}
+    return grid(columns, rows, box=box.SIMPLE, pad_edge=True, show_edge=True, **caption)

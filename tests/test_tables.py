@@ -15,8 +15,8 @@ from made_entries import entry, make_gardener
 from aider_gardener.archive.entries import Why
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Entry
+from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.said import SHOWN
 from aider_gardener.recall.hits import hits
 from aider_gardener.tables import (
     BAR_CELLS,
@@ -27,7 +27,6 @@ from aider_gardener.tables import (
     entries_table,
     level_words,
     plan_table,
-    pressure_screen,
     pressure_table,
     pruning_table,
     recalled_screen,
@@ -67,22 +66,22 @@ def test_text_is_of_the_terminals_width_within_bounds(monkeypatch: pytest.Monkey
         assert not any(line.endswith(" ") for line in lines)
 
 
-def entries_of(gardener: Gardener) -> dict[str, Entry]:
-    return {each.id: each for each in gardener.state.chat.entries.values()}
+def entries_of(gardener: Gardener) -> list[Entry]:
+    return list(gardener.state.chat.entries.values())
 
 
 def test_pressure_names_window_history_and_parts() -> None:
     gardener = compacted()
     report = gardener.pressure()
-    for made in (pressure_screen, pressure_table):
-        text = flat(made(report, entries_of(gardener)))
+    for full in (False, True):
+        text = flat(pressure_table(report, entries_of(gardener), full=full))
         assert f"of 20,000 tokens, {report.utilization:.1%}" in text
         assert f"The history has {report.history_used:,} tokens; room is made above 2,000." in text
         for name, tokens in report.parts.items():
             assert f"{name.replace('current', 'this turn')} {tokens:,}" in text
         assert text.endswith(report.recommendation)
     gardener.state.frame = Frame()
-    assert "this model's window is unknown" in flat(pressure_screen(gardener.pressure(), {}))
+    assert "this model's window is unknown" in flat(pressure_table(gardener.pressure(), ()))
 
 
 def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> None:
@@ -93,14 +92,13 @@ def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> Non
         gardener.sync(long_talk(n + 1), [])
     report = gardener.pressure()
     classes = {name: {"count": 1, "orig": 10, "sum": 5, "ratio": 0.5} for name in "abcdefgh"}
-    lines = as_text(
-        pressure_screen(replace(report, by_class=classes), entries_of(gardener)), width=80
-    ).splitlines()
+    table = pressure_table(replace(report, by_class=classes), entries_of(gardener))
+    lines = as_text(table, width=80).splitlines()
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
     assert "others 3 30 15" in " ".join(" ".join(lines).split())
     first = next(line for line in lines if line.startswith("1  "))
     assert report.largest_ids[0] in first and first.endswith("…")
-    assert entries_of(gardener)[report.largest_ids[0]].content[:20] in first
+    assert any(each.content[:20] in first for each in entries_of(gardener) if each.id in first)
 
 
 def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
@@ -109,7 +107,7 @@ def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
     assert f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history" in text
     assert f"{plan.prefix_tokens_broken:,} tokens of a cached prompt" in text
     for number, swap in enumerate(plan.swaps, 1):
-        change = f"{SHOWN[swap.before]} → {SHOWN[swap.after]}"
+        change = f"{LEVELS[swap.before]} → {LEVELS[swap.after]}"
         assert f"{number} {swap.entry_id} {change} −{swap.tokens_saved:,} {swap.reason}" in text
 
 

@@ -49,8 +49,8 @@ def pressure(place: Place | None, as_json: bool) -> None:
     else:
         report = untended(state.frame, state.chat.all_entries())
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
-    entries = {entry.id: entry for entry in state.chat.entries.values()}
-    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, entries))
+    entries = state.chat.entries.values()
+    put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, entries, full=True))
 
 
 @click.command(short_help="Print a message whole, as it is stored.")

@@ -12,7 +12,7 @@ from aider_gardener.archive.sessions import AIDER
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
-from aider_gardener.plan.said import short
+from aider_gardener.phrases import short
 from aider_gardener.reading.output import without_codes
 
 LEAST_PROMPT_CELLS = 12

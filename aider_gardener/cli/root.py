@@ -304,7 +304,7 @@ def status(month: str | None, place: Place | None, as_json: bool) -> None:
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
     from aider_gardener.gardener.growth import month_status, project_status
-    from aider_gardener.gardener.told import archive_text, month_text
+    from aider_gardener.phrases import archive_text, sums_text
 
     project = str(repository_root(Path.cwd()) or Path.cwd())
     if month:
@@ -315,7 +315,7 @@ def status(month: str | None, place: Place | None, as_json: bool) -> None:
         if not found and not as_json:
             click.echo(f"No chat of this project ended in {month}.")
             return
-        put(found, as_json, lambda: month_text(found))
+        put(found, as_json, lambda: f"In {found['month']}: {sums_text(found)}")
         return
     store = open_archive(place, read_only=True)
     value = {**archive_status(store.stats()), **project_status(store, project)}

@@ -17,7 +17,7 @@ from aider_gardener.cli.root import directory_option, json_option, open_archive,
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.notes.last_chat import when as minute
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store

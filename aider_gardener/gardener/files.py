@@ -15,7 +15,7 @@ from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.gardener.learnt import with_rule
 from aider_gardener.gardener.pace import Pace
 from aider_gardener.gardener.pages import is_as_made, is_ours, project_index
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.settings import Settings

@@ -13,9 +13,9 @@ from typing import Any
 
 from aider_gardener.archive.store.base import Store
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
+from aider_gardener.phrases import counted, short
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
-from aider_gardener.plan.said import counted, short
 
 POINTS = 50
 """So many turns of growth are kept."""

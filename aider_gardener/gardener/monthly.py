@@ -18,9 +18,8 @@ from aider_gardener.gardener import done_tasks, learnt
 from aider_gardener.gardener.account import Account, account
 from aider_gardener.gardener.growth import STATE_KEY, read_state, summed
 from aider_gardener.gardener.state import ChatSums
-from aider_gardener.gardener.told import sums_text
 from aider_gardener.notes.markdown import flat
-from aider_gardener.plan.said import counted, short
+from aider_gardener.phrases import counted, short, sums_text
 
 PROMPT_CHARS = 80
 LISTED = 40

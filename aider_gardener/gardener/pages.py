@@ -15,7 +15,7 @@ from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener.account import Account, Met, Reply, Run, Step, account
 from aider_gardener.messages import SourceKind
 from aider_gardener.notes.markdown import code, quoted
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 
 MADE = "<!-- made by gardener archive, which writes it anew: what is changed here is lost -->"
 """The first line of every page, by which it is known as ours."""

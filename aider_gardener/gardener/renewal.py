@@ -22,7 +22,7 @@ from aider_gardener.gardener.files import index_path, renew_unasked
 from aider_gardener.gardener.pace import Pace, PutOff
 from aider_gardener.gardener.pages import INDEX_SESSIONS, OLDER, index_heading
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 
 TOKENS = 30_000
 """So much said since the index was written makes it due: some forty turns of the recorded sessions."""

@@ -47,11 +47,11 @@ IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
 
 WITHOUT_EFFECT = (
     "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
-    "adapters/aider/rules", "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
+    "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
     "gardener/memory",
-    "gardener/monthly", "gardener/pages", "gardener/told", "notes/markdown", "notes/state_block",
-    "notes/tasks", "patches/", "plan/said", "recall/hits", "replay/server",
+    "gardener/monthly", "gardener/pages", "notes/markdown", "notes/state_block",
+    "notes/tasks", "patches/", "phrases", "recall/hits", "replay/server",
     "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip

@@ -42,7 +42,7 @@ def report(benchmark: str, counted: Measured) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    drawn = grid(title, columns, rows)
+    drawn = grid([columns[0], *(f">{name}" for name in columns[1:])], rows, title=title)
     drawn.columns[0].no_wrap = True
     return as_text(drawn, width=WIDTH)
 

@@ -13,7 +13,6 @@ from aider_gardener.adapters.aider.guard import ATTRIBUTE
 from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import Settings
 
 
 def announce(coder: HostCoder) -> None:
@@ -26,7 +25,9 @@ def announce(coder: HostCoder) -> None:
 
 def line(coder: HostCoder) -> str:
     """What the gardener does in this chat; "" where it is off. A setting that cannot be used is told here,
-    and the gardener stays off."""
+    and the gardener stays off. None is made: that waits for the first prompt."""
+    from aider_gardener.plan.goals import history_budget
+
     if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
         return ""
     try:
@@ -39,20 +40,13 @@ def line(coder: HostCoder) -> str:
     where = shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
     if settings.mode == "observe":
         return f"gardener watching: prompts stay as they are, archive {where}"
-    return f"gardener on: history up to {budget(coder, settings):,} tokens, archive {where}"
-
-
-def budget(coder: HostCoder, settings: Settings) -> int:
-    """Tokens that the history of the coder's chat may have. Needs no gardener: that is made when the first
-    prompt is typed."""
-    from aider_gardener.plan.goals import history_budget
-
-    info = coder.main_model.info
-    limit, given = history_limit(coder)
-    is_free = not given and not info.get("input_cost_per_token")
-    return history_budget(
-        settings.history_tokens, limit, window=int(info.get("max_input_tokens") or 0), is_free=is_free
+    info, (limit, given) = coder.main_model.info, history_limit(coder)
+    window, is_free = (
+        int(info.get("max_input_tokens") or 0),
+        not given and not info.get("input_cost_per_token"),
     )
+    budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
+    return f"gardener on: history up to {budget:,} tokens, archive {where}"
 
 
 def shown(path: Path, root: Path) -> str:

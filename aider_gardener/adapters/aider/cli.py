@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def main() -> int | None:
     """Run aider, with the gardener in it if that can be."""
     try_to_install()
-    from aider.main import main as aider_main
+    import aider.main
 
-    status: int | None = aider_main()
+    status: int | None = aider.main.main()
     return status
 
 
@@ -28,9 +28,8 @@ def try_to_install(settings: Settings | None = None) -> None:
     except Exception as error:  # reason: aider must start whatever is wrong with us
         from aider_gardener.errors import GardenerError
 
-        why = (
-            str(error) if isinstance(error, GardenerError) else f"a fault of its own ({type(error).__name__})"
-        )
+        is_ours = isinstance(error, GardenerError)
+        why = str(error) if is_ours else f"a fault of its own ({type(error).__name__})"
         print(f"aider-gardener: {why}; running aider without the gardener", file=sys.stderr)
 
 

@@ -1,4 +1,8 @@
-"""The gardener's commands about the chat as a whole: /context-pressure, /compact and /gardener."""
+"""The gardener's commands about the chat as a whole: /context-pressure, /compact and /gardener.
+
+A command is a function of aider's commands, the chat's gardener and what was typed behind it. Its docstring
+is aider's help text; what it cannot do it raises as an error of ours.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,74 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link, upkeep_commands
 from aider_gardener.adapters.aider.announce import shown
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
-from aider_gardener.adapters.aider.rules import constraints
-from aider_gardener.errors import GardenerError
-from aider_gardener.plan.said import changes, counted, made_room, short
+from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.phrases import changes, counted, made_room, short, status_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.notes.rules import Constraint
+
+    Work = Callable[[HostCommands, Gardener, str], None]
 
 OURS = frozenset("/context-pressure /gardener /compact /recall /forget /pin /unpin /restore /why".split())
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 NOTHING_WORTH_IT = "There is nothing worth compacting now."
-UNCHANGED = "Nothing was changed."
+USAGE = (
+    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]"
+    "|constraints [add TEXT|edit N TEXT|drop N]|decisions|archive|observations [take N|refuse N]"
+    "|tasks [--dry-run]"
+)
+CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 
 
-def name_of(command: Callable[..., None]) -> str:
+def command(work: Work) -> Callable[[HostCommands, str], None]:
+    """A command of aider's chat, given what does its work with a gardener that is up to date with the chat.
+    Without one, and for an error of ours or a notice of the archive, a line says so."""
+
+    @wraps(work)
+    def run(self: HostCommands, args: str) -> None:
+        gardener = link.gardener_of(self.coder)
+        if gardener is None:
+            self.io.tool_warning(OFF)
+            return
+        link.refresh(gardener, self.coder)
+        link.take_in(self.coder, gardener)
+        store = gardener.state.archive.store
+        before = store.notice
+        try:
+            work(self, gardener, " ".join((args or "").split()))
+        except GardenerError as error:
+            self.io.tool_error(str(error))
+        if store.notice not in ("", before):
+            self.io.tool_warning(f"aider-gardener: {store.notice}")
+
+    return run
+
+
+def name_of(function: Callable[..., None]) -> str:
     """What the user types to run a command."""
-    return "/" + command.__name__.removeprefix("cmd_").replace("_", "-")
+    return "/" + function.__name__.removeprefix("cmd_").replace("_", "-")
 
 
-def gardener_for(commands: HostCommands) -> Gardener | None:
-    """The chat's gardener, up to date with its lists; says so when there is none."""
-    coder = commands.coder
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        commands.io.tool_warning(OFF)
-        return None
-    link.refresh(gardener, coder)
-    link.take_in(coder, gardener)
-    return gardener
+def put(commands: HostCommands, made: RenderableType) -> None:
+    """Print a text or a table, line by line."""
+    for line in text_of(made).splitlines():
+        commands.io.tool_output(line)
+
+
+def text_of(made: RenderableType) -> str:
+    from aider_gardener.tables import as_text
+
+    return made if isinstance(made, str) else as_text(made)
 
 
 def measure(coder: HostCoder, gardener: Gardener) -> None:
@@ -51,84 +87,66 @@ def measure(coder: HostCoder, gardener: Gardener) -> None:
     gardener.state.frame = state.frame
 
 
-def show_table(commands: HostCommands, table: RenderableType) -> None:
-    """Print a rich table through the host, plain where the host is not pretty."""
-    from aider_gardener.tables import as_text
-
-    for line in as_text(table).splitlines():
-        commands.io.tool_output(line)
-
-
 def pressure_lines(coder: HostCoder, gardener: Gardener) -> list[str]:
     """The report of /context-pressure as lines, for aider's own /tokens."""
-    from aider_gardener.tables import as_text, pressure_screen
+    from aider_gardener.tables import pressure_table
 
     measure(coder, gardener)
-    report = gardener.pressure()
-    entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
-    return as_text(pressure_screen(report, entries)).splitlines()
+    made = pressure_table(gardener.pressure(), gardener.state.chat.entries.values())
+    return text_of(made).splitlines()
 
 
-def cmd_context_pressure(self: HostCommands, args: str) -> None:
+@command
+def cmd_context_pressure(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
-    from aider_gardener.tables import pressure_screen, pressure_table
+    from aider_gardener.tables import pressure_table
 
-    gardener = gardener_for(self)
-    if gardener is None:
-        return
-    given = (args or "").strip()
-    if given not in ("", "--full", "--json"):
-        self.io.tool_error("Usage: /context-pressure [--full|--json]")
-        return
+    if args not in ("", "--full", "--json"):
+        raise UsageError("Usage: /context-pressure [--full|--json]")
     measure(self.coder, gardener)
-    report, state = gardener.pressure(), gardener.state
-    if given == "--json":
+    report = gardener.pressure()
+    if args == "--json":
         self.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
         return
-    state.listed = tuple(report.largest_ids)
-    entries = {entry.id: entry for entry in state.chat.entries.values()}
-    made = pressure_table if given else pressure_screen
-    show_table(self, made(report, entries))
+    gardener.state.listed = tuple(report.largest_ids)
+    put(self, pressure_table(report, gardener.state.chat.entries.values(), full=bool(args)))
 
 
-def cmd_compact(self: HostCommands, args: str) -> None:
+@command
+def cmd_compact(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
-    gardener = gardener_for(self)
-    if gardener is not None:
-        compact(self, gardener, args or "")
+    compact(self, gardener, args)
 
 
-def cmd_gardener(self: HostCommands, args: str) -> None:
+@command
+def cmd_gardener(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Memory: status, on, off, plan, compact, undo [all], constraints, decisions, archive, observations, tasks"
-    action, _space, words = " ".join((args or "").split()).partition(" ")
+    action, _, words = args.partition(" ")
     step = STEPS.get(action or "status")
-    if step is None or (words and action not in WITH_WORDS):
-        self.io.tool_error(USAGE)
-        return
-    gardener = gardener_for(self)
-    if gardener is not None:
-        step(self, gardener, words)
+    if step is None or (words and step in WITHOUT_WORDS):
+        raise UsageError(USAGE)
+    step(self, gardener, words)
+
+
+def completions_gardener(self: HostCommands) -> list[str]:
+    """What may stand behind /gardener."""
+    return list(STEPS)
 
 
 def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
-    from aider_gardener.gardener.told import status_text
-
-    measure(commands.coder, gardener)
     if words not in ("", "--json"):
-        commands.io.tool_error(USAGE)
-    elif words:
-        commands.io.tool_output(json.dumps(gardener.status(), ensure_ascii=False))
+        raise UsageError(USAGE)
+    measure(commands.coder, gardener)
+    status, root = gardener.status(), Path(commands.coder.root or os.getcwd())
+    if words:
+        commands.io.tool_output(json.dumps(status, ensure_ascii=False))
     else:
-        status, root = gardener.status(), Path(commands.coder.root or os.getcwd())
-        for line in status_text({**status, "store": shown(Path(status["store"]), root)}).splitlines():
-            commands.io.tool_output(line)
+        put(commands, status_text({**status, "store": shown(Path(status["store"]), root)}))
 
 
 def show_decisions(commands: HostCommands, gardener: Gardener, _words: str) -> None:
-    """What was decided or rejected, by whom."""
-    rows = [(one, "you" if one.is_users else "model") for one in gardener.decisions()]
-    lines = [f"[{one.turn}] {who}: {one.text}" for one, who in rows]
-    commands.io.tool_output("\n".join(lines) or "No decisions were found in this chat.")
+    lines = [f"[{one.turn}] {'you' if one.is_users else 'model'}: {one.text}" for one in gardener.decisions()]
+    put(commands, "\n".join(lines) or "No decisions were found in this chat.")
 
 
 def turn_on(commands: HostCommands, gardener: Gardener, _words: str) -> None:
@@ -139,11 +157,10 @@ def turn_on(commands: HostCommands, gardener: Gardener, _words: str) -> None:
 def turn_off(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     given = gardener.give_back()
     gardener.state.on = False
-    back = (
-        f"{counted(given.messages, 'message')} came back whole, {given.tokens:,} tokens more of history"
-        if given.messages
-        else "every message stands whole"
-    )
+    back = "every message stands whole"
+    if given.messages:
+        tokens = f"{given.tokens:,} tokens more of history"
+        back = f"{counted(given.messages, 'message')} came back whole, {tokens}"
     commands.io.tool_output(
         f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
         " us. It goes on archiving; /gardener on takes over again."
@@ -159,63 +176,85 @@ def show_plan(commands: HostCommands, gardener: Gardener, focus: str) -> None:
         commands.io.tool_output(NOTHING_WORTH_IT)
         return
     gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
-    show_table(commands, plan_table(plan))
-    commands.io.tool_output(
-        f"This is a preview: nothing was changed. /compact {focus}".rstrip() + " does it."
-    )
+    put(commands, plan_table(plan))
+    again = f"/compact {focus}".rstrip()
+    commands.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
 
 
 def compact(commands: HostCommands, gardener: Gardener, focus: str) -> None:
     """Show what a compaction would do, sparing what the focus names, and do it if the user agrees."""
     from aider_gardener.gardener import compactions
 
-    state, focus = gardener.state, " ".join(focus.split())
+    state, io = gardener.state, commands.io
     if not state.acts:
         why = "is off" if not state.on else "only watches (--gardener-mode observe)"
-        commands.io.tool_error(f"The gardener {why} in this chat; nothing is compacted.")
-        return
+        raise UsageError(f"The gardener {why} in this chat; nothing is compacted.")
     measure(commands.coder, gardener)
     with state.timed():
         asked = compactions.asked_for(state, focus)
     if asked is None:
-        commands.io.tool_output(NOTHING_WORTH_IT)
+        io.tool_output(NOTHING_WORTH_IT)
         return
     plan, named = asked.plan, asked.named
-    commands.io.tool_output(
-        f"{changes(plan, would=True)}: {plan.tokens_before:,} → {plan.tokens_after:,} tokens of history."
-    )
+    history = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history"
+    io.tool_output(f"{changes(plan, would=True)}: {history}.")
     if named:
         tokens, stay = short(sum(entry.tokens for entry in named)), "stays" if len(named) == 1 else "stay"
-        commands.io.tool_output(
-            f'{counted(len(named), "message")} that "{focus}" names {stay} untouched ({tokens} tokens).'
-        )
+        messages = counted(len(named), "message")
+        io.tool_output(f'{messages} that "{focus}" names {stay} untouched ({tokens} tokens).')
     elif focus:
-        commands.io.tool_output(f'Nothing in the chat fits "{focus}".')
-    if not commands.io.confirm_ask("Make room now?", default="y"):
-        commands.io.tool_output(UNCHANGED)
+        io.tool_output(f'Nothing in the chat fits "{focus}".')
+    if not io.confirm_ask("Make room now?", default="y"):
+        io.tool_output("Nothing was changed.")
         return
     with state.timed():
         compactions.apply(state, asked.draft, time.perf_counter())
     link.show(commands.coder, gardener)
-    commands.io.tool_output(f"M{made_room(plan)[1:]}.")
+    io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
 def undo(commands: HostCommands, gardener: Gardener, words: str) -> None:
-    """Take back the last compaction, or all of them."""
     if words not in ("", "all"):
-        commands.io.tool_error(USAGE)
-        return
-    try:
-        changed = gardener.undo(every=bool(words))
-    except GardenerError as error:
-        commands.io.tool_error(str(error))
-        return
+        raise UsageError(USAGE)
+    changed = gardener.undo(every=bool(words))
     link.show(commands.coder, gardener)
     what = "every compaction of this chat" if words else "the last compaction"
     commands.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 
 
-STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
+def constraints(commands: HostCommands, gardener: Gardener, words: str) -> None:
+    """The rules that hold, listed with their turns and numbers, or one of them set, changed or dropped."""
+    from aider_gardener.notes.rules import line
+
+    what, _, rest = words.partition(" ")
+    given, _, text = rest.partition(" ")
+    number = int(given[:6]) if given.isdecimal() else None
+    if not words:
+        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(gardener.constraints(), 1)]
+        none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
+        put(commands, "\n".join(lines) or none)
+    elif what == "add" and rest:
+        tell_rule(commands, gardener, "Set", gardener.add_rule(rest))
+    elif what == "edit" and number is not None and text:
+        tell_rule(commands, gardener, f"Changed rule {given} to", gardener.edit_rule(number, text))
+    elif what == "drop" and number is not None and not text:
+        commands.io.tool_output(f"Dropped: {gardener.drop_rule(number).text}")
+    else:
+        raise UsageError(CONSTRAINTS_USAGE)
+
+
+def tell_rule(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint) -> None:
+    """Say what was done, and why the rule would not stand in prompts."""
+    from aider_gardener.gardener.amendments import has_room
+
+    commands.io.tool_output(f"{done}: {rule.text}")
+    if not gardener.state.acts:
+        commands.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
+    elif not has_room(gardener.state, rule):
+        commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
+
+
+STEPS: dict[str, Work] = {
     "status": show_status,
     "on": turn_on,
     "off": turn_off,
@@ -229,14 +268,4 @@ STEPS: dict[str, Callable[[HostCommands, Gardener, str], None]] = {
     "tasks": upkeep_commands.tasks,
 }
 """What each word behind /gardener does, given what stands behind it."""
-WITH_WORDS = frozenset({"status", "plan", "compact", "undo", "constraints", "observations", "tasks"})
-USAGE = (
-    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]"
-    "|constraints [add TEXT|edit N TEXT|drop N]|decisions|archive|observations [take N|refuse N]"
-    "|tasks [--dry-run]"
-)
-
-
-def completions_gardener(self: HostCommands) -> list[str]:
-    """What may stand behind /gardener."""
-    return list(STEPS)
+WITHOUT_WORDS = (turn_on, turn_off, show_decisions, upkeep_commands.archive)

@@ -7,23 +7,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.archive.store.redact import redact
 from aider_gardener.recall import embedders
-from aider_gardener.recall.embed import (
-    MINILM_SCALE,
-    EmbedderError,
-    Load,
-    loaded,
-    readable,
-    unit_rows,
-)
+from aider_gardener.recall.embed import MINILM_SCALE, EmbedderError, Load, loaded, readable, unit_rows
 
 if TYPE_CHECKING:
     from aider_gardener.recall.embed import Vectors
 
 API_TEXTS, API_SECONDS, API_TRIES = 64, 30.0, 3
 """Texts in one request, how long it may take, and how often it is tried."""
-PROBE = "dimension"
-"""Embedded once to learn how long the vectors of a provider's model are."""
 
 
 def loading(choice: str) -> Load | None:
@@ -53,15 +45,13 @@ class ApiEmbedder:
 
     def load(self) -> None:
         if not self.loaded:
-            self.dim = int(self._ask([PROBE]).shape[1])
+            self.dim = int(self._ask(["dimension"]).shape[1])
 
     def unload(self) -> None:
         """Nothing is held that could be given back."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
-
-        from aider_gardener.archive.store.redact import redact
 
         self.load()
         clean = [redact(readable(text)).text or " " for text in texts]

@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 import weakref
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCoder
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
-from aider_gardener.adapters.aider.origins import can_ask
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import RETIRED, SWITCH, Settings, variable
@@ -173,18 +173,12 @@ def settings_of(coder: HostCoder) -> Settings:
     return Settings.from_env(environ, **given)
 
 
-def own_instead(coder: HostCoder, args: object) -> dict[str, str | None]:
+def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
     """What the user gives in place of what the repository's files set and may not; None: nothing."""
     origins = state.origins
     if origins is None or getattr(args, "gardener", None) is False:
         return {}
-    root = Path(coder.root or os.getcwd())
-    found = origins.of_repository(root, args)
-    if not found:
-        return {}
-    if origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
-        return {}
-    return {name: origins.own_value(name, refused) for name, refused in found.items()}
+    return origins.instead(coder.io, Path(coder.root or os.getcwd()), args)
 
 
 def gardener_of(coder: HostCoder) -> Gardener | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from aider_gardener.errors import UsageError
 from aider_gardener.settings import RETIRED, Settings, parse, variable
 
 RETIRED_GIVEN = "retired_gardener_settings"
@@ -21,45 +22,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     for field in dataclasses.fields(Settings):
         default = f" (default: {field.default!r})" if field.default != "" else ""
-        text = (field.metadata["help"] + default).replace("%", "%%")
+        own: dict[str, Any] = {"help": (field.metadata["help"] + default).replace("%", "%%")}
         if isinstance(field.default, bool):
-            group.add_argument(flag(field), action=argparse.BooleanOptionalAction, default=None, help=text)
-        elif field.metadata["switch"]:
+            group.add_argument(flag(field.name), action=argparse.BooleanOptionalAction, default=None, **own)
+            continue
+        choices = "{" + ",".join(field.metadata["choices"]) + "}"
+        value = "N" if isinstance(field.default, int) else "VALUE"
+        own |= {"metavar": choices if field.metadata["choices"] else value, "type": _converter(field)}
+        names = [flag(field.name)]
+        if word := field.metadata["switch"]:
             # aider gives what its files and variables say as the last of these names.
-            names = ("--no-" + flag(field).removeprefix("--"), flag(field))
-            own: dict[str, Any] = {"env_var": variable(field.name), "metavar": metavar(field), "help": text}
-            own["dest"] = f"gardener_{field.name}"
-            word = field.metadata["switch"]
-            group.add_argument(*names, action=Switch, nargs="?", const=word, type=converter(field), **own)
-        else:
-            group.add_argument(
-                flag(field), type=converter(field), default=None, metavar=metavar(field), help=text
-            )
+            names.insert(0, flag(field.name, "--no-gardener-"))
+            own |= {"action": Switch, "nargs": "?", "const": word, "dest": f"gardener_{field.name}"}
+            own["env_var"] = variable(field.name)
+        group.add_argument(*names, **own)
     for name in RETIRED:
-        given = "gardener-" + name.replace("_", "-")
-        names = (f"--no-{given}", f"--{given}")
-        group.add_argument(
-            *names, action=Retired, nargs="?", dest=RETIRED_GIVEN, const=name, help=argparse.SUPPRESS
-        )
-
-
-class Retired(argparse.Action):
-    """A flag that there was: noted, so that the user is told what to use now, and passed over."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, {*(getattr(namespace, self.dest, None) or ()), str(self.const)})
+        names = [flag(name, "--no-gardener-"), flag(name)]
+        own = {"action": "append", "nargs": "?", "const": name, "type": lambda _text, name=name: name}
+        own |= {"dest": RETIRED_GIVEN, "env_var": variable(name), "help": argparse.SUPPRESS}
+        group.add_argument(*names, **own)
 
 
 def retired_lines(args: object) -> list[str]:
     """What the user is told of the retired settings that were given, a line each."""
-    names = sorted(getattr(args, RETIRED_GIVEN, None) or ())
-    return [f"--gardener-{name.replace('_', '-')} is no longer a setting: {RETIRED[name]}" for name in names]
+    names = sorted(set(getattr(args, RETIRED_GIVEN, None) or ()))
+    return [f"{flag(name)} is no longer a setting: {RETIRED[name]}" for name in names]
 
 
 class Switch(argparse.Action):
@@ -82,29 +69,18 @@ class Switch(argparse.Action):
         setattr(namespace, self.dest, type(self.const)() if is_off else values)
 
 
-def flag(field: dataclasses.Field[Any]) -> str:
+def flag(name: str, prefix: str = "--gardener-") -> str:
     """The flag of a setting."""
-    return "--gardener-" + field.name.replace("_", "-")
+    return prefix + name.replace("_", "-")
 
 
-def metavar(field: dataclasses.Field[Any]) -> str:
-    if field.metadata["choices"]:
-        return "{" + ",".join(field.metadata["choices"]) + "}"
-    return {int: "N", float: "X"}.get(type(field.default), "VALUE")
-
-
-def converter(field: dataclasses.Field[Any]) -> Any:
+def _converter(field: dataclasses.Field[Any]) -> Callable[[str], Any]:
     """Turns the text of a flag into its value, with argparse's own kind of error."""
 
     def convert(text: str) -> Any:
-        from aider_gardener.errors import UsageError
-        from aider_gardener.settings import check_field
-
         try:
-            value = parse(field, text, flag(field))
-            check_field(field, value)
+            return parse(field, text, flag(field.name))
         except UsageError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
-        return value
 
     return convert

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import link, order, overflow
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, HostModel
 from aider_gardener.messages import Entry, Fidelity, Plan, SourceKind
+from aider_gardener.phrases import made_room
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.said import made_room
 from aider_gardener.plan.usage import CACHE_SECONDS
 from aider_gardener.reading.source import LAST_CHAT
 

@@ -8,35 +8,17 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCoder
 from aider_gardener.adapters.aider.provider import provider_of
-from aider_gardener.archive.sessions import (
-    AIDER,
-    LAST,
-    SHORT_ID,
-    clear_floor,
-    host_of,
-    may_go,
-    said_in,
-    session_named,
-    short_ids,
-)
+from aider_gardener.archive import sessions
+from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.phrases import counted
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import SessionInfo, Store
     from aider_gardener.gardener.state import ChatState
 
-WITHOUT = "aider-gardener: {why}; this chat starts without it."
-RESTORED = "aider restored its own history: leave --restore-chat-history out to go on with {given}"
-OBSERVED = "a chat is not gone on with in mode observe, which changes no prompt"
-LOCAL = (
-    "the last chat was held with a model of this machine and does not go to {model} unasked:"
-    " --gardener-resume={short} takes it up all the same"
-)
-TOLD = "aider-gardener: that chat was held with a model of this machine; from here on it goes to {model}."
-OPEN = "session {short} is open in another process: end that chat first"
-OTHER_HOST = "session {short} was held in {host}, which goes on with it: /recall finds what was said there"
-NUMBER = "{given} is no id (the numbers of `gardener sessions` change): type the id"
+CLEARED = "; it was cleared at its end, so nothing of it stands in prompts."
 
 
 def session_for(coder: HostCoder, settings: Settings, store: Store, project: str) -> str:
@@ -49,41 +31,44 @@ def session_for(coder: HostCoder, settings: Settings, store: Store, project: str
         return ""
     try:
         if coder.done_messages or coder.cur_messages:
-            raise UsageError(RESTORED.format(given=given))
+            raise UsageError(
+                f"aider restored its own history: leave --restore-chat-history out to go on with {given}"
+            )
         if settings.mode == "observe":
-            raise UsageError(OBSERVED)
-        return chosen(coder, store, project, given).id
+            raise UsageError("a chat is not gone on with in mode observe, which changes no prompt")
+        return _chosen(coder, store, project, given).id
     except GardenerError as error:
-        coder.io.tool_warning(WITHOUT.format(why=error))
+        coder.io.tool_warning(f"aider-gardener: {error}; this chat starts without it.")
         return ""
 
 
-def chosen(coder: HostCoder, store: Store, project: str, given: str) -> SessionInfo:
+def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> SessionInfo:
     """The session that is named so, if this process may go on with it. Raises UsageError."""
     if given.isdecimal() and len(given) < SHORT_ID:
-        raise UsageError(NUMBER.format(given=given))
-    found = said_in(store, project)
-    elsewhere = store.open_elsewhere()
-    is_last = given.lower() == LAST
-    free = [info for info in found if info.id not in elsewhere and host_of(store, info.id) == AIDER]
-    info = free[0] if is_last and free else session_named(store, project, given)
-    short = short_ids([each.id for each in found])[info.id]
-    if host_of(store, info.id) != AIDER:
-        raise UsageError(OTHER_HOST.format(short=short, host=host_of(store, info.id)))
+        raise UsageError(f"{given} is no id (the numbers of `gardener sessions` change): type the id")
+    found, elsewhere = sessions.said_in(store, project), store.open_elsewhere()
+    hosts = {info.id: sessions.host_of(store, info.id) for info in found}
+    free = [info for info in found if info.id not in elsewhere and hosts[info.id] == AIDER]
+    is_last, model = given.lower() == LAST, coder.main_model
+    info = free[0] if is_last and free else sessions.session_named(store, project, given)
+    short = sessions.short_ids(list(hosts))[info.id]
+    if hosts[info.id] != AIDER:
+        where = f"was held in {hosts[info.id]}, which goes on with it"
+        raise UsageError(f"session {short} {where}: /recall finds what was said there")
     if info.id in elsewhere:
-        raise UsageError(OPEN.format(short=short))
-    if stays_here(store, info, provider_of(coder.main_model)):
-        if is_last:
-            raise UsageError(LOCAL.format(model=coder.main_model.name, short=short))
-        coder.io.tool_warning(TOLD.format(model=coder.main_model.name))
+        raise UsageError(f"session {short} is open in another process: end that chat first")
+    floor, provider = sessions.clear_floor(store, info.id), provider_of(model)
+    shown = [entry for entry in store.session_entries(info.id) if entry.active and entry.seq >= floor]
+    if all(sessions.may_go(entry.provider, provider) for entry in shown):
+        return info
+    if is_last:
+        raise UsageError(
+            f"the last chat was held with a model of this machine and does not go to {model.name} unasked:"
+            f" --gardener-resume={short} takes it up all the same"
+        )
+    told = f"that chat was held with a model of this machine; from here on it goes to {model.name}."
+    coder.io.tool_warning(f"aider-gardener: {told}")
     return info
-
-
-def stays_here(store: Store, info: SessionInfo, provider: str) -> bool:
-    """Whether anything that stands in a session was said to a model of this machine, and this one is none."""
-    floor = clear_floor(store, info.id)
-    standing = (entry for entry in store.session_entries(info.id) if entry.active and entry.seq >= floor)
-    return any(not may_go(entry.provider, provider) for entry in standing)
 
 
 def put_back_files(coder: HostCoder, store: Store, session: str) -> None:
@@ -92,29 +77,28 @@ def put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     from aider_gardener.gardener.stored_chat import last_frame
 
     frame = last_frame(store, session)
-    here = {name.replace(os.sep, "/") for name in map(coder.get_rel_fname, coder.abs_fnames)}
-    here |= {name.replace(os.sep, "/") for name in map(coder.get_rel_fname, coder.abs_read_only_fnames)}
+    here = {coder.get_rel_fname(name) for name in (*coder.abs_fnames, *coder.abs_read_only_fnames)}
+    here = {name.replace(os.sep, "/") for name in here}
+    wanted = [(name, "cmd_add") for name in frame.files]
+    wanted += [(name, "cmd_read_only") for name in frame.read_only]
     gone = []
-    for names, add in ((frame.files, "cmd_add"), (frame.read_only, "cmd_read_only")):
-        for name in names:
-            if name in here:
-                continue
-            if (Path(coder.root) / name).is_file() and '"' not in name:
-                getattr(coder.commands, add)(f'"{name}"')
-            else:
-                gone.append(name)
+    for name, add in wanted:
+        if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
+            getattr(coder.commands, add)(f'"{name}"')
+        elif name not in here:
+            gone.append(name)
     if gone:
         coder.io.tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
 
 
 def line(state: ChatState, info: SessionInfo) -> str:
     """What the user is told of the chat that is gone on with."""
-    from aider_gardener.notes.last_chat import plural, when
+    from aider_gardener.notes.last_chat import when
 
     entries = state.chat.all_entries()
     whole = sum(entry.seq not in state.chat.fidelity for entry in entries)
-    told = f"going on with the chat of {when(info.last_at)} ({info.turns} {plural('turn', info.turns)})"
-    if not entries:
-        return f"aider-gardener: {told}; it was cleared at its end, so nothing of it stands in prompts."
-    stands = f"{state.history_used:,} tokens of history, {whole} of {len(entries)} messages whole"
-    return f"aider-gardener: {told}: {stands}; /clear drops it."
+    stands = f": {state.history_used:,} tokens of history, {whole} of {len(entries)} messages whole"
+    end = f"{stands}; /clear drops it." if entries else CLEARED
+    return (
+        f"aider-gardener: going on with the chat of {when(info.last_at)} ({counted(info.turns, 'turn')}){end}"
+    )

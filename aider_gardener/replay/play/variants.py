@@ -24,7 +24,7 @@ from aider_gardener.replay.play.baselines import (
     with_search,
     without_summaries,
 )
-from aider_gardener.settings import Settings, check_field, parse
+from aider_gardener.settings import Settings, parse
 
 DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
@@ -241,6 +241,4 @@ def setting(text: str, name: str) -> tuple[str, Any]:
     known = {field.name: field for field in fields(Settings)}
     if key not in known or not given:
         raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
-    found = parse(known[key], value, f"{name!r}: {key}")
-    check_field(known[key], found)
-    return key, found
+    return key, parse(known[key], value, f"{name!r}: {key}")

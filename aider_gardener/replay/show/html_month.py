@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aider_gardener.gardener.monthly import Month, day_of, done_line
-from aider_gardener.gardener.told import sums_text
+from aider_gardener.phrases import sums_text
 from aider_gardener.replay.show.page import rendered, write_private
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.jobs import FoundSession

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import (
     Compaction,
     ProbeResult,

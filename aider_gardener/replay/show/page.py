@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 
 FOLDER = Path(__file__).parent / "html"
 

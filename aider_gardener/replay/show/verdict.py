@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from aider_gardener.plan.said import counted
+from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.table import GARDENER, WHOLE, usd

@@ -49,7 +49,7 @@ def test_it_says_what_it_does_when_it_only_watches_and_nothing_when_off(
 ) -> None:
     gardened(mode="observe")
     assert started(drive()) == ["gardener watching: prompts stay as they are, archive .aider.gardener"]
-    gardened(enabled=False)
+    gardened(mode="off")
     assert started(drive()) == []
 
 

@@ -11,8 +11,10 @@ from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider.commands import OURS
 
 from .conftest import Driver, MakeDriver, ScriptedModel
+from .test_entry_commands import say
 from .test_wrappers import FACT, chatter
 
+RULE = "Never touch the table ledger_lines."
 KEYS = {
     "used", "available", "utilization", "history_budget", "history_used", "messages_count", "largest_messages",
     "by_message", "by_class", "entries_tracked", "total_original_tokens", "total_summary_tokens",
@@ -288,3 +290,57 @@ def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened:
 def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     assert {"compact", "undo", "status"} <= set(drive().coder.commands.get_completions("/gardener"))
+
+
+def test_rules_are_listed_added_edited_and_dropped(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive()
+    assert "No rules were set" in say(driver, "/gardener constraints")
+    driver.ask(f"/ask {RULE} What is in it?")
+    assert "Set: Answer in German" in say(driver, "/gardener constraints add Answer in German")
+    lines = say(driver, "/gardener constraints").splitlines()
+    assert lines[-2:] == [f"1. [1] {RULE}", "2. [1] Answer in German"]
+    driver.ask("/ask and now?")
+    assert "[1] Answer in German" in model.last_prompt()
+    assert "Changed rule 2 to: Answer in French" in say(
+        driver, "/gardener constraints edit 2 Answer in French"
+    )
+    driver.ask("/ask and now?")
+    assert "Answer in French" in model.last_prompt() and "German" not in model.last_prompt()
+    assert "Dropped: Answer in French" in say(driver, "/gardener constraints drop 2")
+    driver.ask("/ask and now?")
+    assert "French" not in model.last_prompt()
+    assert not any("French" in str(message) for message in driver.history)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("add", "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"),
+        ("edit one text", "Usage: "),
+        ("edit 1", "Usage: "),
+        ("drop", "Usage: "),
+        ("drop 1 2", "Usage: "),
+        ("sing", "Usage: "),
+        ("drop 0", "there is no rule 0: no rules were set in this chat"),
+        ("drop 7", "there is no rule 7: no rules were set in this chat"),
+        ("edit 99999999999999999999999 x", "there is no rule 999999: "),
+    ],
+)
+def test_what_is_no_command_of_it_is_one_line(
+    words: str, said: str, drive: MakeDriver, gardened: Any
+) -> None:
+    gardened()
+    driver = drive()
+    found = say(driver, f"/gardener constraints {words}")
+    assert found.strip().splitlines()[-1].startswith(said)
+
+
+def test_a_rule_that_stands_in_no_prompt_says_why(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive()
+    assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
+    driver.type("/gardener off")
+    assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")

@@ -387,7 +387,7 @@ def test_restore_last_brings_back_the_newest_that_is_not_whole(drive: MakeDriver
     chat = driver.coder.gardener.state.chat
     newest = chat.entries[max(chat.fidelity)]
     assert newest.id in say(driver, "/restore last")
-    assert newest.seq not in chat.fidelity
+    assert newest.seq not in driver.coder.gardener.state.chat.fidelity
 
 
 @pytest.mark.parametrize(

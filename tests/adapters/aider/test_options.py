@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aider_gardener import install
-from aider_gardener.adapters.aider.options import flag
-from aider_gardener.settings import Settings, variable
+from aider_gardener.adapters.aider.options import flag, retired_lines
+from aider_gardener.settings import RETIRED, Settings, variable
 
 from .test_cli import aider
 
@@ -25,8 +25,7 @@ def parser() -> Any:
 def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> None:
     text = " ".join(aider("--help", cwd=tmp_path, COLUMNS="2000").stdout.split())
     for field in dataclasses.fields(Settings):
-        name = "--gardener" if field.name == "enabled" else flag(field)
-        assert name in text
+        assert flag(field.name) in text
         assert f"[env var: {variable(field.name)}]" in text
         assert " ".join(field.metadata["help"].split()) in text
 
@@ -34,7 +33,7 @@ def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> Non
 def test_flags_that_are_not_given_are_none() -> None:
     args = parser().parse_args([])
     given = {name: value for name, value in vars(args).items() if name.startswith("gardener")}
-    assert len(given) == len(dataclasses.fields(Settings))
+    assert len(given) == len(dataclasses.fields(Settings)) + 1  # --gardener itself
     assert set(given.values()) == {None}
 
 
@@ -50,10 +49,9 @@ def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "words"),
     [
         (["--gardener-mode", "sleep"], "must be one of garden, observe"),
-        (["--gardener-context-ttl", "foo=3"], "'foo=3' is not CLASS=TURNS"),
-        (["--gardener-summarise-after", "log=never"], "'log=never' is not CLASS=TURNS"),
+        (["--gardener-ttl", "foo=3"], "'foo=3' is not CLASS=TURNS"),
         (["--gardener-history-tokens", "many"], "is not a int"),
-        (["--gardener-low-mark", "7"], "must be a number from 0.05 to 0.95"),
+        (["--gardener-keep-turns", "10001"], "must be a number from 0 to 10000"),
     ],
 )
 def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str, tmp_path: Path) -> None:
@@ -68,7 +66,7 @@ def test_a_bad_value_stops_with_one_clear_error(arguments: list[str], words: str
     [
         ([], None, []),
         (["--gardener-resume"], "note", []),
-        (["--gardener-resume", "--gardener-report"], "note", []),
+        (["--gardener-resume", "--gardener-status-line"], "note", []),
         (["--gardener-resume=3fa2"], "3fa2", []),
         (["--gardener-resume", "last"], "last", []),
         (["--gardener-resume=true"], "note", []),
@@ -109,6 +107,17 @@ def test_a_switch_has_a_variable_and_a_line_of_a_file(
     file.write_text("", "utf-8")
     monkeypatch.setenv("AIDER_GARDENER_RESUME", value)
     assert parser().parse_args(arguments).gardener_resume == resume
+
+
+def test_flags_that_there_were_are_passed_over_with_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_REFINE", "true")
+    args = parser().parse_args(
+        ["--gardener-low-mark", "0.3", "--no-gardener-chat-map", "--gardener-low-mark=1"]
+    )
+    assert args.file is None and args.files == []
+    assert [line.partition(" is no longer a setting: ")[::2] for line in retired_lines(args)] == [
+        (flag(name), RETIRED[name]) for name in ("chat_map", "low_mark", "refine")
+    ]
 
 
 def test_switched_off_has_no_value(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
+from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings
 
 CONFIG = ".aider.conf.yml"
@@ -91,9 +92,8 @@ def begun(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
         (".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs", "embedder"),
         (".env", "AIDER_GARDENER_RETENTION=prune", "retention"),
         (".env", "AIDER_GARDENER_STORE_KEY=file:/dev/zero", "store_key"),
-        (".env", "AIDER_GARDENER_TASKS_FILE={outside}", "tasks_file"),
-        (".aider.conf.yml", "gardener-tasks-file: {outside}", "tasks_file"),
-        (".env", "AIDER_GARDENER_REFINE=1\nAIDER_GARDENER_REFINE_MODEL=theirs", "refine_model"),
+        (".env", "AIDER_GARDENER_LLM=refine", "llm"),
+        (".aider.conf.yml", "gardener-llm: both", "llm"),
         (".aider.conf.yml", "gardener-store: {outside}", "store"),
         (".aider.conf.yml", "gardener-embedder: litellm:theirs", "embedder"),
         (".aider.conf.yml", "set-env:\n- AIDER_GARDENER_STORE={outside}", "store"),
@@ -153,6 +153,49 @@ def test_where_a_remote_embedder_is_may_not_be_changed(
     found, said = started(answer=False)
     assert found.embedder == "use"
     assert said.questions == ["embedder='litellm:mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
+
+
+def test_a_setting_of_the_repositorys_is_not_exchanged_for_one_that_it_leads_elsewhere(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "litellm:mine")
+    (project / ".env").write_text(
+        "AIDER_GARDENER_EMBEDDER=litellm:theirs\nOPENAI_API_BASE=http://127.0.0.1:9"
+    )
+    assert started(answer=False)[0].embedder == "use"
+    own = ("--gardener-embedder=litellm:mine", "--openai-api-base=http://mine.example")
+    monkeypatch.setenv("OPENAI_API_BASE", "http://mine.example")  # as aider's main does with that flag
+    (project / ".env").write_text("")
+    found, said = started(*own, answer=False)
+    assert found.embedder == "litellm:mine" and said.questions == []
+
+
+def test_files_that_the_user_names_are_the_users_unless_the_repository_holds_them(project: Path) -> None:
+    inside, outside = project / "sub", project.parent / "mine"
+    for place in (inside, outside):
+        place.mkdir()
+        (place / "a.yml").write_text("gardener-store: /theirs")
+        (place / "a.env").write_text(f"{OUTSIDE}=${{HOME}}/kept")
+    for flag, file, store in (
+        ("--config", "a.yml", "/theirs"),
+        ("--env-file", "a.env", f"{project.parent / 'home'}/kept"),
+    ):
+        found, said = started(flag, str(outside / file), answer=False)
+        assert found.store == store and said.questions == []
+        found, said = started(flag, str(inside / file), answer=False)
+        assert found.store == "" and len(said.questions) == 1
+    (project / ".env").write_text("HOME=/theirs")
+    found, said = started("--env-file", str(outside / "a.env"), answer=False)
+    assert found.store == f"{project.parent / 'home'}/kept" and "/theirs/kept" in said.questions[0]
+
+
+def test_a_file_of_the_users_that_the_repositorys_hide_is_refused_as_it_would_be_without(
+    project: Path,
+) -> None:
+    (project.parent / "home" / CONFIG).write_text("gardener-retention: sometimes")
+    (project / CONFIG).write_text("gardener-retention: prune")
+    with pytest.raises(UsageError, match="retention must be"):
+        started(answer=False)
 
 
 def test_a_repository_cannot_name_another_home(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the gardener tells in sentences: numbers with units, no names of fields."""
+"""What people are told: numbers with units, no names of fields; what became of messages in a plan."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import pytest
 from made_chats import long_talk
 from made_entries import make_gardener
 
-from aider_gardener.gardener.told import (
+from aider_gardener.messages import Fidelity, Plan, Swap
+from aider_gardener.phrases import (
+    LEVELS,
     archive_text,
     bill,
-    month_text,
+    changes,
+    counted,
+    made_room,
     outlook_text,
     room_made,
-    rules,
+    short,
     size,
     status_text,
 )
@@ -48,7 +52,10 @@ def test_the_bill_tells_plainly_where_nothing_was_saved_or_more_was_sent() -> No
 
 def test_the_status_of_a_chat_names_no_field() -> None:
     gardener = make_gardener(history_tokens=2_000)
-    assert "Nothing was sent yet." in status_text(gardener.status())
+    fresh = status_text(gardener.status())
+    assert "Nothing was sent yet." in fresh and "No rule of yours was found." in fresh
+    for number, words in ((1, "1 rule of yours holds ("), (2, "2 rules of yours hold (")):
+        assert words in status_text({**gardener.status(), "constraints": number})
     gardener.sync(long_talk(10), [])
     gardener.compact_if_due()
     text = status_text(gardener.status())
@@ -82,10 +89,6 @@ def test_an_archive_with_and_without_chats_that_ended() -> None:
     assert unknown == "Last chat: 43,000 tokens; it shrank by 3 tokens a turn."
 
 
-def test_a_month() -> None:
-    assert month_text({"month": "2026-11", **SUMS}).startswith("In 2026-11: 2 chats, 40 turns;")
-
-
 @pytest.mark.parametrize(
     ("number", "words"), [(1, "1 byte"), (999, "999 bytes"), (12_300, "12 KB"), (3_456_789, "3.5 MB")]
 )
@@ -97,5 +100,53 @@ def test_counts_in_words() -> None:
     assert [room_made(n) for n in (0, 1, 2, 3)] == [
         "no room had to be made", "room was made once", "room was made twice", "room was made 3 times"
     ]  # fmt: skip
-    assert rules(0) == "No rule of yours was found."
-    assert rules(1).startswith("1 rule of yours holds") and rules(2).startswith("2 rules of yours hold ")
+
+
+def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
+    swaps = tuple(Swap(f"g{n}", Fidelity.FULL, level, 10, "") for n, level in enumerate(after))
+    return Plan(swaps, "asked for", 9_000, 9_000 - saved)
+
+
+@pytest.mark.parametrize(
+    ("after", "told", "would"),
+    [
+        (
+            [Fidelity.LINE, Fidelity.COMPRESSED, Fidelity.LINE],
+            "3 old messages now stand as notes",
+            "3 old messages would stand as notes",
+        ),
+        ([Fidelity.LINE], "1 old message now stands as a note", "1 old message would stand as a note"),
+        ([Fidelity.HIDDEN], "1 old message is left out", "1 old message would be left out"),
+        (
+            [Fidelity.HIDDEN, Fidelity.LINE, Fidelity.HIDDEN],
+            "1 old message now stands as a note, 2 are left out",
+            "1 old message would stand as a note, 2 would be left out",
+        ),
+    ],
+)
+def test_what_became_of_the_messages(after: list[Fidelity], told: str, would: str) -> None:
+    assert changes(plan(*after)) == told
+    assert changes(plan(*after), would=True) == would
+
+
+def test_a_compaction_is_one_line_that_says_how_to_take_it_back() -> None:
+    assert made_room(plan(Fidelity.LINE)) == (
+        "made room: 1 old message now stands as a note, 4.1k tokens less; /gardener undo takes it back"
+    )
+    assert made_room(plan(Fidelity.LINE), has_undo=False).endswith("4.1k tokens less")
+
+
+def test_each_rendition_has_words_of_its_own() -> None:
+    assert set(LEVELS) == set(Fidelity) and len(set(LEVELS.values())) == len(LEVELS)
+    assert not {level.value for level in Fidelity} & set(LEVELS.values())
+
+
+def test_tokens_in_a_few_characters() -> None:
+    assert [short(n) for n in (0, 940, 999, 1_000, 86_700, 999_949, 999_950, -2_500)] == [
+        "0", "940", "999", "1.0k", "86.7k", "999.9k", "1.0M", "-2.5k"
+    ]  # fmt: skip
+
+
+def test_one_is_singular() -> None:
+    assert [counted(n, "turn") for n in (0, 1, 2, 1_200)] == ["0 turns", "1 turn", "2 turns", "1,200 turns"]
+    assert counted(2, "entry", "entries") == "2 entries"

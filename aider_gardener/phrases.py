@@ -1,0 +1,133 @@
+"""What people are told of numbers, plans, chats and archives: sentences with units, no names of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aider_gardener.messages import Fidelity, Plan
+
+LEVELS = {
+    Fidelity.FULL: "whole",
+    Fidelity.COMPRESSED: "shortened",
+    Fidelity.LINE: "one line",
+    Fidelity.HIDDEN: "left out",
+}
+"""How much of a message is in the prompt."""
+MODES = {
+    "off": "The gardener is off; it goes on archiving.",
+    "observe": "The gardener only watches (observe): prompts stay as they are.",
+}
+TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
+
+
+def short(tokens: float) -> str:
+    """Tokens in a few characters: "940", "86.7k", "1.2M"."""
+    if abs(tokens) < 1_000:
+        return f"{tokens:.0f}"
+    return f"{tokens / 1_000:.1f}k" if abs(tokens) < 999_950 else f"{tokens / 1_000_000:.1f}M"
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number of things: "1 message", "1,200 messages"."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def size(number: int) -> str:
+    """Bytes: "940 bytes", "12 KB", "1.2 MB"."""
+    if number < 1_000:
+        return counted(number, "byte")
+    return f"{number / 1_000:,.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
+
+
+def made_room(plan: Plan, *, has_undo: bool = True) -> str:
+    """A plan that was applied: "made room: 3 old messages now stand as notes, 2 are left out, 4.1k tokens
+    less; /gardener undo takes it back". `has_undo`: the chat has that command."""
+    done = f"made room: {changes(plan)}, {short(plan.tokens_saved)} tokens less"
+    return f"{done}; /gardener undo takes it back" if has_undo else done
+
+
+def changes(plan: Plan, *, would: bool = False) -> str:
+    """What became of how many messages, or `would` become of them."""
+    notes = sum(swap.after in (Fidelity.COMPRESSED, Fidelity.LINE) for swap in plan.swaps)
+    gone = sum(swap.after is Fidelity.HIDDEN for swap in plan.swaps)
+    stand = "would stand" if would else "now stands" if notes == 1 else "now stand"
+    left = "would be" if would else "is" if gone == 1 else "are"
+    parts = []
+    if notes:
+        parts.append(f"{counted(notes, 'old message')} {stand} as {'a note' if notes == 1 else 'notes'}")
+    if gone:
+        parts.append(f"{f'{gone:,}' if notes else counted(gone, 'old message')} {left} left out")
+    return ", ".join(parts)
+
+
+def room_made(times: int) -> str:
+    """How often the history was compacted."""
+    return TIMES.get(times, f"room was made {times:,} times")
+
+
+def bill(sums: Mapping[str, Any]) -> str:
+    """What was sent, what it cost, and what that saved beside sending the whole history."""
+    sent, saved, less = sums["prompt_tokens"], sums["saved_tokens"], sums["saved_cost"]
+    cost = f" for ${sums['cost']:,.2f}" if sums["cost"] else ""
+    calls, whole = counted(sums["calls"], "call"), sent + saved
+    if not saved:
+        return f"Sent {short(sent)} tokens in {calls}{cost}; all of the chat stood in them."
+    parts = [f"${abs(less):,.2f}"] if cost and abs(less) >= 0.005 else []
+    parts += [f"{short(abs(saved))} tokens", *([f"{abs(saved) / whole:.0%}"] if whole > 0 else [])]
+    words = "saved" if saved >= 0 else "with the whole history it had been less by"
+    return f"Sent {short(sent)} tokens in {calls}{cost}; {words} {', '.join(parts)}."
+
+
+def status_text(status: Mapping[str, Any]) -> str:
+    """What a chat's gardener is and did, given its `status()`."""
+    mode = MODES.get(status["mode"], "The gardener is on.")
+    less = f", {short(status['tokens_saved'])} tokens less" if status["compactions"] else ""
+    rules, stored = status["constraints"], counted(status["stored_entries"], "message")
+    held = f"{counted(rules, 'rule')} of yours {'holds' if rules == 1 else 'hold'} (/gardener constraints)."
+    lines = [
+        f"{mode} Room is made when the history passes {status['history_mark']:,} tokens;"
+        f" a question may recall {status['recall_budget']:,} beside it.",
+        f"This chat: {counted(status['turns'], 'turn')}, {counted(status['entries'], 'message')};"
+        f" {room_made(status['compactions'])}{less}.",
+        bill(status) if status["calls"] else "Nothing was sent yet.",
+        held if rules else "No rule of yours was found.",
+        f"Archive {status['store']}: {stored}, {size(status['stored_bytes'])}."
+        f" The gardener's own work took {status['seconds']:.1f} s.",
+    ]
+    return "\n".join(lines)
+
+
+def archive_text(status: Mapping[str, Any]) -> str:
+    """What an archive holds, how its last chat stood and what all its chats came to."""
+    secrets, pinned = status["redacted_secrets"], status["pinned"]
+    held = [counted(status["sessions"], "chat"), counted(status["entries"], "message"), size(status["bytes"])]
+    held += [f"{pinned:,} pinned"] if pinned else []
+    held += [f"{counted(secrets, 'secret')} taken out"] if secrets else []
+    lines = [
+        f"Archive {status['archive']}: {', '.join(held)}.",
+        f"What was said has {short(status['original_tokens'])} tokens, its shortened forms"
+        f" {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%}).",
+    ]
+    lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
+    lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []
+    return "\n".join(lines)
+
+
+def outlook_text(last: Mapping[str, Any]) -> str:
+    """How full the window was at the end of a chat, and where that was heading."""
+    used, window = f"{last['tokens']:,} tokens", last["window"]
+    if window:
+        full = f"{last['utilization']:.0%} {last['bar']} {last['level']}"
+        used = f"{last['tokens']:,} of {window:,} tokens, {full}"
+    slope, left = last["trend_tokens_a_turn"], last["turns_left"]
+    way = f"{'grew' if slope >= 0 else 'shrank'} by {short(abs(slope))} tokens a turn"
+    until = f", full in {counted(left, 'turn')} at that rate" if left else ""
+    return f"Last chat: {used}; it {way}{until}."
+
+
+def sums_text(sums: Mapping[str, Any]) -> str:
+    """What several chats came to."""
+    chats = f"{counted(sums['sessions'], 'chat')}, {counted(sums['turns'], 'turn')}"
+    own = f"The gardener's own work took {sums['seconds']:.1f} s."
+    return f"{chats}; {room_made(sums['compactions'])}. {bill(sums)} {own}"
