@@ -4,8 +4,8 @@
 
 The recorded sessions are chats of one project, over and over, each message with a number of its own so that
 nothing is stored or remembered twice. Processor seconds, in a process that has done it once: `index` is the
-whole of it, as at the end of a chat. In the loop of a chat a turn that begins stops it behind the session that
-is being read, and `step` is the longest of them: so long a turn may find it at work.
+whole of it, as at the end of a chat. In the loop of a chat a turn that begins stops it behind the session
+that is being read, and `step` is the longest of them: so long a turn may find it at work.
 """
 
 from __future__ import annotations

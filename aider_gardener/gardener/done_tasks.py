@@ -1,8 +1,8 @@
 """Tasks that are checked off, on their way from the lists of a repository to TASK_ARCHIVE.md.
 
 Reading makes a plan, a value that can be shown; applying it writes the archive first and each list only if it
-still is what was read, and takes the archive back where one is not, so that no task is lost or doubled. A task
-goes with all that stands below it, once nothing of that is open; every byte else of a list stays.
+still is what was read, and takes the archive back where one is not, so that no task is lost or doubled. A
+task goes with all that stands below it, once nothing of that is open; every byte else of a list stays.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ DETAILED = 10
 """So many done tasks stand in the archive in detail, the newest; of older ones a line."""
 TITLE_CHARS = 120
 HEAD = (
-    "# Done tasks\n\nMade by `gardener compress-context --tasks`: the last ten with all that stood below them,"
-    " of older ones a line."
+    "# Done tasks\n\nMade by `gardener compress-context --tasks`: the last ten with all that stood below"
+    " them, of older ones a line."
 )
 OLDER = "## Older"
 ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:[ \t]+(.*))?$")
