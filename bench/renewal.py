@@ -23,7 +23,7 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.files import index_path, renew_unasked
+from aider_gardener.gardener.files import index_path, write_index
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.learnt import learnt
 from aider_gardener.gardener.pages import OLDER
@@ -122,7 +122,7 @@ def measured(store: Store) -> Cost:
     now = max(info.last_at for info in said_in(store, PROJECT))
     for _ in range(2):
         steps = Steps()
-        index = seconds(lambda pace: renew_unasked(store, PROJECT, pace), steps)
+        index = seconds(lambda pace: write_index(store, PROJECT, unasked=True, pace=pace), steps)
         observations = seconds(lambda pace: learnt(store, PROJECT, clock=lambda: now, pace=pace), steps)
     held = index_path(store).read_bytes()
     listed = held.decode().count("\n## ") - held.decode().count(f"\n{OLDER}\n")

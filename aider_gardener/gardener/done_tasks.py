@@ -54,24 +54,23 @@ class Task:
 
 @dataclass(frozen=True)
 class Change:
-    """A list as it was read and as it is to be, without the tasks that are done, in order."""
+    """A file as it was read (`before` None: there is none) and as it is to be, without the tasks that are
+    done, in order."""
 
     path: Path
-    before: bytes
+    before: bytes | None
     after: bytes
-    done: tuple[Task, ...]
+    done: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True)
 class Moves:
-    """What is to move: each list that loses some tasks, and the archive as it was and is to be (`before`
-    None: there is none). `session` is the last one, "" where there was none."""
+    """What is to move: each list that loses some tasks, and the archive. `session` is the last one, "" where
+    there was none."""
 
     lists: tuple[Change, ...]
+    archive: Change
     session: str
-    archive: Path
-    before: bytes | None
-    after: bytes
 
     @property
     def done(self) -> tuple[Task, ...]:
@@ -99,7 +98,7 @@ def moves(
     before = read_bytes(archive)
     made = [section_of(task, change.path.name, session, day) for change in changes for task in change.done]
     after = archived(_as_text(archive, before or b""), made).encode("utf-8") if made else before or b""
-    return Moves(tuple(changes), session, archive, before, after)
+    return Moves(tuple(changes), Change(archive, before, after), session)
 
 
 def lists_in(root: Path) -> list[Path]:
@@ -191,20 +190,18 @@ def apply(store: Store, project: str, found: Moves, *, clock: Callable[[], float
     as they are then."""
     if not found.lists:
         return
-    write_if_unchanged(found.archive, found.before, found.after)
     written: list[Change] = []
     try:
-        for change in found.lists:
+        for change in (found.archive, *found.lists):
             write_if_unchanged(change.path, change.before, change.after)
             written.append(change)
     except StoreError:
         with suppress(StoreError):
-            for change in written:
-                write_if_unchanged(change.path, change.after, change.before)
-            if found.before is None:
-                remove_if_unchanged(found.archive, found.after)
-            else:
-                write_if_unchanged(found.archive, found.after, found.before)
+            for change in reversed(written):
+                if change.before is None:
+                    remove_if_unchanged(change.path, change.after)
+                else:
+                    write_if_unchanged(change.path, change.after, change.before)
         raise
     for task in found.done:
         data = {"project": project, "text": task.text, "of_session": found.session}
@@ -220,4 +217,4 @@ def render(found: Moves, would: bool) -> Iterator[str]:
         for task in change.done:
             yield f"{change.path.name}: {flat(task.text)}"
     verb = "would move" if would else "moved"
-    yield f"{counted(len(found.done), 'task')} {verb} to {found.archive}"
+    yield f"{counted(len(found.done), 'task')} {verb} to {found.archive.path}"

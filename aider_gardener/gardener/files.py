@@ -58,21 +58,21 @@ def is_kept(store: Store) -> bool:
     return store.directory is not None and index_path(store).exists()
 
 
-def write_index(store: Store, project: str, output: Path | None = None) -> Path:
-    """Write the index of a project's sessions where it belongs, or to a file; returns where."""
+def write_index(
+    store: Store,
+    project: str,
+    output: Path | None = None,
+    *,
+    unasked: bool = False,
+    pace: Callable[[], None] = lambda: None,
+) -> Path:
+    """Write the index of a project's sessions where it belongs, or to a file; returns where. `unasked`: not
+    if somebody changed it. `pace` is called before each session is read. Raises UsageError and StoreError."""
     path = output or index_path(store)
-    _check(path)
-    write_page(path, project_index(store, project))
-    return path
-
-
-def renew_unasked(store: Store, project: str, pace: Callable[[], None] = lambda: None) -> None:
-    """Write the index beside the archive, unless somebody changed it. `pace` is called before each session
-    is read. Raises UsageError and StoreError."""
-    path = index_path(store)
-    _check(path, unasked=True)
+    _check(path, unasked=unasked)
     page = project_index(store, project, pace)
-    write_private(path, page, lambda: _check(path, unasked=True))
+    write_private(path, page, lambda: _check(path, unasked=unasked))
+    return path
 
 
 def is_behind(store: Store, project: str, besides: str = "") -> bool:
@@ -96,7 +96,7 @@ def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> 
     def renew() -> None:
         try:
             if is_kept(store):
-                renew_unasked(store, project)
+                write_index(store, project, unasked=True)
         except GardenerError as error:
             failed.append(STILL_HELD.format(error=error))
 

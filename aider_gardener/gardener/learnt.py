@@ -6,7 +6,6 @@ comes again. Both are kept as events of the archive, so that export and import c
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +19,7 @@ from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged
 from aider_gardener.errors import UsageError
 from aider_gardener.notes.last_chat import when
 from aider_gardener.notes.markdown import quoted
-from aider_gardener.notes.observations import Observation, gathered, sightings
+from aider_gardener.notes.observations import Observation, Sighting, gathered, sightings
 from aider_gardener.notes.rules import RULE_CHARS
 
 PROJECT = "project"
@@ -33,7 +32,6 @@ MOST_TAKEN = 24
 """So many taken rules stand in chats, the newest."""
 CONVENTIONS_NAME = "CONVENTIONS.md"
 HEADING = "## Learnt in chats"
-HEADS = re.compile(rb"^#{1,2} ", re.M)
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def learnt(
 ) -> Learnt:
     """What the last sessions of a project propose now; `pace` is called before each is read. Raises
     StoreError."""
-    seen = []
+    seen: list[Sighting] = []
     for info in said_in(store, project)[:SESSIONS_READ]:
         pace()
         seen += sightings(store.session_entries(info.id))
@@ -116,9 +114,9 @@ def verdicts(store: Store, project: str) -> list[Verdict]:
     """The last word on each proposal of a project, oldest first."""
     rows: dict[str, Verdict] = {}
     for event in project_events(store, project, EVENT):
-        names = ("id", "verdict", "kind", "key", "text")
-        verdict = Verdict(*(str(event.data.get(name, "")) for name in names), event.at)
-        rows[verdict.id] = verdict
+        names = {"id": "id", "verdict": "verdict", "kind": "kind", "key": "key", "proposal": "text"}
+        said = {field: str(event.data.get(name, "")) for field, name in names.items()}
+        rows[said["id"]] = Verdict(**said, at=event.at)
     return sorted(rows.values(), key=lambda verdict: verdict.at)
 
 
@@ -166,20 +164,20 @@ def add_conventions(path: Path, rules: list[str]) -> int:
 
 
 def with_rule(held: bytes, rule: str) -> bytes:
-    """The bytes of a conventions file with one more rule, under a heading of its own at the end or where that
-    stands already; every byte of before stays. The same bytes where the rule stands there already."""
+    """The bytes of a conventions file with one more rule, at the end under a heading of its own or, where that
+    stands already, as its first; every byte of before stays. The same bytes where the rule stands there
+    already."""
     newline = b"\r\n" if b"\r\n" in held else b"\n"
-    line = b"- " + quoted(rule, RULE_CHARS).encode("utf-8", "replace")
+    heading, line = (
+        HEADING.encode() + newline * 2,
+        b"- " + quoted(rule, RULE_CHARS).encode("utf-8", "replace"),
+    )
     if line in held.splitlines():
         return held
-    at = held.find(HEADING.encode())
-    if at < 0:
-        gap = b"" if not held else newline if held.endswith(b"\n") else newline * 2
-        return held + gap + HEADING.encode() + newline * 2 + line + newline
-    head = HEADS.search(held, at + len(HEADING))
-    end = head.start() if head else len(held)
-    section = held[:end].rstrip(b"\r\n")
-    return section + newline + line + (held[len(section) : end] or newline) + held[end:]
+    before, found, behind = held.partition(heading)
+    if not found and held:
+        before += newline if held.endswith(b"\n") else newline * 2
+    return before + heading + line + newline + behind
 
 
 def records(found: Learnt) -> list[dict[str, Any]]:

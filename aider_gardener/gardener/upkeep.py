@@ -1,9 +1,9 @@
 """Upkeep between turns: a background loop that finishes what is left.
 
-Every 30 seconds, and never while a turn is on: chunks of long originals are indexed, the embedding backlog is
-woken if something waits, and, only if the user asked for it, one compressed form is refined by a model. Where
-there is an index of sessions it is written anew once a chat has begun, if a session is missing in it, and at
-the chat's end. The chat is not changed: what has expired and what an entry is worth now, the next plan asks.
+Every 30 seconds, and never while a turn is on: the backlog, which indexes and embeds, is woken if something
+waits, and, only if the user asked for it, one compressed form is refined by a model. Where there is an index
+of sessions it is written anew once a chat has begun, if a session is missing in it, and at the chat's end.
+The chat is not changed: what has expired and what an entry is worth now, the next plan asks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import GardenerError, StoreError
 from aider_gardener.gardener import learnt
-from aider_gardener.gardener.files import is_behind, is_kept, renew_unasked
+from aider_gardener.gardener.files import is_behind, is_kept, write_index
 from aider_gardener.gardener.refiner import Ask, Refiner
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.plan.said import counted
@@ -27,8 +27,6 @@ from aider_gardener.plan.said import counted
 log = logging.getLogger("aider_gardener")
 
 SECONDS = 30.0
-INDEX_CHUNKS = 100
-"""Chunks indexed in one go: a turn that begins meanwhile waits some milliseconds at most."""
 STORE_FAILURES = 3
 STOP_SECONDS = 1.0
 EXIT_SECONDS = 2.0
@@ -45,10 +43,9 @@ class PutOff(GardenerError):
 
 @dataclass(frozen=True)
 class Look:
-    """What one round did: chunks indexed, whether the backlog was woken, the entry of which a form was
-    refined ("" for none), whether the index of sessions was renewed."""
+    """What one round did: whether the backlog was woken, the entry of which a form was refined ("" for none),
+    whether the index of sessions was renewed."""
 
-    indexed: int = 0
     woken: bool = False
     refined: str = ""
     renewed: bool = False
@@ -118,14 +115,12 @@ class Upkeep:
         if state is None or self._must_wait():
             return Look()
         self.rounds += 1
-        indexed = state.archive.store.work_off(INDEX_CHUNKS)
-        woken = not self._must_wait() and wake_backlog(state.archive)
-        refined = ""
+        woken, refined = wake_backlog(state.archive), ""
         if self.refiner is not None and not self._must_wait():
             refined = self.refiner.refine(state, self._must_wait)
         renewed = not self._must_wait() and self._catch_up(state)
         self._failures = 0
-        return Look(indexed, woken, refined, renewed)
+        return Look(woken, refined, renewed)
 
     def _must_wait(self) -> bool:
         state = self._state()
@@ -162,7 +157,7 @@ class Upkeep:
 
     def _write_index(self, state: ChatState, pace: Callable[[], None]) -> None:
         last = max([*state.chat.entries], default=-1)
-        renew_unasked(state.archive.store, state.archive.project, pace)
+        write_index(state.archive.store, state.archive.project, unasked=True, pace=pace)
         self._indexed_seq = last
 
     @contextmanager

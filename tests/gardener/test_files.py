@@ -16,7 +16,6 @@ from aider_gardener.gardener.files import (
     keep_to_policy_and_renew,
     renew_index,
     renew_now,
-    renew_unasked,
     write_index,
 )
 from aider_gardener.settings import Settings
@@ -63,11 +62,11 @@ def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
 
 
 def test_unasked_an_index_is_written_only_where_nobody_changed_it(store: Store) -> None:
-    renew_unasked(store, "p")
+    write_index(store, "p", unasked=True)
     changed = index_path(store).read_text("utf-8") + "mine\n"
     index_path(store).write_text(changed, "utf-8")
     with pytest.raises(UsageError, match="was changed by somebody"):
-        renew_unasked(store, "p")
+        write_index(store, "p", unasked=True)
     assert index_path(store).read_text("utf-8") == changed
     write_index(store, "p")
     assert "mine" not in index_path(store).read_text("utf-8")

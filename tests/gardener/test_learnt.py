@@ -193,7 +193,7 @@ def test_the_list_has_what_was_seen_where_and_when() -> None:
         (b"", b"{h}\n\n- use *httpx*\n"),
         (b"# Mine\n\ntext", b"# Mine\n\ntext\n\n{h}\n\n- use *httpx*\n"),
         (b"# Mine\r\n", b"# Mine\r\n\r\n{h}\r\n\r\n- use *httpx*\r\n"),
-        (b"{h}\n\n- one\n\n## Next\n\nx\n", b"{h}\n\n- one\n- use *httpx*\n\n## Next\n\nx\n"),
+        (b"{h}\n\n- one\n\n## Next\n\nx\n", b"{h}\n\n- use *httpx*\n- one\n\n## Next\n\nx\n"),
         (b"x \xff\n", b"x \xff\n\n{h}\n\n- use *httpx*\n"),
     ],
 )

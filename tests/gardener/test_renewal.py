@@ -200,10 +200,10 @@ def test_a_directory_that_is_read_only_costs_a_line(store: Store, monkeypatch: p
 
 
 def test_whatever_fails_reaches_no_chat(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    monkeypatch.setattr(upkeep, "renew_unasked", broken)
+    monkeypatch.setattr(upkeep, "write_index", broken)
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)

@@ -7,9 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import make_gardener, message, talk, words
+from made_entries import make_gardener, talk, words
 
 from aider_gardener.errors import StoreError
+from aider_gardener.gardener import upkeep as upkeep_module
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.refiner import CALLS_A_CHAT, FAILURES, Refiner, facts, is_better, stands
@@ -31,18 +32,6 @@ def test_a_round_changes_nothing_in_the_chat() -> None:
     before = gardener.state.chat.pieces
     Upkeep(gardener.state).round()
     assert gardener.state.chat.pieces == before and gardener.state.chat.fidelity == {}
-
-
-def test_what_waits_of_a_long_original_is_indexed() -> None:
-    gardener = make_gardener()
-    text = "\n".join(f"paragraph {n} of a very long page. " * 30 for n in range(900))
-    middle = text[: len(text) // 2] + "\nhaystack-8822\n" + text[len(text) // 2 :]
-    gardener.sync([message("user", middle), message("assistant", "Ok.")], [])
-    upkeep = Upkeep(gardener.state)
-    assert upkeep.round().indexed > 0
-    while upkeep.round().indexed:
-        pass
-    assert gardener.state.archive.store.search_text("haystack 8822")
 
 
 def test_during_a_turn_nothing_is_done() -> None:
@@ -151,11 +140,11 @@ def test_a_store_that_refuses_is_tried_again_and_then_left_alone(monkeypatch: py
     gardener = chat()
     tries: list[int] = []
 
-    def refuse(limit: int = 500) -> int:
-        tries.append(limit)
+    def refuse(archive: object) -> bool:
+        tries.append(1)
         raise StoreError("locked")
 
-    monkeypatch.setattr(gardener.state.archive.store, "work_off", refuse)
+    monkeypatch.setattr(upkeep_module, "wake_backlog", refuse)
     upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
     assert upkeep._thread is not None
