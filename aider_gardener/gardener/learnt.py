@@ -164,8 +164,8 @@ def add_conventions(path: Path, rules: list[str]) -> int:
 
 
 def with_rule(held: bytes, rule: str) -> bytes:
-    """The bytes of a conventions file with one more rule, at the end under a heading of its own or, where that
-    stands already, as its first; every byte of before stays. The same bytes where the rule stands there
+    """The bytes of a conventions file with one more rule, at the end under a heading of its own or, where
+    that stands already, as its first; every byte of before stays. The same bytes where the rule stands there
     already."""
     newline = b"\r\n" if b"\r\n" in held else b"\n"
     heading, line = (

@@ -51,7 +51,7 @@ WITHOUT_EFFECT = (
     "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
     "gardener/memory",
     "gardener/monthly", "gardener/pages", "gardener/told", "notes/markdown", "notes/state_block",
-    "notes/tasks", "patches/", "plan/said", "recall/hits", "replay/server",
+    "patches/", "plan/said", "recall/hits", "replay/server",
     "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip

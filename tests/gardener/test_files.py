@@ -51,7 +51,7 @@ def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
 def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def late(store: Store, project: str) -> str:
+    def late(store: Store, project: str, pace: object) -> str:
         index_path(store).write_text("mine")
         return "page"
 
