@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.errors import GardenerError, StoreError
+from aider_gardener.errors import GardenerError
 from aider_gardener.gardener import learnt
 from aider_gardener.gardener.files import is_behind, is_kept, write_index
 from aider_gardener.gardener.refiner import Ask, Refiner
@@ -27,7 +27,6 @@ from aider_gardener.plan.said import counted
 log = logging.getLogger("aider_gardener")
 
 SECONDS = 30.0
-STORE_FAILURES = 3
 STOP_SECONDS = 1.0
 EXIT_SECONDS = 2.0
 """So long the end of a chat waits for the index."""
@@ -43,10 +42,9 @@ class PutOff(GardenerError):
 
 @dataclass(frozen=True)
 class Look:
-    """What one round did: whether the backlog was woken, the entry of which a form was refined ("" for none),
-    whether the index of sessions was renewed."""
+    """What one round did: the entry of which a form was refined ("" for none), and whether the index of
+    sessions was renewed."""
 
-    woken: bool = False
     refined: str = ""
     renewed: bool = False
 
@@ -68,46 +66,28 @@ class Upkeep:
         self.keeps_index = keeps_index
         self.seconds = seconds
         self.rounds = 0
-        self._failures = 0
         self._indexed_seq = -1
         self._has_caught_up = False
         self._fault = ""
-        self._wake = threading.Condition()
-        self._stopped = False
-        self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
 
     def start(self) -> None:
-        """Begin the loop on a daemon thread; starting twice is harmless."""
-        with self._wake:
-            if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
-                self._thread.start()
+        """Begin the loop on a daemon thread, once."""
+        self._thread.start()
 
     def stop(self) -> None:
         """End the loop; returns within a second. Stopping twice is harmless."""
-        with self._wake:
-            self._stopped = True
-            self._wake.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(STOP_SECONDS)
+        self._stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        while True:
-            with self._wake:
-                if not self._stopped:
-                    self._wake.wait(self.seconds)
-                if self._stopped or self._state() is None:
-                    return
+        while not self._stopped.wait(self.seconds) and self._state() is not None:
             try:
                 self.round()
-            except StoreError:
-                self._failures += 1
-                if self._failures >= STORE_FAILURES:
-                    return
-            except Exception as error:  # reason: upkeep is never worth a word to the user
-                log.error("upkeep ended: %s", type(error).__name__)
-                return
+            except Exception as error:  # reason: never worth a word to the user; the next round tries again
+                log.info("upkeep is put off: %s", error)
 
     def round(self) -> Look:
         """One round now, in this thread; stops early when a turn begins. Raises StoreError."""
@@ -115,16 +95,15 @@ class Upkeep:
         if state is None or self._must_wait():
             return Look()
         self.rounds += 1
-        woken, refined = wake_backlog(state.archive), ""
+        wake_backlog(state.archive)
+        refined = ""
         if self.refiner is not None and not self._must_wait():
             refined = self.refiner.refine(state, self._must_wait)
-        renewed = not self._must_wait() and self._catch_up(state)
-        self._failures = 0
-        return Look(woken, refined, renewed)
+        return Look(refined, not self._must_wait() and self._catch_up(state))
 
     def _must_wait(self) -> bool:
         state = self._state()
-        return self._stopped or state is None or state.busy
+        return self._stopped.is_set() or state is None or state.busy
 
     def _catch_up(self, state: ChatState) -> bool:
         """Once in a chat: renew the index if a session is missing in it, and tell of new observations."""
@@ -184,16 +163,14 @@ def tell_observations(state: ChatState, pace: Callable[[], None]) -> None:
         state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
 
 
-def wake_backlog(archive: Archive) -> bool:
-    """Have the embedding backlog go on if passages wait that nobody announced; whether it was woken."""
+def wake_backlog(archive: Archive) -> None:
+    """Have the embedding backlog go on if passages wait that nobody announced. Raises StoreError."""
     backlog = archive.backlog
     if backlog is None or backlog.off or not backlog.embedder_name:
-        return False
-    waits = archive.store.vectors_pending(1, backlog.embedder_name)
-    if waits:
+        return
+    if archive.store.vectors_pending(1, backlog.embedder_name):
         backlog.pause()
         backlog.resume()
-    return bool(waits)
 
 
 def upkeep_for(state: ChatState, ask: Ask | None, *, clock: Callable[[], float] = time.monotonic) -> Upkeep:

@@ -29,7 +29,6 @@ def test_the_loop_begins_with_the_chat_and_ends_with_the_gardener(drive: MakeDri
     driver.ask("/ask hello")
     (upkeep,) = link.state.upkeeps
     thread = upkeep._thread
-    assert thread is not None
     assert thread.is_alive()
     upkeep.round()
     assert upkeep.rounds == 1
