@@ -125,4 +125,8 @@ def test_a_group_does_not_drift_from_what_most_of_it_says() -> None:
         Sighting(RULE, f"never use {' '.join(names[low:high])}", "", f"s{at}", 1, float(at), f"g{at}")
         for at, (low, high) in enumerate(spans)
     ]
-    assert [[s.session for s in each.evidence] for each in gathered(seen, 1)] == [["s0", "s1"], ["s2"], ["s3"]]
+    assert [[s.session for s in each.evidence] for each in gathered(seen, 1)] == [
+        ["s0", "s1"],
+        ["s2"],
+        ["s3"],
+    ]
