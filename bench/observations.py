@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from aider_gardener.notes.observations import KIND_RULE, Sighting, gathered, meaning, says_same
+from aider_gardener.notes.observations import RULE, Sighting, gathered, says_same
 from bench.labelled_observations import GROUPS, HELD_OUT_GROUPS, HELD_OUT_OTHERS, OTHERS
 
 Groups = Sequence[Sequence[str]]
@@ -51,13 +51,11 @@ def figures(groups: Groups, others: Sequence[str]) -> Figures:
     rows += [(-number, text) for number, text in enumerate(others, 1)]
     found = missed = wrong = 0
     for (one, said), (other, again) in combinations(rows, 2):
-        is_same = says_same(meaning(said), meaning(again))
+        is_same = says_same(said, again)
         found += is_same and one == other
         wrong += is_same and one != other
         missed += not is_same and one == other
-    seen = [
-        Sighting(KIND_RULE, text, "", f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)
-    ]
+    seen = [Sighting(RULE, text, "", f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)]
     proposals = [{each.text for each in one.evidence} for one in gathered(seen)]
     right = {
         at for at, group in enumerate(groups) for one in proposals if len(one & set(group)) > len(one) / 2

@@ -4,8 +4,8 @@
 
 The recorded sessions are chats of one project, over and over, each message with a number of its own so that
 nothing is stored or remembered twice. Processor seconds, in a process that has done it once: `index` is the
-whole of it at once, as at the end of a chat. In the loop of a chat it rests as long as it works, session by
-session, and `step` is the longest of them: so long a turn that begins may find it at work.
+whole of it, as at the end of a chat. In the loop of a chat a turn that begins stops it behind the session
+that is being read, and `step` is the longest of them: so long a turn may find it at work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.files import index_path, renew_unasked
+from aider_gardener.gardener.files import index_path, write_index
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.learnt import learnt
 from aider_gardener.gardener.pages import OLDER
@@ -122,7 +122,7 @@ def measured(store: Store) -> Cost:
     now = max(info.last_at for info in said_in(store, PROJECT))
     for _ in range(2):
         steps = Steps()
-        index = seconds(lambda pace: renew_unasked(store, PROJECT, pace), steps)
+        index = seconds(lambda pace: write_index(store, PROJECT, unasked=True, pace=pace), steps)
         observations = seconds(lambda pace: learnt(store, PROJECT, clock=lambda: now, pace=pace), steps)
     held = index_path(store).read_bytes()
     listed = held.decode().count("\n## ") - held.decode().count(f"\n{OLDER}\n")

@@ -31,7 +31,6 @@ from aider_gardener.gardener.account import account
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.pages import project_index, session_page
 from aider_gardener.messages import Message
-from aider_gardener.notes.last_chat import when
 from aider_gardener.replay.play.clock import START
 from aider_gardener.replay.play.jobs import Job, replay_job
 from aider_gardener.replay.session.history import load_session
@@ -182,7 +181,7 @@ def observations() -> str:
             gardener.sync([], said)
             gardener.leave_turn()
     found = learnt.learnt(store, "p", clock=standing(START + len(names) * DAY))
-    return "\n".join(learnt.told(found, when, str)) + "\n"
+    return "\n".join(learnt.render(store, "p", found)) + "\n"
 
 
 def told(event: SessionEvent) -> Iterator[Message]:

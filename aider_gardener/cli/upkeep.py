@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +16,11 @@ from aider_gardener.cli.past_chats import harmless
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
-from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
     from aider_gardener.cli.root import Place
-    from aider_gardener.gardener.learnt import Verdict
-    from aider_gardener.notes.observations import Observation
 
 
 @click.command(short_help="Write a session, or the index of all, as Markdown.")
@@ -97,7 +94,7 @@ def observations(ctx: click.Context, everything: bool, place: Place | None, as_j
     if as_json:
         click.echo(json.dumps(learnt.records(found)))
         return
-    for line in learnt.told(found, minute, short_of(store), faded=everything):
+    for line in learnt.render(store, project_of(store), found, faded=everything):
         click.echo(harmless(line))
 
 
@@ -113,13 +110,10 @@ def take(numbers: tuple[str, ...], conventions: bool, place: Place | None) -> No
     """
     from aider_gardener.gardener import learnt
 
-    store, chosen = settled(numbers, place, learnt.TAKEN)
-    texts = [learnt.text_of(each) for each in chosen]
-    for text in texts:
-        click.echo(f"Rule of every chat from now on: {harmless(text)}")
+    store, rules = _decided(numbers, place, learnt.TAKEN)
     if conventions:
         path = Path(project_of(store)) / learnt.CONVENTIONS_NAME
-        click.echo(f"{counted(files.add_conventions(path, texts), 'rule')} added to {path}")
+        click.echo(f"{counted(learnt.add_conventions(path, rules), 'rule')} added to {path}")
 
 
 @observations.command("refuse", short_help="Have observations never proposed again.")
@@ -129,31 +123,20 @@ def refuse(numbers: tuple[str, ...], place: Place | None) -> None:
     """Have observations never proposed again, and rules that were taken dropped. N is a number or an id."""
     from aider_gardener.gardener import learnt
 
-    for each in settled(numbers, place, learnt.REFUSED)[1]:
-        click.echo(f"Refused, it will not come again: {harmless(learnt.text_of(each))}")
+    _decided(numbers, place, learnt.REFUSED)
 
 
-def settled(
-    numbers: Sequence[str], place: Place | None, verdict: str
-) -> tuple[Store, list[Observation | Verdict]]:
-    """Keep a verdict on observations, all or none; returns the archive and what they were."""
+def _decided(numbers: Sequence[str], place: Place | None, verdict: str) -> tuple[Store, list[str]]:
+    """Keep a verdict on observations, all or none, and say so; returns the archive and their rules."""
     from aider_gardener.gardener import learnt
 
     store = open_archive(place)
     project = project_of(store)
     found = learnt.learnt(store, project)
-    chosen = [learnt.numbered(found, given) for given in dict.fromkeys(numbers)]
+    chosen = [found.named(given) for given in dict.fromkeys(numbers)]
     for each in chosen:
-        learnt.settle(store, project, each, verdict, time.time())
-    return store, chosen
-
-
-def short_of(store: Store) -> Callable[[str], str]:
-    """What shortens the ids of a project's sessions."""
-    from aider_gardener.archive.sessions import said_in, short_ids
-
-    short = short_ids([info.id for info in said_in(store, project_of(store))])
-    return lambda session: short.get(session, session)
+        click.echo(harmless(learnt.decide(store, project, each, verdict, time.time())))
+    return store, [each.proposal for each in chosen]
 
 
 @click.command("compress-context", short_help="Renew the index, show observations, move done tasks.")
@@ -184,8 +167,8 @@ def compress_context(
     """Upkeep of what was said, now: the index of sessions, proposals for rules, done tasks.
 
     A task that is checked off leaves its list with all that stands below it, once nothing of that is open.
-    One of a list in a chat goes along if it was open before. TASK_ARCHIVE.md has the last ten in detail, of
-    older ones a line, with session and day. Where you change a file meanwhile nothing is moved.
+    TASK_ARCHIVE.md has the last ten in detail, of older ones a line, with session and day. Where you change a
+    file meanwhile nothing is moved.
     """
     from aider_gardener.gardener import done_tasks, learnt
 
@@ -196,13 +179,13 @@ def compress_context(
     if session_now or everything:
         click.echo(files.renew_now(store, project, would=dry_run))
     if learnt_now or everything:
-        for line in learnt.told(learnt.learnt(store, project), minute, short_of(store)):
+        for line in learnt.render(store, project, learnt.learnt(store, project)):
             click.echo(harmless(line))
     if tasks or everything:
         found = done_tasks.moves(store, project, listed=listed)
         if not dry_run:
             done_tasks.apply(store, project, found)
-        for line in done_tasks.told(found, would=dry_run):
+        for line in done_tasks.render(found, would=dry_run):
             click.echo(harmless(line))
 
 
@@ -225,7 +208,7 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
     from aider_gardener.gardener import monthly
 
     month = month or time.strftime("%Y-%m")
-    if not is_month(month):
+    if not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", month):
         raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
     store = open_archive(place, read_only=True)
     found = monthly.report(store, project_of(store), month)
@@ -237,10 +220,5 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
     if as_json:
         click.echo(json.dumps(found.record()))
     elif page is None:
-        for line in monthly.told(found):
+        for line in monthly.render(found):
             click.echo(harmless(line))
-
-
-def is_month(text: str) -> bool:
-    """Whether a text is a month as 2026-11."""
-    return re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", text) is not None

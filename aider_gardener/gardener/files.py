@@ -1,20 +1,25 @@
-"""Files that upkeep writes for people: pages of sessions, their index, rules in a file of the user's."""
+"""Files that upkeep writes for people: pages of sessions, and the index of them beside the archive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.retention import keep_to_policy
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import said_in, short_ids
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.location import INDEX_NAME
-from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged, write_private
+from aider_gardener.archive.store.writing import read_bytes, write_private
 from aider_gardener.errors import GardenerError, StoreError, UsageError
-from aider_gardener.gardener.learnt import with_rule
-from aider_gardener.gardener.pace import Pace
-from aider_gardener.gardener.pages import is_as_made, is_ours, project_index
+from aider_gardener.gardener.pages import (
+    INDEX_SESSIONS,
+    OLDER,
+    index_heading,
+    is_as_made,
+    is_ours,
+    project_index,
+)
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -27,20 +32,16 @@ STILL_HELD = "the index of sessions still holds them: {error}"
 
 def write_page(path: Path, page: str) -> None:
     """Write a page of ours. Raises UsageError where something else is there, and StoreError."""
-    check_ours(path)
-    write_private(path, page, lambda: check_ours(path))
+    write_private(path, page, lambda: _check(path))
 
 
-def check_ours(path: Path) -> None:
-    """Raise UsageError unless a page may be written there: one of ours is, or nothing."""
-    if not is_ours(read_bytes(path)):
+def _check(path: Path, *, unasked: bool = False) -> None:
+    """Raise UsageError unless a page may be written there: one of ours is, or nothing; `unasked` only where
+    nobody changed it."""
+    held = read_bytes(path)
+    if not is_ours(held):
         raise UsageError(NOT_OURS.format(path=path))
-
-
-def check_as_made(path: Path) -> None:
-    """Raise UsageError unless the index may be written there unasked: it is as it was made, or nothing."""
-    check_ours(path)
-    if not is_as_made(read_bytes(path)):
+    if unasked and not is_as_made(held):
         raise UsageError(CHANGED.format(path=path))
 
 
@@ -57,20 +58,34 @@ def is_kept(store: Store) -> bool:
     return store.directory is not None and index_path(store).exists()
 
 
-def write_index(store: Store, project: str, output: Path | None = None) -> Path:
-    """Write the index of a project's sessions where it belongs, or to a file; returns where."""
+def write_index(
+    store: Store,
+    project: str,
+    output: Path | None = None,
+    *,
+    unasked: bool = False,
+    pace: Callable[[], None] = lambda: None,
+) -> Path:
+    """Write the index of a project's sessions where it belongs, or to a file; returns where. `unasked`: not
+    if somebody changed it. `pace` is called before each session is read. Raises UsageError and StoreError."""
     path = output or index_path(store)
-    write_page(path, project_index(store, project))
+    _check(path, unasked=unasked)
+    page = project_index(store, project, pace)
+    write_private(path, page, lambda: _check(path, unasked=unasked))
     return path
 
 
-def renew_unasked(store: Store, project: str, pace: Callable[[], None]) -> None:
-    """Write the index beside the archive, unless somebody changed it. `pace` is called before each session
-    is read. Raises UsageError and StoreError."""
-    path = index_path(store)
-    check_as_made(path)
-    page = project_index(store, project, pace)
-    write_private(path, page, lambda: check_as_made(path))
+def is_behind(store: Store, project: str, besides: str = "") -> bool:
+    """Whether a session that ended does not stand in the index as it ended, of those that it has room for.
+    `besides` is one that goes on; those that other processes hold open do too. Raises StoreError."""
+    infos, going_on = said_in(store, project), {besides, *store.open_elsewhere()}
+    short = short_ids([info.id for info in infos])
+    held = (read_bytes(index_path(store)) or b"").decode("utf-8", "replace").split("\n")
+    shown = len([line for line in held if line.startswith("## ") and line != OLDER])
+    room = shown if OLDER in held else INDEX_SESSIONS
+    return any(
+        index_heading(info, short[info.id]) not in held for info in infos[:room] if info.id not in going_on
+    )
 
 
 def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> str:
@@ -80,8 +95,8 @@ def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> 
 
     def renew() -> None:
         try:
-            if index_path(store).exists():
-                renew_unasked(store, project, Pace(lambda: True))
+            if is_kept(store):
+                write_index(store, project, unasked=True)
         except GardenerError as error:
             failed.append(STILL_HELD.format(error=error))
 
@@ -99,17 +114,3 @@ def renew_now(store: Store, project: str, *, would: bool) -> str:
     count = counted(len(said_in(store, project)), "session")
     path = index_path(store) if would else write_index(store, project)
     return f"{count} {'would be ' if would else ''}listed in {path}"
-
-
-def add_conventions(path: Path, rules: Sequence[str]) -> int:
-    """Add to a conventions file what of some rules does not stand there yet; returns how many. Raises
-    StoreError."""
-    before = read_bytes(path)
-    held, added = before or b"", 0
-    for rule in rules:
-        longer = with_rule(held, rule)
-        added += longer != held
-        held = longer
-    if added:
-        write_if_unchanged(path, before, held)
-    return added

@@ -9,11 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from aider_gardener.archive.sessions import said_in, short_ids
-from aider_gardener.archive.store.base import Event, SessionInfo, Store
+from aider_gardener.archive.store.base import Store
 from aider_gardener.gardener import done_tasks, learnt
 from aider_gardener.gardener.account import Account, account
 from aider_gardener.gardener.growth import STATE_KEY, read_state, summed
@@ -24,10 +23,11 @@ from aider_gardener.phrases import counted, short, sums_text
 PROMPT_CHARS = 80
 LISTED = 40
 """So many chats, tasks and observations are listed one by one, the last ones."""
+TOTALS = ("commits", "files", "mended", "open_errors")
 
 
 @dataclass(frozen=True)
-class Chat:
+class MonthChat:
     """One chat of the month: what it began with and what was done in it. `dollars` is 0 where no price is
     known."""
 
@@ -43,9 +43,26 @@ class Chat:
     mended: int
     open_errors: int
 
+    @classmethod
+    def of(cls, found: Account, name: str, sums: ChatSums) -> MonthChat:
+        open_errors = len(found.open_errors)
+        return cls(
+            short=name,
+            last_at=found.info.last_at,
+            first_prompt=flat(next((step.asked for step in found.steps if step.asked), ""), PROMPT_CHARS),
+            turns=found.info.turns,
+            prompt_tokens=sums.prompt_tokens,
+            saved_tokens=sums.saved_tokens,
+            dollars=sums.cost,
+            commits=len(found.commits),
+            files=len(found.files),
+            mended=len(found.errors) - open_errors,
+            open_errors=open_errors,
+        )
+
 
 @dataclass(frozen=True)
-class Learnt:
+class MonthObservation:
     """What became of a proposal in the month: "taken", "refused", or "waiting" where nothing was said yet."""
 
     text: str
@@ -61,90 +78,57 @@ class Month:
     month: str
     project: str
     sums: Mapping[str, Any]
-    chats: tuple[Chat, ...]
-    observations: tuple[Learnt, ...]
+    chats: tuple[MonthChat, ...]
+    observations: tuple[MonthObservation, ...]
     tasks: tuple[tuple[str, str], ...]
 
     @property
     def totals(self) -> dict[str, int]:
         """Commits, files edited, errors seen to go and not, over all chats."""
-        names = ("commits", "files", "mended", "open_errors")
-        return {name: sum(getattr(each, name) for each in self.chats) for name in names}
+        return {name: sum(getattr(each, name) for each in self.chats) for name in TOTALS}
 
     def record(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {**asdict(self), "totals": self.totals}
 
 
-def month_of(at: float) -> str:
-    return datetime.fromtimestamp(at).strftime("%Y-%m")
-
-
 def day_of(at: float) -> str:
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d")
+    return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
 def report(store: Store, project: str, month: str, *, clock: Callable[[], float] = time.time) -> Month:
     """The report of one month; its `chats` are oldest first. Raises StoreError."""
     infos = said_in(store, project)
     short_of = short_ids([info.id for info in infos])
-    own = [info for info in reversed(infos) if month_of(info.last_at) == month]
+    own = [info for info in reversed(infos) if day_of(info.last_at).startswith(month)]
     kept = {info.id: read_state(store.get_state(info.id, STATE_KEY)) for info in own}
     sums = {name: row[0] for name, row in kept.items() if row}
-    chats = (chat(account(store, info), short_of[info.id], sums.get(info.id)) for info in own)
+    found, answered = learnt.learnt(store, project, clock=clock), learnt.verdicts(store, project)
+    tasks = learnt.project_events(store, project, done_tasks.EVENT)
+    observations = [
+        MonthObservation(each.proposal, each.verdict, 0)
+        for each in answered
+        if day_of(each.at).startswith(month)
+    ] + [
+        MonthObservation(each.proposal, "waiting", len(each.evidence))
+        for each in (*found.waiting, *found.faded)
+        if not kept.keys().isdisjoint(seen.session for seen in each.evidence)
+    ]
     return Month(
         month=month,
         project=project,
         sums=dict(summed(list(sums.values()))) if sums else {},
-        chats=tuple(chats),
-        observations=tuple(observations(store, project, month, own, clock)),
+        chats=tuple(MonthChat.of(account(store, i), short_of[i.id], sums.get(i.id, ChatSums())) for i in own),
+        observations=tuple(observations),
         tasks=tuple(
-            (day_of(event.at), str(event.data.get("text"))) for event in tasks(store, project, month)
+            (day_of(event.at), str(event.data.get("text")))
+            for event in tasks
+            if day_of(event.at).startswith(month)
         ),
     )
 
 
-def chat(found: Account, name: str, sums: ChatSums | None) -> Chat:
-    """One chat as the report has it."""
-    sums = sums or ChatSums()
-    asked = next((step.asked for step in found.steps if step.asked), "")
-    return Chat(
-        short=name,
-        last_at=found.info.last_at,
-        first_prompt=flat(asked, PROMPT_CHARS),
-        turns=found.info.turns,
-        prompt_tokens=sums.prompt_tokens,
-        saved_tokens=sums.saved_tokens,
-        dollars=sums.cost,
-        commits=len(found.commits),
-        files=len(found.files),
-        mended=len(found.errors) - len(found.open_errors),
-        open_errors=len(found.open_errors),
-    )
-
-
-def observations(
-    store: Store, project: str, month: str, own: list[SessionInfo], clock: Callable[[], float]
-) -> Iterator[Learnt]:
-    """What was taken or refused in the month, and what waits and was seen in it."""
-    for verdict in learnt.verdicts(store, project):
-        if month_of(verdict.at) == month:
-            yield Learnt(verdict.text, verdict.verdict, 0)
-    sessions = {info.id for info in own}
-    found = learnt.learnt(store, project, clock=clock)
-    for each in (*found.waiting, *found.faded):
-        if any(seen.session in sessions for seen in each.evidence):
-            yield Learnt(each.proposal, "waiting", len(each.evidence))
-
-
-def tasks(store: Store, project: str, month: str) -> list[Event]:
-    """The tasks that were archived in the month, oldest first."""
-    events = store.events(learnt.PROJECT, done_tasks.EVENT)
-    own = (e for e in events if learnt.is_of(store, project, str(e.data.get("project"))))
-    return [event for event in own if month_of(event.at) == month]
-
-
-def told(found: Month) -> Iterator[str]:
+def render(found: Month) -> Iterator[str]:
     """The report as lines for people."""
     if not (found.chats or found.tasks or found.observations):
         yield f"No chat of this project ended in {found.month}."
@@ -153,15 +137,14 @@ def told(found: Month) -> Iterator[str]:
     if found.sums:
         yield f"Of chats that called a model: {sums_text(found.sums)}"
     yield done_line(found.totals)
-    yield from part("Chats", [chat_line(each) for each in found.chats])
-    yield from part("Tasks done", [f"{day} {text}" for day, text in found.tasks])
-    yield from part("Observations", [learnt_line(each) for each in found.observations])
-
-
-def part(title: str, rows: list[str]) -> Iterator[str]:
-    """A part with a line each; of more than LISTED the last."""
-    if rows:
-        yield f"\n{title}"
+    parts = {
+        "Chats": [_chat_line(each) for each in found.chats],
+        "Tasks done": [f"{day} {text}" for day, text in found.tasks],
+        "Observations": [_observation_line(each) for each in found.observations],
+    }
+    for title, rows in parts.items():
+        if rows:
+            yield f"\n{title}"
         if len(rows) > LISTED:
             yield f"  ({len(rows) - LISTED:,} earlier ones)"
         yield from (f"  {row}" for row in rows[-LISTED:])
@@ -175,8 +158,7 @@ def done_line(totals: Mapping[str, int]) -> str:
     )
 
 
-def chat_line(each: Chat) -> str:
-    """A chat on one line."""
+def _chat_line(each: MonthChat) -> str:
     facts = [counted(each.turns, "turn")]
     facts += [f"{short(each.prompt_tokens)} tokens"] if each.prompt_tokens else []
     facts += [f"${each.dollars:,.2f}"] if each.dollars >= 0.005 else []
@@ -184,7 +166,6 @@ def chat_line(each: Chat) -> str:
     return f"{day_of(each.last_at)} {each.short} {each.first_prompt} ({', '.join(facts)})"
 
 
-def learnt_line(each: Learnt) -> str:
-    """An observation on one line."""
+def _observation_line(each: MonthObservation) -> str:
     seen = f", seen in {each.sessions} sessions" if each.sessions else ""
     return f"{each.text} ({each.state}{seen})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aider_gardener.archive.entries import levels_by_id
@@ -86,14 +86,12 @@ class Said:
     @property
     def remark(self) -> str:
         """In one line, that and since when prompts held less of it; "" where they never did."""
-        words = []
-        for each in self.shown:
-            if each.level is Fidelity.FULL:
-                words.append(f"whole again from turn {each.turn}")
-            elif each.level is Fidelity.HIDDEN:
-                words.append(f"left out from turn {each.turn}")
-            else:
-                words.append(f"shorter from turn {each.turn} ({each.tokens:,} of {self.tokens:,} tokens)")
+        names = {Fidelity.FULL: "whole again", Fidelity.HIDDEN: "left out"}
+        words = [
+            f"{names.get(each.level, 'shorter')} from turn {each.turn}"
+            + ("" if each.level in names else f" ({each.tokens:,} of {self.tokens:,} tokens)")
+            for each in self.shown
+        ]
         return f"In prompts: {', '.join(words)}." if words else ""
 
 
@@ -117,19 +115,16 @@ def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
     """The chats of a project, the last used first, at most `limit` (0: all)."""
     found = said_in(store, project)
     short = short_ids([info.id for info in found])
-    listed = found[:limit] if limit else found
-    return [past_chat(store, info, number, short[info.id]) for number, info in enumerate(listed, 1)]
+    return [
+        past_chat(store, info, number, short[info.id], store.session_entries(info.id))
+        for number, info in enumerate(found[: limit or None], 1)
+    ]
 
 
-def past_chat(
-    store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry] | None = None
-) -> PastChat:
-    """What a list says of one chat; `entries` are all of it, where the caller has them."""
-    entries = store.session_entries(info.id) if entries is None else entries
-    typed = (entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
-    kept = read_state(store.get_state(info.id, STATE_KEY))
-    sums = kept[0] if kept else None
-    frame = last_frame(store, info.id)
+def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry]) -> PastChat:
+    """What a list says of one chat."""
+    state = read_state(store.get_state(info.id, STATE_KEY))
+    sums, frame = state[0] if state else None, last_frame(store, info.id)
     return PastChat(
         number=number,
         id=info.id,
@@ -137,7 +132,7 @@ def past_chat(
         started_at=info.started_at,
         last_at=info.last_at,
         turns=info.turns,
-        first_prompt=next(typed, ""),
+        first_prompt=next((e.content for e in entries if e.source.kind is SourceKind.TYPED), ""),
         model=frame.model or (sums.model if sums else ""),
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
@@ -151,32 +146,30 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     infos = [each.id for each in said_in(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
-    floor, swaps = clear_floor(store, info.id), levels_by_id(store.events(info.id))
+    floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
     turns: dict[int, list[Said]] = {}
     for entry in entries:
-        if not is_filler(entry):
-            cleared = entry.seq < floor or not entry.active
-            turns.setdefault(entry.turn, []).append(said(store, entry, swaps.get(entry.id, ()), cleared))
+        if is_filler(entry):
+            continue
+        message = Said(
+            id=entry.id,
+            speaker=SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
+            detail=entry.source.detail,
+            text=entry.content,
+            tokens=entry.tokens,
+            at=entry.created_at,
+            pinned=entry.pinned,
+            cleared=entry.seq < floor or not entry.active,
+            shown=tuple(_shown(store, entry, levels.get(entry.id, ()))),
+        )
+        turns.setdefault(entry.turn, []).append(message)
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
 
 
-def said(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]], cleared: bool) -> Said:
-    """One message with every form in which prompts held it."""
-    made = store.renditions(entry.id) if any(level in SHORTER for _, level in levels) else {}
-    shown = []
+def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -> Iterator[Shown]:
+    """Every form in which prompts held a message."""
+    forms = store.renditions(entry.id) if levels else {}
     for turn, level in levels:
-        form = made.get(level)
+        form = forms.get(level) if level in SHORTER else None
         tokens = form.tokens if form else 0 if level is Fidelity.HIDDEN else entry.tokens
-        shown.append(Shown(turn, level, tokens, form.text if form else ""))
-    speaker = SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you")
-    return Said(
-        id=entry.id,
-        speaker=speaker,
-        detail=entry.source.detail,
-        text=entry.content,
-        tokens=entry.tokens,
-        at=entry.created_at,
-        pinned=entry.pinned,
-        cleared=cleared,
-        shown=tuple(shown),
-    )
+        yield Shown(turn, level, tokens, form.text if form else "")

@@ -1,306 +1,180 @@
-"""Upkeep between turns: a background loop that finishes what is left and looks over what is kept.
+"""Upkeep between turns: a background loop that finishes what is left.
 
-Every 30 seconds, and never while a turn is on: chunks of long originals are indexed, the embedding
-backlog is woken if something waits, entries are scored anew and the expired ones counted, and, only if
-the user asked for it, one compressed form is refined by a model and the index of sessions renewed. It changes
-nothing in the chat: what is due is applied by the next plan.
-
-Refinement by a model is believed only where it lost nothing. A proposal takes the place of the algorithm's
-form only if it is shorter, still holds every number, path, symbol and name of it, and states none that the
-original does not hold.
+Every 30 seconds, and never while a turn is on: the backlog, which indexes and embeds, is woken if something
+waits, and, only if the user asked for it, one compressed form is refined by a model. Where there is an index
+of sessions it is written anew once a chat has begun, if a session is missing in it, and at the chat's end.
+The chat is not changed: what has expired and what an entry is worth now, the next plan asks.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.errors import StoreError
-from aider_gardener.gardener.files import is_kept
-from aider_gardener.gardener.pace import Pace
+from aider_gardener.errors import GardenerError
+from aider_gardener.gardener import learnt
+from aider_gardener.gardener.files import is_behind, is_kept, write_index
+from aider_gardener.gardener.refiner import Ask, Refiner
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter, twin
-from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import candidates as planned
-from aider_gardener.plan.planner import note_rendition
-
-if TYPE_CHECKING:
-    from aider_gardener.gardener.renewal import Renewal
+from aider_gardener.phrases import counted
 
 log = logging.getLogger("aider_gardener")
 
 SECONDS = 30.0
-INDEX_CHUNKS = 100
-"""Chunks indexed in one go: a turn that begins meanwhile waits some milliseconds at most."""
-STORE_FAILURES = 3
 STOP_SECONDS = 1.0
-
-Ask = Callable[[str], str]
-"""Sends one prompt to a model and gives its answer. May raise anything."""
-
-LEAST_TOKENS = 150
-"""Shorter compressed forms are not worth a call."""
-MOST_TOKENS = 6_000
-SECONDS_BETWEEN_CALLS = 60.0
-CALLS_A_CHAT = 50
-FAILURES = 3
-"""So many failed calls in a row end refinement for the chat."""
-
-PROMPT = (
-    "Below is a shortened note on part of a programmer's chat. Make it shorter still. Keep every number,"
-    " path, identifier, error message, id in brackets and proper name exactly as written, keep who said"
-    " what, add nothing that is not there. Answer with the shorter note alone.\n\n{note}"
+EXIT_SECONDS = 2.0
+"""So long the end of a chat waits for the index."""
+LATE = (
+    f"the index of sessions would have taken more than {EXIT_SECONDS:g} s:"
+    " the next chat writes it, or `gardener archive --all` now"
 )
 
-FACT = re.compile(
-    r"`[^`\n]{1,120}`"
-    r"|https?://\S+"
-    r"|[\w.@~-]*(?:[/\\][\w.@-]+)+"
-    r"|\b\w[\w-]*\.\w[\w.-]*"
-    r"|\b[^\W\d]\w*(?:::|->|\()"
-    r"|\b\w*_\w*"
-    r"|\b[^\W\d_]+(?=[A-Z])\w+"
-    r"|\b\w*\d[\w:,.-]*\w|\b\d"
-    r"|\b[A-Z]{2,}\b"
-    r"|(?<=[a-z,;:] )[A-Z]\w+"
-)
-"""What a reader could look up or compare: code, addresses, paths, files, symbols, numbers, names."""
+
+class PutOff(GardenerError):
+    """It may not go on now: what was begun is left, and nothing of it was written."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What one round did and found: chunks indexed, entries scored and due, whether the backlog was
-    woken, a form refined and the index of sessions renewed."""
+    """What one round did: the entry of which a form was refined ("" for none), and whether the index of
+    sessions was renewed."""
 
-    indexed: int = 0
-    woken: bool = False
-    scored: int = 0
-    due: int = 0
     refined: str = ""
     renewed: bool = False
 
 
 class Upkeep:
-    """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop."""
+    """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop. `keeps_index`:
+    there is an index of sessions, which is to be kept up to date."""
 
     def __init__(
         self,
         state: ChatState,
         *,
         refiner: Refiner | None = None,
-        renewal: Renewal | None = None,
+        keeps_index: bool = False,
         seconds: float = SECONDS,
     ) -> None:
         self._state = weakref.ref(state)
         self.refiner = refiner
-        self.renewal = renewal
+        self.keeps_index = keeps_index
         self.seconds = seconds
         self.rounds = 0
-        self.look = Look()
-        self._failures = 0
-        self._wake = threading.Condition()
-        self._stopped = False
-        self._thread: threading.Thread | None = None
+        self._indexed_seq = -1
+        self._has_caught_up = False
+        self._fault = ""
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
 
     def start(self) -> None:
-        """Begin the loop on a daemon thread; starting twice is harmless."""
-        with self._wake:
-            if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
-                self._thread.start()
+        """Begin the loop on a daemon thread, once."""
+        self._thread.start()
 
     def stop(self) -> None:
         """End the loop; returns within a second. Stopping twice is harmless."""
-        with self._wake:
-            self._stopped = True
-            self._wake.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(STOP_SECONDS)
+        self._stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        while True:
-            with self._wake:
-                if not self._stopped:
-                    self._wake.wait(self.seconds)
-                if self._stopped or self._state() is None:
-                    return
+        while not self._stopped.wait(self.seconds) and self._state() is not None:
             try:
                 self.round()
-            except StoreError:
-                self._failures += 1
-                if self._failures >= STORE_FAILURES:
-                    return
-            except Exception as error:  # reason: upkeep is never worth a word to the user
-                log.error("upkeep ended: %s", type(error).__name__)
-                return
+            except Exception as error:  # reason: never worth a word to the user; the next round tries again
+                log.info("upkeep is put off: %s", error)
 
     def round(self) -> Look:
         """One round now, in this thread; stops early when a turn begins. Raises StoreError."""
         state = self._state()
-        if state is None or self._must_wait(state):
+        if state is None or self._must_wait():
             return Look()
         self.rounds += 1
-        indexed = state.archive.store.work_off(INDEX_CHUNKS)
-        woken = not self._must_wait(state) and wake_backlog(state.archive)
-        scored, due = (0, 0) if self._must_wait(state) else look_over(state)
-        refined = "" if self._must_wait(state) else self._refine(state)
-        renewed = not self._must_wait(state) and self._renew(state)
-        self.look = Look(indexed, woken, scored, due, refined, renewed)
-        self._failures = 0
-        return self.look
+        wake_backlog(state.archive)
+        refined = ""
+        if self.refiner is not None and not self._must_wait():
+            refined = self.refiner.refine(state, self._must_wait)
+        return Look(refined, not self._must_wait() and self._catch_up(state))
 
-    def _must_wait(self, state: ChatState) -> bool:
-        return self._stopped or state.busy
+    def _must_wait(self) -> bool:
+        state = self._state()
+        return self._stopped.is_set() or state is None or state.busy
 
-    def _renew(self, state: ChatState) -> bool:
-        """Renew the index of sessions if it is due."""
-        return self.renewal is not None and self.renewal.round(
-            state, Pace(lambda: not self._must_wait(state), self._rest)
-        )
+    def _catch_up(self, state: ChatState) -> bool:
+        """Once in a chat: renew the index if a session is missing in it, and tell of new observations."""
+        archive, renewed = state.archive, False
+        if self.keeps_index and not self._has_caught_up:
+            with self._harmless(state):
+                if is_behind(archive.store, archive.project, archive.session):
+                    self._write_index(state, self._pace)
+                    renewed = True
+                tell_observations(state, self._pace)
+                self._has_caught_up = True
+        return renewed
 
-    def _rest(self, seconds: float) -> None:
-        """Sleep; the end of the loop cuts it short."""
-        with self._wake:
-            self._wake.wait_for(lambda: self._stopped, seconds)
+    def _pace(self) -> None:
+        """Called before each session is read."""
+        if self._must_wait():
+            raise PutOff
 
-    def _refine(self, state: ChatState) -> str:
-        """Refine one form that stands nowhere yet; the id of its entry, or ""."""
-        refiner = self.refiner
-        if refiner is None or not refiner.ready:
-            return ""
-        standing = dict(state.chat.fidelity)
-        whole = [e for e in snapshot(state.chat) if e.seq not in standing]
-        found = refiner.next(candidates(whole, lambda entry: dict(state.archive.renditions(entry))))
-        if found is None:
-            return ""
-        entry, form = found
-        text = refiner.refine(state.archive.without_secrets(entry), form, count=state.count)
-        if text is None or self._must_wait(state) or entry.seq in state.chat.fidelity:
-            return ""
-        state.archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, text, state.count))
-        return entry.id
+    def index_at_end(self) -> None:
+        """At the end of a chat: the index, if anything was said since it was written. Raises nothing."""
+        state, ends = self._state(), time.monotonic() + EXIT_SECONDS
+
+        def pace() -> None:
+            if time.monotonic() >= ends:
+                raise PutOff
+
+        if state is not None and self.keeps_index and max(state.chat.entries, default=-1) > self._indexed_seq:
+            with self._harmless(state, LATE):
+                self._write_index(state, pace)
+
+    def _write_index(self, state: ChatState, pace: Callable[[], None]) -> None:
+        last = max([*state.chat.entries], default=-1)
+        write_index(state.archive.store, state.archive.project, unasked=True, pace=pace)
+        self._indexed_seq = last
+
+    @contextmanager
+    def _harmless(self, state: ChatState, put_off: str = "") -> Iterator[None]:
+        """A fault of what is done for the index costs one line, and leaves the index alone in this chat."""
+        try:
+            yield
+        except PutOff:
+            state.untold.extend([put_off] if put_off else [])
+        except Exception as error:  # reason: whatever it is, the chat goes on without
+            why = str(error) if isinstance(error, GardenerError) else type(error).__name__
+            if why != self._fault:
+                state.untold.append(f"the index of sessions is left as it is: {why}")
+            self._fault, self._has_caught_up = why, True
 
 
-def snapshot(chat: Chat) -> list[Entry]:
-    """The entries of the chat that are still part of it; safe while another thread adds some."""
-    gone = set(chat.gone)
-    return [entry for seq, entry in dict(chat.entries).items() if seq not in gone]
+def tell_observations(state: ChatState, pace: Callable[[], None]) -> None:
+    """Have the user told how many observations wait that no chat told of before. Raises StoreError."""
+    held = state.archive
+    found = learnt.learnt(held.store, held.project, clock=held.clock, pace=pace)
+    new = learnt.announce(held.store, held.project, found, held.clock())
+    if new:
+        verb = "waits" if new == 1 else "wait"
+        state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
 
 
-def wake_backlog(archive: Archive) -> bool:
-    """Have the embedding backlog go on if passages wait that nobody announced; whether it was woken."""
+def wake_backlog(archive: Archive) -> None:
+    """Have the embedding backlog go on if passages wait that nobody announced. Raises StoreError."""
     backlog = archive.backlog
     if backlog is None or backlog.off or not backlog.embedder_name:
-        return False
-    waits = archive.store.vectors_pending(1, backlog.embedder_name)
-    if waits:
+        return
+    if archive.store.vectors_pending(1, backlog.embedder_name):
         backlog.pause()
         backlog.resume()
-    return bool(waits)
 
 
-def look_over(state: ChatState) -> tuple[int, int]:
-    """Score every entry of the chat anew and count those that have expired: (scored, due)."""
-    chat = twin(state.chat)
-    rows = planned(chat, focus=state.focus(), renditions=state.archive.renditions, policy=state.policy)
-    due = state.policy.due(rows, turn=chat.turn, over=False)
-    return len(rows), len(due)
-
-
-def upkeep_for(
-    state: ChatState, ask: Callable[[str], str] | None, *, clock: Callable[[], float] = time.monotonic
-) -> Upkeep:
+def upkeep_for(state: ChatState, ask: Ask | None, *, clock: Callable[[], float] = time.monotonic) -> Upkeep:
     """The upkeep of a chat; with a model to ask only if the settings allow it, with the index of sessions
     only where there is one."""
-    refiner = renewal = None
-    if ask is not None and state.settings.may_refine:
-        refiner = Refiner(ask, clock)
-    if is_kept(state.archive.store):
-        from aider_gardener.gardener.renewal import Renewal
-
-        renewal = Renewal()
-    return Upkeep(state, refiner=refiner, renewal=renewal)
-
-
-def facts(text: str) -> frozenset[str]:
-    """The numbers, paths, symbols and names of a text, without the punctuation around them."""
-    return frozenset(
-        found for match in FACT.finditer(text) if (found := match.group().strip("`.,;:()->").strip())
-    )
-
-
-def is_better(form: str, proposal: str, original: str, *, count: TokenCounter) -> bool:
-    """Whether a proposal may take the place of a compressed form of an original."""
-    if not proposal.strip() or count(proposal) >= count(form):
-        return False
-    lost = [fact for fact in facts(form) if not stands(fact, proposal)]
-    made_up = [fact for fact in facts(proposal) if fact not in original and fact not in form]
-    return not lost and not made_up
-
-
-def stands(fact: str, text: str) -> bool:
-    """Whether a fact stands in a text as a whole, not as part of a longer word or number."""
-    return re.search(rf"(?<![\w]){re.escape(fact)}(?![\w])", text) is not None
-
-
-@dataclass
-class Refiner:
-    """Asks for one shorter form at a time, at most one a minute; `clock` gives seconds."""
-
-    ask: Ask
-    clock: Callable[[], float]
-    calls: int = 0
-    accepted: int = 0
-    failures: int = 0
-    _tried: set[str] = field(default_factory=set)
-    _last: float | None = None
-
-    @property
-    def over(self) -> bool:
-        """Whether no more calls will be made in this chat."""
-        return self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
-
-    @property
-    def ready(self) -> bool:
-        """Whether a call may be made now."""
-        waited = self._last is None or self.clock() - self._last >= SECONDS_BETWEEN_CALLS
-        return waited and not self.over
-
-    def next(self, rows: Iterable[tuple[Entry, Rendition]]) -> tuple[Entry, Rendition] | None:
-        """The first form that is worth a call and has not been tried."""
-        for entry, form in rows:
-            if entry.id not in self._tried and LEAST_TOKENS <= form.tokens <= MOST_TOKENS:
-                return entry, form
-        return None
-
-    def refine(self, entry: Entry, form: Rendition, *, count: TokenCounter) -> str | None:
-        """One call: the better text, or None. A call that fails counts as a failure and raises nothing."""
-        self._tried.add(entry.id)
-        self._last = self.clock()
-        self.calls += 1
-        try:
-            proposal = self.ask(PROMPT.format(note=form.text)).strip()
-        except Exception:  # reason: whatever the provider does, the algorithm's form stays
-            self.failures += 1
-            return None
-        self.failures = 0
-        if not is_better(form.text, proposal, entry.content, count=count):
-            return None
-        self.accepted += 1
-        return proposal
-
-
-def candidates(
-    entries: Iterable[Entry], renditions: Callable[[Entry], dict[Fidelity, Rendition]]
-) -> list[tuple[Entry, Rendition]]:
-    """The compressed forms of the given entries, the longest first."""
-    found = [(entry, made) for entry in entries if (made := renditions(entry).get(Fidelity.COMPRESSED))]
-    return sorted(found, key=lambda row: (-row[1].tokens, row[0].seq))
+    refiner = Refiner(ask, clock) if ask is not None and state.settings.may_refine else None
+    return Upkeep(state, refiner=refiner, keeps_index=is_kept(state.archive.store))

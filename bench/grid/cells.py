@@ -51,7 +51,7 @@ WITHOUT_EFFECT = (
     "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
     "gardener/memory",
     "gardener/monthly", "gardener/pages", "notes/markdown", "notes/state_block",
-    "notes/tasks", "patches/", "phrases", "recall/hits", "replay/server",
+    "patches/", "phrases", "recall/hits", "replay/server",
     "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip

@@ -172,17 +172,9 @@ def test_upkeep_is_done_only_as_far_as_it_is_asked_for(learnt: Path) -> None:
     )
 
 
-def test_a_list_of_another_name_is_given(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_another_name_is_given(project: Path) -> None:
     (project / "plan.md").write_bytes(b"- [x] one\n")
     assert "plan.md: one" in run("compress-context", "--tasks", "--tasks-file", "plan.md").stdout
-    monkeypatch.setenv("AIDER_GARDENER_TASKS_FILE", "doc/todo.txt")
-    (project / "doc").mkdir()
-    (project / "doc" / "todo.txt").write_bytes(b"- [x] two\n")
-    (project / "TODO.md").write_bytes(b"- [x] three\n")
-    monkeypatch.chdir(project / "doc")
-    assert "todo.txt: two\n1 task moved" in run("compress-context", "--tasks").stdout
-    assert (project / "TODO.md").read_bytes() == b"- [x] three\n"
-    assert "TODO.md: three" in run("compress-context", "--tasks", "--tasks-file", "../TODO.md").stdout
     wrong = run("compress-context", "--tasks", "--tasks-file", "none.md")
     assert wrong.exit_code == 2 and wrong.stderr.count("\n") == 1
 

@@ -101,7 +101,7 @@ def test_an_error_is_gone_when_its_tests_ran_without_it() -> None:
     )
     (met,) = read(store, "t").errors
     assert (met.text, met.first_turn, met.gone_turn) == ("tests/test_a.py::test_one", 1, 3)
-    assert read(store, "t").open_errors == ()
+    assert read(store, "t").open_errors == []
 
 
 def test_an_error_that_comes_back_is_open_again() -> None:

@@ -12,14 +12,11 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
-    add_conventions,
     index_path,
     keep_to_policy_and_renew,
     renew_index,
     renew_now,
-    renew_unasked,
     write_index,
-    write_page,
 )
 from aider_gardener.settings import Settings
 
@@ -54,27 +51,22 @@ def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
 def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked: list[Path] = []
+    def late(store: Store, project: str, pace: object) -> str:
+        index_path(store).write_text("mine")
+        return "page"
 
-    def late(path: Path) -> None:
-        if checked:
-            path.write_text("mine")
-        checked.append(path)
-        check(path)
-
-    check = files.check_ours
-    monkeypatch.setattr(files, "check_ours", late)
+    monkeypatch.setattr(files, "project_index", late)
     with pytest.raises(UsageError, match="name another file"):
-        write_page(index_path(store), "page")
-    assert index_path(store).read_text() == "mine" and len(checked) == 2
+        write_index(store, "p")
+    assert index_path(store).read_text() == "mine"
 
 
 def test_unasked_an_index_is_written_only_where_nobody_changed_it(store: Store) -> None:
-    renew_unasked(store, "p", lambda: None)
+    write_index(store, "p", unasked=True)
     changed = index_path(store).read_text("utf-8") + "mine\n"
     index_path(store).write_text(changed, "utf-8")
     with pytest.raises(UsageError, match="was changed by somebody"):
-        renew_unasked(store, "p", lambda: None)
+        write_index(store, "p", unasked=True)
     assert index_path(store).read_text("utf-8") == changed
     write_index(store, "p")
     assert "mine" not in index_path(store).read_text("utf-8")
@@ -104,11 +96,3 @@ def test_an_index_that_cannot_be_renewed_is_told_with_what_was_pruned(store: Sto
     said = keep_to_policy_and_renew(store, "p", PRUNE)
     assert "were deleted" in said and "still holds them" in said and "\n" not in said
     assert index_path(store).read_text() == "mine" and keep_to_policy_and_renew(store, "p", PRUNE) == ""
-
-
-def test_rules_are_added_to_conventions_once(tmp_path: Path) -> None:
-    path = tmp_path / "CONVENTIONS.md"
-    assert add_conventions(path, ["use httpx", "no prints"]) == 2
-    held = path.read_bytes()
-    assert add_conventions(path, ["no prints"]) == 0 and path.read_bytes() == held
-    assert held.count(b"- ") == 2

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from gardener.test_account import chat
-from made_entries import talk
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
@@ -16,16 +15,17 @@ from aider_gardener.gardener.learnt import (
     TAKEN,
     Learnt,
     Verdict,
+    add_conventions,
     announce,
+    decide,
     learnt,
-    numbered,
     records,
-    settle,
+    render,
     taken_rules,
-    told,
     verdicts,
     with_rule,
 )
+from aider_gardener.notes.last_chat import when
 
 DAY = 86_400.0
 SAID = ("use httpx, not requests", "no, use httpx instead of requests", "I told you: httpx, not requests!")
@@ -69,9 +69,11 @@ def test_what_is_not_seen_for_28_days_fades_and_comes_back_when_seen_again() -> 
 def test_a_taken_rule_stands_in_every_later_chat_and_survives_a_clear() -> None:
     store = open_store(None)
     told_thrice(store)
-    settle(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
     found = now(store)
-    assert found.waiting == () and [verdict.text for verdict in found.taken] == list(taken_rules(store, "p"))
+    assert found.waiting == () and [verdict.proposal for verdict in found.taken] == list(
+        taken_rules(store, "p")
+    )
     gardener = chat(store, "hello", "Hi.", session="new", at=4 * DAY)
     assert [rule.text for rule in gardener.constraints()] == list(taken_rules(store, "p"))
     assert taken_rules(store, "p")[0] in gardener.map_note(lambda: "")
@@ -89,7 +91,7 @@ def test_a_chat_of_a_project_without_taken_rules_has_no_note() -> None:
 def test_what_is_typed_later_wins_over_a_taken_rule() -> None:
     store = open_store(None)
     told_thrice(store)
-    settle(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
     gardener = chat(store, "use requests, not httpx", "Fine.", session="new", at=4 * DAY)
     assert [rule.text for rule in gardener.constraints()] == ["use requests, not httpx"]
 
@@ -97,7 +99,7 @@ def test_what_is_typed_later_wins_over_a_taken_rule() -> None:
 def test_a_refused_one_never_comes_again_in_other_words_either() -> None:
     store = open_store(None)
     told_thrice(store)
-    settle(store, "p", now(store).waiting[0], REFUSED, 3 * DAY)
+    decide(store, "p", now(store).waiting[0], REFUSED, 3 * DAY)
     told_thrice(store, "httpx please, not requests", "always use httpx, not requests", start=4)
     assert now(store, 6) == Learnt((), (), ())
     for session in ("s1", "s2"):
@@ -110,9 +112,9 @@ def test_what_is_said_of_one_is_not_said_of_another() -> None:
     told_thrice(store)
     told_thrice(store, *(["never edit an applied migration"] * 3), start=4)
     first, second = now(store, 7).waiting
-    settle(store, "p", first, REFUSED, 7 * DAY)
+    decide(store, "p", first, REFUSED, 7 * DAY)
     assert [each.id for each in now(store, 7).waiting] == [second.id]
-    settle(
+    decide(
         store, "p", Verdict(second.id, TAKEN, second.kind, "", "in quite other words", 0.0), TAKEN, 8 * DAY
     )
     assert now(store, 7).waiting == ()
@@ -122,22 +124,22 @@ def test_nothing_that_a_terminal_obeys_is_listed_or_becomes_a_rule() -> None:
     store = open_store(None)
     told_thrice(store, *(["never log the secrets\x1b[31m of\x07 users\u202e"] * 3))
     found = now(store, 4)
-    text = "\n".join(told(found, str, str)) + found.waiting[0].proposal
+    text = "\n".join(render(store, "p", found)) + found.waiting[0].proposal
     assert "never log the secrets of users" in text and not set(text) & set("\x1b\x07\u202e")
 
 
 def test_a_taken_rule_can_be_dropped() -> None:
     store = open_store(None)
     told_thrice(store)
-    settle(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
-    settle(store, "p", numbered(now(store), "1"), REFUSED, 4 * DAY)
+    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    decide(store, "p", now(store).named("1"), REFUSED, 4 * DAY)
     assert now(store) == Learnt((), (), ()) and [v.verdict for v in verdicts(store, "p")] == [REFUSED]
 
 
 def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) -> None:
     store = open_store(tmp_path / "shared")
     told_thrice(store)
-    settle(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
     assert taken_rules(store, "elsewhere") == () and store.verify() == []
     store.export(tmp_path / "all.jsonl")
     other = open_store(tmp_path / "other")
@@ -151,7 +153,7 @@ def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) 
 def test_an_archive_that_moved_with_its_project_keeps_its_rules(tmp_path: Path) -> None:
     store = open_store(tmp_path / "repo" / ".aider.gardener")
     told_thrice(store, project="/old/place")
-    settle(store, "/old/place", learnt(store, "/old/place", clock=lambda: 3 * DAY).waiting[0], TAKEN, 3 * DAY)
+    decide(store, "/old/place", learnt(store, "/old/place", clock=lambda: 3 * DAY).waiting[0], TAKEN, 3 * DAY)
     assert len(taken_rules(store, str(tmp_path / "repo"))) == 1
     store.close()
 
@@ -159,32 +161,30 @@ def test_an_archive_that_moved_with_its_project_keeps_its_rules(tmp_path: Path) 
 def test_one_is_named_by_its_number_or_its_id() -> None:
     store = open_store(None)
     with pytest.raises(UsageError, match="there is none"):
-        numbered(now(store), "1")
+        now(store).named("1")
     told_thrice(store)
     found = now(store)
-    assert numbered(found, "1") == numbered(found, found.waiting[0].id) == found.waiting[0]
+    assert found.named("1") == found.named(found.waiting[0].id) == found.waiting[0]
     for given in ("0", "2", "x"):
         with pytest.raises(UsageError, match="numbered from 1 to 1"):
-            numbered(found, given)
+            found.named(given)
 
 
 def test_the_list_has_what_was_seen_where_and_when() -> None:
     store = open_store(None)
     told_thrice(store)
-    lines = list(told(now(store), lambda at: f"day {at / DAY:.0f}", lambda session: session.upper()))
+    lines = list(render(store, "p", now(store)))
     assert lines[0].startswith("1. ") and len(lines) == 4
-    assert lines[2].startswith("   day 2, session S2, turn 1 (g") and lines[2].endswith(SAID[1])
+    assert lines[2].startswith(f"   {when(2 * DAY)}, session s2, turn 1 (g") and lines[2].endswith(SAID[1])
     assert [row["number"] for row in records(now(store))] == [1]
-    assert list(told(now(store, 40), str, str)) == [
+    assert list(render(store, "p", now(store, 40))) == [
         "Nothing was seen in three sessions yet that would make a rule.",
         "1 more not seen for 28 days: --all lists them.",
     ]
-    lines = list(told(now(store, 40), str, str, faded=True))
+    lines = list(render(store, "p", now(store, 40), faded=True))
     assert lines[1] == "1 more not seen for 28 days:" and len(lines) == 6
     found = now(store, 40)
-    assert (
-        lines[2].endswith(f"[{found.faded[0].id}]") and numbered(found, found.faded[0].id) == found.faded[0]
-    )
+    assert lines[2].endswith(f"[{found.faded[0].id}]") and found.named(found.faded[0].id) == found.faded[0]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_list_has_what_was_seen_where_and_when() -> None:
         (b"", b"{h}\n\n- use *httpx*\n"),
         (b"# Mine\n\ntext", b"# Mine\n\ntext\n\n{h}\n\n- use *httpx*\n"),
         (b"# Mine\r\n", b"# Mine\r\n\r\n{h}\r\n\r\n- use *httpx*\r\n"),
-        (b"{h}\n\n- one\n\n## Next\n\nx\n", b"{h}\n\n- one\n- use *httpx*\n\n## Next\n\nx\n"),
+        (b"{h}\n\n- one\n\n## Next\n\nx\n", b"{h}\n\n- use *httpx*\n- one\n\n## Next\n\nx\n"),
         (b"x \xff\n", b"x \xff\n\n{h}\n\n- use *httpx*\n"),
     ],
 )
@@ -210,7 +210,7 @@ def test_the_last_chats_of_each_are_the_same_with_the_same_archive() -> None:
     one, other = open_store(None), open_store(None)
     for store in (one, other):
         told_thrice(store)
-        chat(store, *(m.content for m in talk(("hello", "Hi."))), session="z", at=9 * DAY)
+        chat(store, "hello", "Hi.", session="z", at=9 * DAY)
     assert records(now(one)) == records(now(other))
 
 
@@ -234,3 +234,11 @@ def test_each_session_is_read_at_the_given_pace() -> None:
     calls: list[None] = []
     assert learnt(store, "p", clock=lambda: 3 * DAY, pace=lambda: calls.append(None)) == now(store)
     assert len(calls) == 3
+
+
+def test_rules_are_added_to_conventions_once(tmp_path: Path) -> None:
+    path = tmp_path / "CONVENTIONS.md"
+    assert add_conventions(path, ["use httpx", "no prints"]) == 2
+    held = path.read_bytes()
+    assert add_conventions(path, ["no prints"]) == 0 and path.read_bytes() == held
+    assert held.count(b"- ") == 2

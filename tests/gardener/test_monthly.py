@@ -10,7 +10,7 @@ from gardener.test_account import COMMIT, EDIT, FAILED, PASSED, chat, ran
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import done_tasks, growth, learnt
-from aider_gardener.gardener.monthly import LISTED, Month, month_of, part, report, told
+from aider_gardener.gardener.monthly import LISTED, Month, MonthObservation, render, report
 from aider_gardener.plan.usage import Call, Prices
 
 NOVEMBER = datetime(2026, 11, 20, 12).timestamp()
@@ -56,11 +56,10 @@ def test_a_month_has_its_own_chats_with_figures_and_what_was_done(store: Store, 
         "open_errors": 0,
     }
     assert [each.first_prompt for each in read(store, tmp_path, "2026-10").chats] == ["the old one"]
-    assert month_of(OCTOBER) == "2026-10"
 
 
 def test_a_month_without_a_chat_says_so(store: Store, tmp_path: Path) -> None:
-    assert list(told(read(store, tmp_path, "2025-01"))) == ["No chat of this project ended in 2025-01."]
+    assert list(render(read(store, tmp_path, "2025-01"))) == ["No chat of this project ended in 2025-01."]
 
 
 def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: Path) -> None:
@@ -74,11 +73,11 @@ def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: P
     moves = done_tasks.moves(store, project, clock=lambda: NOVEMBER)
     done_tasks.apply(store, project, moves, clock=lambda: NOVEMBER)
     first = learnt.learnt(store, project, clock=lambda: NOVEMBER).waiting[0]
-    learnt.settle(store, project, first, learnt.TAKEN, NOVEMBER)
+    learnt.decide(store, project, first, learnt.TAKEN, NOVEMBER)
     found = read(store, tmp_path)
     assert [text for _day, text in found.tasks] == ["sweep"]
     assert sorted(each.state for each in found.observations) == ["taken", "waiting"]
-    text = "\n".join(told(found))
+    text = "\n".join(render(found))
     assert (
         "Tasks done\n  2026-11-20 sweep" in text
         and "(waiting, seen in 3 sessions)" in text
@@ -89,7 +88,7 @@ def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: P
 
 
 def test_the_text_begins_with_what_was_sent_and_done(store: Store, tmp_path: Path) -> None:
-    lines = list(told(read(store, tmp_path)))
+    lines = list(render(read(store, tmp_path)))
     assert lines[0] == "2026-11: 2 chats"
     assert "Sent 700 tokens in 1 call for $0.70" in lines[1]
     assert lines[2] == "1 commit, 1 file edited, by chat; 1 error met and seen to go, 0 not."
@@ -97,9 +96,10 @@ def test_the_text_begins_with_what_was_sent_and_done(store: Store, tmp_path: Pat
 
 
 def test_of_many_rows_the_last_are_listed() -> None:
-    rows = list(part("Chats", [str(number) for number in range(LISTED + 2)]))
-    assert rows[:3] == ["\nChats", "  (2 earlier ones)", "  2"] and rows[-1] == f"  {LISTED + 1}"
-    assert list(part("Chats", [])) == []
+    seen = tuple(MonthObservation(str(number), "taken", 0) for number in range(LISTED + 2))
+    rows = list(render(Month("2026-11", "p", {}, (), seen, ())))
+    assert rows[2:5] == ["\nObservations", "  (2 earlier ones)", "  2 (taken)"]
+    assert rows[-1] == f"  {LISTED + 1} (taken)" and not any("Chats" in row for row in rows)
 
 
 def test_it_is_plain_data_too(store: Store, tmp_path: Path) -> None:

@@ -7,22 +7,16 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import entry, make_gardener, message, talk, words
+from made_entries import make_gardener, talk, words
 
 from aider_gardener.errors import StoreError
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener import upkeep as upkeep_module
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.upkeep import (
-    CALLS_A_CHAT,
-    FAILURES,
-    Refiner,
-    Upkeep,
-    facts,
-    is_better,
-    stands,
-    upkeep_for,
-)
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.gardener.refiner import CALLS_A_CHAT, FAILURES, Refiner, facts, is_better, stands
+from aider_gardener.gardener.upkeep import Upkeep, upkeep_for
+from aider_gardener.messages import Fidelity
+from aider_gardener.plan.goals import Goal
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
 
@@ -33,26 +27,11 @@ def chat(**options: object) -> Gardener:
     return gardener
 
 
-def test_a_round_scores_counts_what_is_due_and_changes_nothing_in_the_chat() -> None:
-    gardener = chat(context_ttl="prose=2", history_tokens=100_000)
-    gardener.state.chat.turn += 5
-    before = gardener.pieces
-    look = Upkeep(gardener.state).round()
-    assert (look.scored, look.due) == (4, 1)
-    assert gardener.pieces == before
-    assert gardener.state.chat.fidelity == {}
-
-
-def test_what_waits_of_a_long_original_is_indexed() -> None:
-    gardener = make_gardener()
-    text = "\n".join(f"paragraph {n} of a very long page. " * 30 for n in range(900))
-    middle = text[: len(text) // 2] + "\nhaystack-8822\n" + text[len(text) // 2 :]
-    gardener.sync([message("user", middle), message("assistant", "Ok.")], [])
-    upkeep = Upkeep(gardener.state)
-    assert upkeep.round().indexed > 0
-    while upkeep.round().indexed:
-        pass
-    assert gardener.state.archive.store.search_text("haystack 8822")
+def test_a_round_changes_nothing_in_the_chat() -> None:
+    gardener = chat(ttl="prose=2", history_tokens=100_000)
+    before = gardener.state.chat.pieces
+    Upkeep(gardener.state).round()
+    assert gardener.state.chat.pieces == before and gardener.state.chat.fidelity == {}
 
 
 def test_during_a_turn_nothing_is_done() -> None:
@@ -87,7 +66,7 @@ def shorter(prompt: str) -> str:
     ids=["good", "longer", "lossy"],
 )
 def test_only_a_good_answer_takes_the_place_of_the_form(answer: object, accepted: bool) -> None:
-    gardener = chat(refine=True)
+    gardener = chat(llm="refine")
     entry = gardener.state.chat.entries[0]
     form = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
     upkeep = upkeep_for(gardener.state, answer, clock=lambda: 0.0)  # type: ignore[arg-type]  # reason: parametrised
@@ -104,8 +83,9 @@ def test_only_a_good_answer_takes_the_place_of_the_form(answer: object, accepted
 
 
 def test_what_stands_in_the_chat_is_not_refined() -> None:
-    gardener = chat(refine=True)
-    apply(gardener.state, dict.fromkeys([0, 1], Fidelity.COMPRESSED), "test")
+    gardener = chat(llm="refine")
+    assert compact_to(gardener.state, Goal(high=500, low=100)) is not None
+    assert {0, 1} <= {*gardener.state.chat.fidelity}
     upkeep = upkeep_for(gardener.state, shorter)
     upkeep.round()
     assert upkeep.refiner is not None
@@ -113,7 +93,7 @@ def test_what_stands_in_the_chat_is_not_refined() -> None:
 
 
 def test_a_turn_that_begins_while_the_model_answers_makes_the_answer_void() -> None:
-    gardener = chat(refine=True)
+    gardener = chat(llm="refine")
 
     def slow(prompt: str) -> str:
         gardener.enter_turn()
@@ -126,7 +106,6 @@ def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
     gardener = chat()
     upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
-    upkeep.start()
     deadline = time.monotonic() + 20
     while not upkeep.rounds and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -134,46 +113,43 @@ def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
     thread = upkeep._thread
     upkeep.stop()
     upkeep.stop()
-    assert thread is not None
-    assert not thread.is_alive()
-    assert thread.daemon
+    assert not thread.is_alive() and thread.daemon
 
 
 def test_a_long_wait_does_not_delay_the_stop() -> None:
-    upkeep = Upkeep(chat(), seconds=3_600)
+    upkeep = Upkeep(chat().state, seconds=3_600)
     upkeep.start()
-    thread = upkeep._thread
     upkeep.stop()
-    assert thread is not None
-    assert not thread.is_alive()
+    assert not upkeep._thread.is_alive()
 
 
 def test_a_dropped_chat_ends_its_loop() -> None:
-    upkeep = Upkeep(chat(), seconds=0.01)
+    upkeep = Upkeep(chat().state, seconds=0.01)
     upkeep.start()
-    assert upkeep._thread is not None
     upkeep._thread.join(20)
     assert not upkeep._thread.is_alive()
 
 
-def test_a_store_that_refuses_is_tried_again_and_then_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_refuses_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     gardener = chat()
     tries: list[int] = []
 
-    def refuse(limit: int = 500) -> int:
-        tries.append(limit)
+    def refuse(archive: object) -> None:
+        tries.append(1)
         raise StoreError("locked")
 
-    monkeypatch.setattr(gardener.state.archive.store, "work_off", refuse)
+    monkeypatch.setattr(upkeep_module, "wake_backlog", refuse)
     upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
-    assert upkeep._thread is not None
-    upkeep._thread.join(20)
-    assert len(tries) == 3
+    deadline = time.monotonic() + 20
+    while len(tries) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    upkeep.stop()
+    assert len(tries) >= 3
 
 
 def test_refiner_is_given_a_clock() -> None:
-    assert isinstance(upkeep_for(chat(refine=True).state, shorter).refiner, Refiner)
+    assert isinstance(upkeep_for(chat(llm="refine").state, shorter).refiner, Refiner)
 
 
 # Refinement: a proposal is believed only if it is shorter and lost and invented nothing
@@ -225,45 +201,33 @@ def test_a_fact_does_not_stand_in_a_longer_one() -> None:
     assert stands("12", "it took 12, then")
 
 
-def refiner(answers: list[str | Exception], now: list[float]) -> Refiner:
-    def ask(prompt: str) -> str:
-        assert FORM in prompt
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+class Clock:
+    now = 0.0
 
-    return Refiner(ask, lambda: now[0])
-
-
-FORM_RENDITION = Rendition(Fidelity.COMPRESSED, FORM, 200)
+    def __call__(self) -> float:
+        return self.now
 
 
 def test_one_call_a_minute_and_never_twice_for_one_entry() -> None:
-    now = [0.0]
-    made = refiner([GOOD], now)
-    one = entry(0, "user", FORM)
-    assert made.ready
-    assert made.next([(one, FORM_RENDITION)])
-    assert made.refine(one, FORM_RENDITION, count=words) == GOOD
-    assert not made.ready
-    now[0] = 59.0
-    assert not made.ready
-    now[0] = 60.0
-    assert made.ready
-    assert made.next([(one, FORM_RENDITION)]) is None
-
-
-def test_short_forms_are_not_worth_a_call() -> None:
-    small = Rendition(Fidelity.COMPRESSED, FORM, 20)
-    assert refiner([], [0.0]).next([(entry(0, "user", FORM), small)]) is None
+    gardener, clock, asked = chat(llm="refine"), Clock(), []
+    made = Refiner(lambda prompt: asked.append(prompt) or "", clock)  # type: ignore[func-returns-value]
+    for clock.now in (0.0, 59.0, 60.0, 120.0, 180.0):
+        assert made.refine(gardener.state) == ""
+    assert made.calls == len(asked) == len(set(asked)) == 2, "two forms are long enough"
 
 
 def test_failures_in_a_row_end_it_and_so_does_the_limit() -> None:
-    made = refiner([ConnectionError("down")] * FAILURES, [0.0])
-    for number in range(FAILURES):
-        assert not made.over
-        assert made.refine(entry(number, "user", f"{FORM} {number}"), FORM_RENDITION, count=words) is None
-    assert made.over
-    many = Refiner(lambda prompt: "", lambda: 0.0, calls=CALLS_A_CHAT)
-    assert not many.ready
+    def down(prompt: str) -> str:
+        raise ConnectionError
+
+    gardener, clock = chat(llm="refine"), Clock()
+    gardener.sync(
+        [*gardener.state.chat.pieces, *talk(*((f"{n}? {PROSE}", f"Answer {n}. {PROSE}") for n in range(9)))],
+        [],
+    )
+    made = Refiner(down, clock)
+    for number in range(FAILURES + 2):
+        clock.now = 60.0 * number
+        made.refine(gardener.state)
+    assert made.calls == FAILURES and not made.is_ready
+    assert not Refiner(shorter, clock, calls=CALLS_A_CHAT).is_ready

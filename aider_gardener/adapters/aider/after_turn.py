@@ -52,8 +52,7 @@ def tell(gardener: Gardener, io: HostIO) -> None:
 def index_at_exit(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
     """Write the index of the project's sessions anew, if anything was said in this chat since it was."""
     upkeep.stop()
-    if upkeep.renewal is not None:
-        upkeep.renewal.at_end(gardener.state)
+    upkeep.index_at_end()
     tell(gardener, io)
 
 
@@ -66,7 +65,7 @@ def begin(gardener: Gardener, io: HostIO, coder_of: Callable[[Gardener], HostCod
     atexit.register(upkeep.stop)
     if gardener.state.settings.status_line:
         atexit.register(report_at_exit, gardener, io)
-    if upkeep.renewal is not None:
+    if upkeep.keeps_index:
         atexit.register(index_at_exit, gardener, io, upkeep)
     return upkeep
 

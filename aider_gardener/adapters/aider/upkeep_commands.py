@@ -2,90 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCommands
-from aider_gardener.errors import GardenerError
+from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
 
+Step = Callable[[HostCommands, "Gardener", str], None]
 OBSERVATIONS_USAGE = "Usage: /gardener observations [take N | refuse N]"
 TASKS_USAGE = "Usage: /gardener tasks [--dry-run]"
 
 
-def archive(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+def _step(lines_of: Callable[[Gardener, str], Iterable[str]]) -> Step:
+    """A command that says some lines, or in one line why it can't."""
+
+    def run(commands: HostCommands, gardener: Gardener, words: str) -> None:
+        try:
+            for line in lines_of(gardener, words.strip()):
+                commands.io.tool_output(line)
+        except GardenerError as error:
+            commands.io.tool_error(str(error))
+
+    return run
+
+
+@_step
+def archive(gardener: Gardener, _words: str) -> Iterable[str]:
     """Write the index of the project's sessions anew."""
     from aider_gardener.gardener import files
 
     held = gardener.state.archive
-    try:
-        commands.io.tool_output(files.renew_now(held.store, held.project, would=False) + ".")
-    except GardenerError as error:
-        commands.io.tool_error(str(error))
+    yield files.renew_now(held.store, held.project, would=False) + "."
 
 
-def observations(commands: HostCommands, gardener: Gardener, args: str) -> None:
-    """List what is proposed as a rule, or take or refuse one."""
-    what, _, given = args.strip().partition(" ")
-    try:
-        if not what:
-            say(commands, listed(gardener))
-        elif what in ("take", "refuse") and given.strip():
-            commands.io.tool_output(settle(gardener, what, given))
-        else:
-            commands.io.tool_error(OBSERVATIONS_USAGE)
-    except GardenerError as error:
-        commands.io.tool_error(str(error))
-
-
-def listed(gardener: Gardener) -> Iterable[str]:
-    """The proposals and the rules taken, as lines."""
-    from aider_gardener.archive.sessions import said_in, short_ids
+@_step
+def observations(gardener: Gardener, words: str) -> Iterable[str]:
+    """List what is proposed as a rule, or take or refuse one, which holds in this chat too."""
     from aider_gardener.gardener import learnt
-    from aider_gardener.notes.last_chat import when
 
+    what, _, given = words.partition(" ")
+    if words and (what not in ("take", "refuse") or not given.strip()):
+        raise UsageError(OBSERVATIONS_USAGE)
     held = gardener.state.archive
-    short = short_ids([info.id for info in said_in(held.store, held.project)])
     found = learnt.learnt(held.store, held.project, clock=held.clock)
-    learnt.announce(held.store, held.project, found, held.clock())
-    return learnt.told(found, when, lambda session: short.get(session, session))
-
-
-def settle(gardener: Gardener, what: str, given: str) -> str:
-    """Take or refuse one; what became of it, in one line. It holds in this chat too."""
-    from aider_gardener.gardener import learnt
-
-    held = gardener.state.archive
-    found = learnt.numbered(learnt.learnt(held.store, held.project, clock=held.clock), given)
+    if not words:
+        learnt.announce(held.store, held.project, found, held.clock())
+        yield from learnt.render(held.store, held.project, found)
+        return
     verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
-    learnt.settle(held.store, held.project, found, verdict, held.clock())
+    yield learnt.decide(held.store, held.project, found.named(given), verdict, held.clock())
     gardener.state.taken = learnt.taken_rules(held.store, held.project)
-    text = learnt.text_of(found)
-    if what == "take":
-        return f"Rule of every chat from now on: {text}"
-    return f"Refused, it will not come again: {text}"
 
 
-def tasks(commands: HostCommands, gardener: Gardener, args: str) -> None:
+@_step
+def tasks(gardener: Gardener, words: str) -> Iterable[str]:
     """Move what is checked off to TASK_ARCHIVE.md, or only say what would move."""
     from aider_gardener.gardener import done_tasks
 
-    would = args.strip() == "--dry-run"
-    if args.strip() and not would:
-        commands.io.tool_error(TASKS_USAGE)
-        return
+    if words not in ("", "--dry-run"):
+        raise UsageError(TASKS_USAGE)
     held = gardener.state.archive
-    try:
-        found = done_tasks.moves(held.store, held.project, clock=held.clock)
-        if not would:
-            done_tasks.apply(held.store, held.project, found, clock=held.clock)
-        say(commands, done_tasks.told(found, would=would))
-    except GardenerError as error:
-        commands.io.tool_error(str(error))
-
-
-def say(commands: HostCommands, lines: Iterable[str]) -> None:
-    for line in lines:
-        commands.io.tool_output(line)
+    found = done_tasks.moves(held.store, held.project, clock=held.clock)
+    if not words:
+        done_tasks.apply(held.store, held.project, found, clock=held.clock)
+    yield from done_tasks.render(found, would=bool(words))

@@ -29,9 +29,9 @@ def test_the_loop_begins_with_the_chat_and_ends_with_the_gardener(drive: MakeDri
     driver.ask("/ask hello")
     (upkeep,) = link.state.upkeeps
     thread = upkeep._thread
-    assert thread is not None
     assert thread.is_alive()
-    assert upkeep.round().scored == 2
+    upkeep.round()
+    assert upkeep.rounds == 1
     uninstall()
     assert not thread.is_alive()
     assert link.state.upkeeps == []
@@ -51,7 +51,7 @@ def test_with_default_settings_no_round_calls_a_model(
 def test_if_told_to_the_weak_model_is_asked_once(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(refine=True)
+    gardened(llm="refine")
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
     upkeep = link.state.upkeeps[0]
@@ -63,14 +63,6 @@ def test_if_told_to_the_weak_model_is_asked_once(
     assert len(asked) == 1
     assert asked[0]["model"] == driver.coder.main_model.weak_model.name
     assert entry.id in asked[0]["messages"][0]["content"]
-
-
-def test_another_model_can_be_named(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(refine=True, refine_model="gpt-4")
-    driver = drive()
-    driver.ask("/ask hello", reply=LONG)
-    link.state.upkeeps[0].round()
-    assert model.calls[-1]["model"] == "gpt-4"
 
 
 PROSE = "words of prose about the worker. " * 60
@@ -130,88 +122,68 @@ def test_gardener_status_knows_the_last_chat_and_the_month(
     assert wrong.exit_code == 2
 
 
-def test_the_index_is_written_at_the_end_if_it_is_wanted(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def indexed(gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with an index of sessions, which no process that ends in these tests writes."""
+    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    store = open_store(repository / ".aider.gardener")
+    index = write_index(store, str(repository))
+    store.close()
+    gardened()
+    return index
+
+
+def test_the_index_is_written_at_the_end_where_there_is_one(
+    drive: MakeDriver, gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     due: list[Any] = []
     monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: due.append((call, args)))
     gardened()
     drive().ask("/ask hello")
     assert after_turn.index_at_exit not in [call for call, _ in due]
-    uninstall()
-    gardened(archive_index=True)
+    store = open_store(repository / ".aider.gardener")
+    index = write_index(store, str(repository))
+    store.close()
     driver = drive()
     driver.ask("/ask where is the pool?")
     (args,) = [args for call, args in due if call is after_turn.index_at_exit]
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    assert not index.exists()
+    assert "where is the pool?" not in index.read_text("utf-8")
     after_turn.index_at_exit(*args)
     assert "where is the pool?" in index.read_text("utf-8")
-    written = index.read_bytes()
-    index.write_text("mine")
+    written = index.read_bytes() + b"and a line of somebody's\n"
+    index.write_bytes(written)
     after_turn.index_at_exit(*args)
-    assert index.read_text() == "mine", "nothing was said since"
-    index.write_bytes(written + b"and a line of somebody's\n")
     driver.ask("/ask and the queue?")
     after_turn.index_at_exit(*args)
-    assert index.read_bytes() == written + b"and a line of somebody's\n"
+    assert index.read_bytes() == written
     assert "was changed by somebody and stays as it is" in driver.said[-1]
 
 
-def test_the_index_is_renewed_in_the_loop_and_its_lines_follow_a_turn(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
-    driver = drive()
-    driver.ask("/ask where is the pool?")
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    (upkeep,) = link.state.upkeeps
-    assert not upkeep.round().renewed and not index.exists(), "too little was said"
-    driver.ask("/ask and all of it?", reply=LONG * 60)
-    assert upkeep.round().renewed and "and all of it?" in index.read_text("utf-8")
-    index.write_text("mine")
-    driver.ask("/ask once more?", reply=LONG * 61)
-    assert not upkeep.round().renewed and index.read_text() == "mine"
-    assert not any("name another file" in line for line in driver.said)
-    driver.ask("/ask is that so?")
-    assert not upkeep.round().renewed
-    driver.ask("/ask really?")
-    assert sum("name another file" in line for line in driver.said) == 1
-
-
 def test_a_chat_that_was_killed_is_in_the_index_soon_after_the_next_begins(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    drive: MakeDriver, indexed: Path
 ) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
     drive().ask("/ask where is the pool?")  # its end is never told
     driver = drive()
     driver.ask("/ask hello")
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    assert not index.exists()
+    assert "where is the pool?" not in indexed.read_text("utf-8")
     upkeep = link.state.upkeeps[-1]
-    assert upkeep.round().renewed and "where is the pool?" in index.read_text("utf-8")
+    assert upkeep.round().renewed and "where is the pool?" in indexed.read_text("utf-8")
     assert not upkeep.round().renewed
 
 
-def test_new_observations_are_told_once(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
+def test_new_observations_are_told_once(drive: MakeDriver, indexed: Path) -> None:
     for text in (
         "use httpx, not requests",
         "no, use httpx instead of requests",
         "I told you: httpx, not requests!",
     ):
         drive().ask(f"/ask {text}")
-    for told in (1, 0):
+    for times in (1, 0):
         driver = drive()
         driver.ask("/ask hello")
         link.state.upkeeps[-1].round()
         driver.ask("/ask and now?", "/ask and then?")
-        assert sum("1 observation waits: /gardener observations" in line for line in driver.said) == told
+        assert sum("1 observation waits: /gardener observations" in line for line in driver.said) == times
 
 
 def test_pruning_by_itself_renews_an_index_that_is_there(

@@ -8,16 +8,21 @@ from pathlib import Path
 
 from replay.show.test_html_transcript import NASTY, Elements
 
-from aider_gardener.gardener.monthly import Chat, Learnt, Month
+from aider_gardener.gardener.monthly import Month, MonthChat, MonthObservation
 from aider_gardener.replay.show.html_month import html_of, width, write_month
 
-CHAT = Chat("3fa2", 1.7e9, NASTY, 12, 86_700, -400, 1.234, 3, 2, 5, 1)
+CHAT = MonthChat("3fa2", 1.7e9, NASTY, 12, 86_700, -400, 1.234, 3, 2, 5, 1)
 SUMS = {
     "sessions": 1, "turns": 12, "calls": 9, "prompt_tokens": 86_700, "saved_tokens": 0, "cost": 1.234,
     "saved_cost": 0.0, "compactions": 0, "seconds": 0.5, "saved_share": 0.0,
 }  # fmt: skip
 MONTH = Month(
-    "2026-11", "/src/<b>", SUMS, (CHAT, CHAT), (Learnt(NASTY, "waiting", 3),), (("2026-11-20", NASTY),)
+    "2026-11",
+    "/src/<b>",
+    SUMS,
+    (CHAT, CHAT),
+    (MonthObservation(NASTY, "waiting", 3),),
+    (("2026-11-20", NASTY),),
 )
 
 
