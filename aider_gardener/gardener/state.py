@@ -15,10 +15,10 @@ from itertools import islice
 from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.gardener.replaced import rules_in
-from aider_gardener.messages import Focus, SourceKind, TokenCounter
-from aider_gardener.notes.chatmap import MapNote
-from aider_gardener.notes.rules import Amendment
+from aider_gardener.archive.store.base import Store
+from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
+from aider_gardener.notes.chatmap import MapNote, past
+from aider_gardener.notes.rules import Amendment, replaced_in
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
@@ -27,7 +27,9 @@ from aider_gardener.plan.planner import Applied, history_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
-from aider_gardener.recall.recall import Recollection
+from aider_gardener.plan.view import FILLER, Piece
+from aider_gardener.reading.source import infer_source
+from aider_gardener.recall.recall import Recollection, Replaced
 from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
@@ -95,8 +97,8 @@ class Point:
 @dataclass(frozen=True)
 class ChatSums:
     """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
-    in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
-    it is negative where recall put in more than was left out."""
+    in dollars. `saved_tokens` is what all prompts would have held more with as much of the history in them
+    as the window takes; it is negative where recall put in more than was left out."""
 
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -178,14 +180,17 @@ class ChatState:
             archive,
             policy=Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive, rules_in(archive.store)),
+            recollection=Recollection(archive, rule_changes(archive.store)),
         )
 
     def unwritten(self) -> ChatState:
         """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
         archive = self.archive.unwritten()
-        recollection = replace(self.recollection, archive=archive)
-        return replace(self, archive=archive, recollection=recollection, timings={})
+        return replace(
+            self, archive=archive, recollection=replace(self.recollection, archive=archive), timings={}
+        )
+
+    # What follows from it
 
     @property
     def count(self) -> TokenCounter:
@@ -239,9 +244,47 @@ class ChatState:
         last = [*islice(typed, FOCUS_PROMPTS)]
         return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
 
+    # What is done to it
+
+    def admit(self, chat: Chat, message: Message, source: Source | None = None) -> Entry:
+        """Store a message that is new in the chat; returns its entry. Without a `source` its text tells where
+        it came from, but what the host says was typed is the user's."""
+        if source is None:
+            source = infer_source(message.role, message.content)
+            if source.kind is SourceKind.NOTICE and chat.says(message):
+                source = Source(SourceKind.TYPED)
+        return self.archive.add(
+            message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
+        )
+
+    def add_note(self, text: str, detail: str = "") -> list[Piece]:
+        """The messages of a note of ours for the end of the host's list, archived and marked."""
+
+        def admit(chat: Chat, message: Message) -> Entry:
+            kind = SourceKind.STUB if message.role == "user" else SourceKind.NOTICE
+            return self.admit(chat, message, Source(kind, detail))
+
+        chat, added = self.chat, list[Piece]()
+        for role, content in (("user", text), ("assistant", FILLER)):
+            chat, entry = chat.enter(Message(role, content), admit)
+            added.append(
+                Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark)
+            )
+        self.chat = chat.standing(list(chat.done), [*chat.cur, *added])
+        return added
+
     def event(self, kind: str, **data: object) -> None:
         """Record in the archive what was done to the chat in this turn."""
         self.archive.event(self.chat.turn, kind, data)
+
+    @contextmanager
+    def at_host(self) -> Iterator[None]:
+        """Work on the chat as its host holds it now, and show the result there."""
+        if self.host:
+            self.host.sync()
+        yield
+        if self.host:
+            self.host.show()
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -257,3 +300,17 @@ class ChatState:
                 backlog.resume()
             turn = self.chat.turn
             self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
+
+
+def rule_changes(store: Store) -> Replaced:
+    """What tells of a text that was typed the later entry that replaced a rule in it, in the chat itself or
+    in the entry's session in the archive; see `replaced_in`."""
+
+    def replaced(chat: Chat, entry: Entry, text: str) -> tuple[Entry, str] | None:
+        def later() -> Iterator[Entry]:  # read only where the text sets a rule
+            is_own = chat.entries.get(entry.seq) is entry
+            yield from past(chat) if is_own else store.session_entries(entry.session, after_seq=entry.seq)
+
+        return replaced_in(later(), entry, text) if entry.source.kind is SourceKind.TYPED else None
+
+    return replaced
