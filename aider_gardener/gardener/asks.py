@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 
 from aider_gardener.archive.entries import quotes
-from aider_gardener.gardener.state import ChatState, Given
+from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry
 from aider_gardener.recall.recall import ITEM_TOKENS, quote, recall_note
 
 MOST_ORIGINALS = 3
 """So many originals are given in one turn of the user."""
+EVENT = "model asked"
 BUDGET_SHARE = 0.5
 """The share of the history budget that they may use together."""
 FORM = re.compile(r'[ \t]*<recall id="(?P<id>g[0-9a-f]{9,64})"[ \t]*/>[ \t]*')
@@ -49,25 +50,34 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
     At most MOST_ORIGINALS in a turn and half of the history budget; nothing that stands whole in the chat,
     nothing twice in a turn, nothing from before a /clear. A longer one has its middle cut out.
     """
-    archive, count = state.archive, state.count
-    given = state.given if state.given.turn == state.chat.turn else Given(state.chat.turn)
-    notes: dict[str, str] = {}
+    archive, notes = state.archive, dict[str, str]()
     with state.timed():
-        for stored_id in requested(reply):
+        wanted = requested(reply)
+        given = _given(state) if wanted else {}
+        for stored_id in wanted:
             entry = _reachable(state, stored_id)
-            left = int(BUDGET_SHARE * state.budget) - given.tokens - ITEM_TOKENS
-            if entry is None or stored_id in given.ids or len(given.ids) >= MOST_ORIGINALS or left <= 0:
+            left = int(BUDGET_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
+            if entry is None or stored_id in given or len(given) >= MOST_ORIGINALS or left <= 0:
                 continue
             text = archive.store.original(stored_id) or entry.content
-            shown = bounded(text, left, count=count, entry_id=stored_id)
+            shown = bounded(text, left, count=state.count, entry_id=stored_id)
             found = quote(entry, shown, 0, len(shown), 1.0)
-            notes[stored_id] = note = recall_note([found], session=archive.session, head=HEAD)
-            given = Given(given.turn, given.ids | {stored_id}, given.tokens + count(note))
-        state.given, ids = given, list(notes)
-        archive.touch(ids)
-        if ids:
-            state.event("model asked", entry_ids=ids)
-    return "\n\n".join(notes.values()), ids
+            notes[stored_id] = recall_note([found], session=archive.session, head=HEAD)
+            given[stored_id] = state.count(notes[stored_id])
+        archive.touch(notes)
+        if notes:
+            state.event(EVENT, entry_ids=list(notes), tokens=[given[each] for each in notes])
+    return "\n\n".join(notes.values()), list(notes)
+
+
+def _given(state: ChatState) -> dict[str, int]:
+    """What the model asked for and got in this turn of the user: ids, each with its tokens."""
+    archive, given = state.archive, dict[str, int]()
+    for event in archive.store.events(archive.session, EVENT):
+        ids, tokens = event.data.get("entry_ids"), event.data.get("tokens")
+        if event.turn == state.chat.turn and isinstance(ids, list) and isinstance(tokens, list):
+            given |= zip(ids, tokens, strict=False)
+    return given
 
 
 def _reachable(state: ChatState, stored_id: str) -> Entry | None:

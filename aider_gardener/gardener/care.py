@@ -153,8 +153,8 @@ def expire(state: ChatState, entry_id: str, *, context_ttl: int = 0, summarise_a
 def why(state: ChatState, entry_id: str) -> Why:
     """What an entry is, how it stands, what was done to it when and why, and what brings it back."""
     entry, archive, chat = find(state, entry_id), state.archive, state.chat
-    stored = entries.why_stored(archive.store, entry.id) if archive.store.get(entry.id) else None
-    if entry.session != archive.session and stored:
+    stored = entries.why_stored(archive.store, entry.id)
+    if entry.session != archive.session:
         back = f"Only when asked for: /recall finds its passages, /restore {entry.id} adds it to this chat."
         if state.settings.recall_sessions:
             back = f"Passages of it when a prompt asks for them; all of it: /restore {entry.id}."
@@ -169,8 +169,8 @@ def why(state: ChatState, entry_id: str) -> Why:
         back = f"Nothing by itself: it was dropped from the chat. /restore {entry.id} adds it again."
     elif level == Fidelity.FULL.value:
         back = "It stands whole."
-    return Why(
-        entry_id=entry.id,
+    return replace(
+        stored,
         session=entry.session,
         turn=entry.turn,
         source=entries.source_words(entry),
@@ -180,8 +180,6 @@ def why(state: ChatState, entry_id: str) -> Why:
         standing_tokens=tokens_shown(state, chat.entries[places[-1]]) if places else 0,
         pinned=entry.pinned,
         back=back,
-        whole=f"gardener restore {entry.id} prints it.",
-        changes=stored.changes if stored else (),
         priority=round(priority(entry, turn=chat.turn, focus=focus), 1),
         parts={name: round(points, 1) for name, points in parts(entry, turn=chat.turn, focus=focus).items()},
     )

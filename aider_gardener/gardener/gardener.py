@@ -37,7 +37,7 @@ def _of_state(
 ) -> Callable[Concatenate[Gardener, Given], Result]:
     """A step on a chat's state as a method of its gardener."""
 
-    def method(self: Gardener, *args: Given.args, **options: Given.kwargs) -> Result:
+    def method(self: Gardener, /, *args: Given.args, **options: Given.kwargs) -> Result:
         return step(self.state, *args, **options)
 
     update_wrapper(method, step)

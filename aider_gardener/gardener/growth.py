@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from statistics import linear_regression
 from typing import Any
@@ -53,8 +53,8 @@ def turn_over(state: ChatState) -> bool:
     called, growth.calls_seen = calls > growth.calls_seen, calls
     if not called:
         return False
-    if not growth.started_at:
-        growth.started_at = archive.clock()
+    if not growth.earlier.started_at:
+        growth.earlier = replace(growth.earlier, started_at=archive.clock())
         before = kept_sessions(archive.store, archive.project)[-1:]
         growth.points = [*(point for _sums, points in before for point in points), *growth.points]
     tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
@@ -73,9 +73,7 @@ def put_back(state: ChatState) -> None:
     """Take over what the session came to when it was held before."""
     kept = read_state(state.archive.store.get_state(state.archive.session, STATE_KEY))
     if kept is not None:
-        growth = state.growth
-        growth.earlier, growth.points = kept
-        growth.started_at = growth.earlier.started_at
+        state.growth.earlier, state.growth.points = kept
 
 
 def sums_of(state: ChatState) -> ChatSums:
@@ -83,7 +81,7 @@ def sums_of(state: ChatState) -> ChatSums:
     totals, growth = state.usage.totals, state.growth
     earlier = growth.earlier
     return ChatSums(
-        started_at=growth.started_at,
+        started_at=earlier.started_at,
         ended_at=state.archive.clock(),
         model=state.frame.model,
         turns=state.chat.turn,

@@ -45,11 +45,9 @@ class Host(Protocol):
 
     def sync(self) -> None:
         """Hand the gardener what the host's lists hold now."""
-        ...
 
     def show(self) -> None:
         """Make the host's lists what the gardener shows."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,15 +69,6 @@ class Prefix:
     def kept_share(self) -> float:
         """The share, 0 to 1, of the prompts that began as the one before."""
         return self.kept / max(1, self.prompts)
-
-
-@dataclass(frozen=True)
-class Given:
-    """The originals that the model asked for and got in one turn of the user, and their tokens."""
-
-    turn: int = -1
-    ids: frozenset[str] = frozenset()
-    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,13 +111,12 @@ class ChatSums:
 @dataclass
 class Growth:
     """How the prompts of a chat grew, and what was saved so far in tokens and dollars. `earlier` is what the
-    session came to in the processes that held it before."""
+    session came to in the processes that held it before, and when it began."""
 
     points: list[Point] = field(default_factory=list)
     earlier: ChatSums = ChatSums()
     saved_tokens: int = 0
     saved_cost: float = 0.0
-    started_at: float = 0.0
     calls_seen: int = 0
 
 
@@ -161,7 +149,6 @@ class ChatState:
     plans: tuple[Applied, ...] = ()
     put_back_at: int = -1
     prefix: Prefix = field(default_factory=Prefix)
-    given: Given = field(default_factory=Given)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
     resting_map: RestingMap = field(default_factory=RestingMap)
@@ -267,9 +254,7 @@ class ChatState:
         chat, added = self.chat, list[Piece]()
         for role, content in (("user", text), ("assistant", FILLER)):
             chat, entry = chat.enter(Message(role, content), admit)
-            added.append(
-                Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark)
-            )
+            added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
         self.chat = chat.standing(list(chat.done), [*chat.cur, *added])
         return added
 
