@@ -130,16 +130,11 @@ def restore(state: ChatState, entry_id: str) -> Restored:
             levels = {seq: level for seq, level in state.chat.fidelity.items() if seq != below[0]}
             show(state, levels, RESTORE)
             return Restored(entry, in_place=True)
-        added = state.add_note(whole_note(state, entry))
+        text = state.archive.store.original(entry.id) or entry.content
+        whole = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
+        added = state.add_note(recall_note([whole], session=state.archive.session, head=RESTORED_HEAD))
         state.event(RESTORE, entry_id=entry.id)
     return Restored(entry, in_place=False, messages=tuple(piece.message for piece in added))
-
-
-def whole_note(state: ChatState, entry: Entry, head: str = RESTORED_HEAD) -> str:
-    """A note that quotes one entry whole."""
-    text = state.archive.store.original(entry.id) or entry.content
-    found = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
-    return recall_note([found], session=state.archive.session, head=head)
 
 
 def expire(state: ChatState, entry_id: str, *, context_ttl: int = 0, summarise_after: int = 0) -> None:

@@ -155,34 +155,31 @@ def apply(state: ChatState, made: Draft, began: float) -> Plan:
 
 
 def compact_to(state: ChatState, goal: Goal) -> Plan | None:
-    """Apply the plan that meets the goal, if there is one."""
-    began = time.perf_counter()
-    made = drafted(state, goal)
-    return apply(state, made, began) if made else None
+    """Apply the plan that meets the goal, if there is one and prompts may be changed."""
+    if not state.acts:
+        return None
+    with state.timed():
+        began = time.perf_counter()
+        made = drafted(state, goal)
+        return apply(state, made, began) if made else None
 
 
 def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
     """Apply the plan that is due, if any: no two without new content or a smaller limit between. `cold`: the
     provider's cache holds nothing of the history."""
-    if not state.acts:
-        return None
-    with state.timed():
-        goal = goal_of(state)
-        for last in state.plans[-1:]:
-            if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
-                return None
-        return compact_to(state, goal_of(state, cold=True) if cold else goal)
+    goal = goal_of(state)
+    for last in state.plans[-1:]:
+        if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
+            return None
+    return compact_to(state, goal_of(state, cold=True) if cold else goal)
 
 
 def compact_after_rejection(state: ChatState, room: int = 0) -> Plan | None:
     """Compact harder: the provider rejected the prompt as too long. Halves what stands, or goes down to
     `room` tokens if that is less (0: unknown)."""
-    if not state.acts:
-        return None
-    with state.timed():
-        half = max(1, min(state.history_used // 2, room or sys.maxsize))
-        reason = "the provider rejected the prompt as too long"
-        return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
+    half = max(1, min(state.history_used // 2, room or sys.maxsize))
+    reason = "the provider rejected the prompt as too long"
+    return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
 
 
 def asked_for(state: ChatState, focus: str = "") -> Asked | None:
@@ -219,11 +216,9 @@ def plan(state: ChatState, focus: str = "") -> Plan | None:
 
 def compact(state: ChatState, focus: str = "") -> Plan | None:
     """Do what `plan` shows; None when there is nothing worth it."""
-    if not state.acts:
-        return None
     with state.timed():
         began = time.perf_counter()
-        asked = asked_for(state, focus)
+        asked = asked_for(state, focus) if state.acts else None
         return apply(state, asked.draft, began) if asked else None
 
 

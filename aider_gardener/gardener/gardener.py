@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aider_gardener.archive.archive import Archive
@@ -110,9 +110,8 @@ class Gardener:
     def edit_undone(self) -> None:
         """Note that the user undid the last edit: where it is shown in a note, the note says so."""
         chat = self.state.chat
-        entries = chat.all_entries()
-        passed = failed_edits(entries) | chat.undone
-        for entry in [e for e in entries if has_edit(e) and e.seq not in passed][-1:]:
+        passed = failed_edits(chat.all_entries()) | chat.undone
+        for entry in [e for e in chat.all_entries() if has_edit(e) and e.seq not in passed][-1:]:
             self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
             self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
@@ -182,17 +181,8 @@ class Gardener:
         one `session` (its whole id) and not older than `since` (seconds since the epoch). `full` gives whole
         originals where they fit.
         """
-        return self.recall_for(
-            Request(
-                query,
-                token_limit=token_limit,
-                full=full,
-                classes=frozenset(classes),
-                session=session,
-                since=since,
-                passages=limit,
-            )
-        )
+        wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), session=session)
+        return self.recall_for(replace(wanted, full=full, since=since, passages=limit))
 
     def recall_for(self, request: Request) -> list[Recalled]:
         """What answers a request; see `recall`."""
@@ -233,20 +223,14 @@ class Gardener:
         if not state.acts or state.is_hard:
             return ""
         with state.timed():
-            chat, count = state.chat, state.count
+            chat, count, renditions = state.chat, state.count, state.archive.renditions
             room = room_for(state.settings, state.budget, state.note, state.plans)
             state.note = renewed(
                 state.note,
                 chat,
                 room,
                 around=around,
-                summary=partial(
-                    summary,
-                    chat,
-                    token_limit=room.summary,
-                    renditions=state.archive.renditions,
-                    count=count,
-                ),
+                summary=lambda: summary(chat, token_limit=room.summary, renditions=renditions, count=count),
                 count=count,
                 amendments=amendments.since_clear(state),
             )

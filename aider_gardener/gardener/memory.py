@@ -6,6 +6,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
@@ -72,15 +73,8 @@ class ProjectMemory:
     ) -> list[Recalled]:
         """Passages that fit the question best, of any chat of the project, best first; see
         `Gardener.recall`."""
-        request = Request(
-            query,
-            token_limit=token_limit,
-            full=full,
-            classes=frozenset(classes),
-            passages=limit,
-            reader=self.reader,
-        )
-        return self._recollection.find(Chat(), request, self.count)
+        wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), reader=self.reader)
+        return self._recollection.find(Chat(), replace(wanted, full=full, passages=limit), self.count)
 
     def get(self, entry_id: str) -> Entry:
         """A whole original by its id or the beginning of it. Raises UsageError."""

@@ -57,7 +57,11 @@ def pressure_report(state: ChatState) -> Pressure:
     would_save = asked.plan.tokens_saved if asked else 0
     budget, drop = goal_of(state).high, droppable(frame, used)
     original = sum(entry.tokens for entry in entries)
-    summary = sum(_shortest(state, entry) for entry in entries)
+    made = [state.archive.renditions(entry).get(Fidelity.COMPRESSED) for entry in entries]
+    summary = sum(
+        min(entry.tokens, form.tokens) if form else entry.tokens
+        for entry, form in zip(entries, made, strict=True)
+    )
     advice = recommendation(
         level(used, frame.window),
         history_used=history,
@@ -131,12 +135,6 @@ def _row(state: ChatState, index: int, piece: Piece) -> dict[str, Any]:
     single = len(piece.members) == 1 and piece.members[0] not in state.chat.fidelity
     cls = state.chat.entries[piece.members[0]].cls if single else None
     return message_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
-
-
-def _shortest(state: ChatState, entry: Entry) -> int:
-    """The tokens of an entry in its compressed form, or whole where it has none that is shorter."""
-    made = state.archive.renditions(entry).get(Fidelity.COMPRESSED)
-    return min(entry.tokens, made.tokens) if made else entry.tokens
 
 
 def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
