@@ -129,7 +129,7 @@ class Gardener:
 
     @contextmanager
     def preview(self) -> Iterator[ChatState]:
-        """A context in which prompts are computed and nothing is kept of them: chat, archive and timings are
+        """A context in which prompts are computed and nothing is kept of them: chat, archive and times are
         as before when it ends. Gives the state of the prompts made in it."""
         before = self.state
         self.state = before.unwritten()

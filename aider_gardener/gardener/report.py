@@ -163,7 +163,7 @@ def status_record(state: ChatState) -> dict[str, Any]:
         "saved_cost": round(state.growth.saved_cost, 6),
         "constraints": len(rules(state)),
         "chat_map_tokens": state.note.tokens,
-        "seconds": round(sum(state.timings.values()), 3),
+        "seconds": round(state.seconds, 3),
         "store": stats.path or "in memory",
         "stored_entries": stats.entries,
         "stored_bytes": stats.bytes,

@@ -128,7 +128,7 @@ class ChatState:
     the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are
     those that were applied, oldest first. `put_back_at` is the first sequence number behind what the user had
     put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
-    that are going on, one inside the other. `timings` are seconds of our own work by turn. `listed` are the
+    that are going on, one inside the other. `seconds` are those of our own work. `listed` are the
     ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
     by hand, `taken` the rules that were taken over for every chat of the project. `untold` are lines of
     upkeep that the user is shown after the next turn, or at the end."""
@@ -145,7 +145,7 @@ class ChatState:
     host_limit_given: bool = False
     on: bool = True
     turns_open: int = 0
-    timings: dict[int, float] = field(default_factory=dict)
+    seconds: float = 0.0
     plans: tuple[Applied, ...] = ()
     put_back_at: int = -1
     prefix: Prefix = field(default_factory=Prefix)
@@ -173,9 +173,7 @@ class ChatState:
     def unwritten(self) -> ChatState:
         """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
         archive = self.archive.unwritten()
-        return replace(
-            self, archive=archive, recollection=replace(self.recollection, archive=archive), timings={}
-        )
+        return replace(self, archive=archive, recollection=replace(self.recollection, archive=archive))
 
     # What follows from it
 
@@ -273,7 +271,7 @@ class ChatState:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
+        """Count the seconds of what happens inside as our own work; embedding waits meanwhile."""
         began = time.perf_counter()
         backlog = self.archive.backlog
         if backlog:
@@ -283,8 +281,7 @@ class ChatState:
         finally:
             if backlog:
                 backlog.resume()
-            turn = self.chat.turn
-            self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
+            self.seconds += time.perf_counter() - began
 
 
 def rule_changes(store: Store) -> Replaced:

@@ -81,7 +81,7 @@ def test_a_preview_leaves_no_trace() -> None:
     state, store = gardener.state, gardener.state.archive.store
 
     def traces() -> tuple[object, ...]:
-        return state.chat, state.note, dict(state.timings), store.stats(), store.events("s"), store.holdings()
+        return state.chat, state.note, state.seconds, store.stats(), store.events("s"), store.holdings()
 
     before = traces()
     with gardener.preview() as made:

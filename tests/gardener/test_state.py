@@ -68,7 +68,7 @@ def test_it_acts_only_when_on_and_gardening() -> None:
     assert not make_gardener(mode="observe").state.acts
 
 
-def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
+def test_the_time_of_our_work_adds_up_and_embedding_waits_meanwhile() -> None:
     told: list[str] = []
     state = make_gardener().state
     state.archive.backlog = SimpleNamespace(  # type: ignore[assignment]  # reason: only these are called
@@ -78,10 +78,10 @@ def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
         told.append("work")
         raise KeyError
     assert told == ["pause", "work", "resume"]
-    first = state.timings[state.chat.turn]
+    first = state.seconds
     with state.timed():
         pass
-    assert state.timings[state.chat.turn] > first > 0
+    assert state.seconds > first > 0
 
 
 def test_how_often_the_prefix_was_the_same() -> None:
