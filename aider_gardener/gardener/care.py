@@ -128,7 +128,7 @@ def restore(state: ChatState, entry_id: str) -> Restored:
             return Restored(entry, in_place=bool(places), changed=False)
         if below:
             levels = {seq: level for seq, level in state.chat.fidelity.items() if seq != below[0]}
-            show(state, levels, RESTORE)
+            show(state, levels, RESTORE, rests=True)
             return Restored(entry, in_place=True)
         text = state.archive.store.original(entry.id) or entry.content
         whole = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))

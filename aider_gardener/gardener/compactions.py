@@ -29,9 +29,9 @@ from aider_gardener.recall.recall import recall
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 PLAN, UNDO, RESTORE, GIVEN_BACK = "plan", "undo", "restore", "all given back"
-"""Kinds of events that change how entries stand. After the last three what was put back rests."""
+"""Kinds of events that change how entries stand. All but the last three can be undone."""
 RESTS = "rests_before"
-"""What an event of those three kinds records: the first sequence number behind what rests."""
+"""What an event records after which what was put back rests: the first sequence number behind it."""
 PINNED_SHARE = 0.5
 """What pinned messages take of the history's budget; what they need beyond it comes on top."""
 GROWTH_TURNS = 20
@@ -225,15 +225,14 @@ def compact(state: ChatState, focus: str = "") -> Plan | None:
 # The way back
 
 
-def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str) -> int:
+def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests: bool = False) -> int:
     """Show the entries at the given levels and record the swaps as of this kind; returns how many there
-    were. What is put back rests from now on."""
+    were. `rests`: they are not compacted again before as much has been said."""
     before = state.chat
     state.chat = before.shown_at(fidelity, state.archive.text)
-    data: dict[str, object] = {}
-    if kind in (UNDO, RESTORE, GIVEN_BACK):
+    if rests:
         state.put_back_at = before.next_seq
-        data[RESTS] = before.next_seq
+    data = {RESTS: before.next_seq} if rests else {}
     state.archive.swaps_event(before, state.chat, kind, data)
     return sum(before.fidelity.get(seq) is not state.chat.fidelity.get(seq) for seq in state.chat.order)
 
@@ -245,12 +244,12 @@ def undo(state: ChatState, *, every: bool = False) -> int:
     if not made:
         raise UsageError("there is no compaction to undo in this chat")
     if every:
-        return show(state, {}, GIVEN_BACK)
+        return show(state, {}, GIVEN_BACK, rests=True)
     levels = dict(state.chat.fidelity)
     for seq, before, _after in swapped(made[-1]):
         if seq in levels and ORDER.index(before) < ORDER.index(levels[seq]):
             levels[seq] = before
-    return show(state, levels, UNDO)
+    return show(state, levels, UNDO, rests=True)
 
 
 def _undoable(events: Iterable[Event]) -> list[Event]:
