@@ -35,8 +35,7 @@ def pressure(place: Place | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.sessions import AIDER, host_of
-    from aider_gardener.gardener.memory import untended
-    from aider_gardener.gardener.report import pressure_report
+    from aider_gardener.gardener.report import pressure_report, untended
     from aider_gardener.gardener.stored_chat import stored_chat
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table

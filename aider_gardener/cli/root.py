@@ -239,7 +239,7 @@ def recall(
         return
     from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
-    from aider_gardener.gardener.replaced import rules_in
+    from aider_gardener.gardener.state import rule_changes
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
@@ -264,7 +264,7 @@ def recall(
     archive.backlog = Backlog(store, load=loading(Settings.from_env().embedder), background=False)
     if not archive.backlog.ready() and (notice := archive.backlog.take_notice()):
         click.echo(notice, err=True)
-    count, replaced = default_counter(), rules_in(store)
+    count, replaced = default_counter(), rule_changes(store)
     found = recalled(archive, Chat(), request, count=count, replaced=replaced)
     rows = [
         {

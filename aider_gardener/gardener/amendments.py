@@ -14,7 +14,8 @@ EVENT = "rule"
 
 
 def rules(state: ChatState) -> list[Constraint]:
-    """The rules that hold now, oldest first, with what was changed by hand."""
+    """The rules that the user set in this chat and that still hold, oldest first, with what was changed by
+    hand."""
     return standing(past(state.chat), since_clear(state))
 
 
@@ -27,28 +28,28 @@ def since_clear(state: ChatState) -> list[Amendment]:
 
 
 def add(state: ChatState, text: str) -> Constraint:
-    """Set a rule by hand."""
-    wanted = checked(state, text)
-    change(state, "", wanted)
+    """Set a rule by hand: it stands in every prompt from now on. Raises UsageError for no text, and for that
+    of a rule that holds."""
+    _change(state, "", _checked(state, text))
     return rules(state)[-1]
 
 
 def edit(state: ChatState, number: int, text: str) -> Constraint:
-    """Put another text in place of one rule, which keeps its place."""
-    old, wanted = numbered(state, number), checked(state, text)
-    change(state, old.text, wanted)
+    """Put another text in place of a rule of the list, which counts from 1; it keeps its place. Raises
+    UsageError."""
+    old, wanted = _numbered(state, number), _checked(state, text)
+    _change(state, old.text, wanted)
     return replace(old, text=wanted, turn=state.chat.turn)
 
 
 def drop(state: ChatState, number: int) -> Constraint:
-    """Take one rule from the list, and give it."""
-    old = numbered(state, number)
-    change(state, old.text, "")
+    """Take a rule from the list, which counts from 1: it is the user's no more. Raises UsageError."""
+    old = _numbered(state, number)
+    _change(state, old.text, "")
     return old
 
 
-def numbered(state: ChatState, number: int) -> Constraint:
-    """The rule with this number in the list. Raises UsageError."""
+def _numbered(state: ChatState, number: int) -> Constraint:
     held = rules(state)
     if 0 < number <= len(held):
         return held[number - 1]
@@ -56,28 +57,21 @@ def numbered(state: ChatState, number: int) -> Constraint:
     raise UsageError(f"there is no rule {number}: {have}")
 
 
-def checked(state: ChatState, text: str) -> str:
-    """A text as it stands in the list. Raises UsageError for none, and for one that stands there."""
-    wanted = by_hand(text)
+def _checked(state: ChatState, text: str) -> str:
+    """A text as it stands in the list."""
+    wanted, texts = by_hand(text), [rule.text for rule in rules(state)]
     if not wanted:
         raise UsageError("say what the rule is")
-    texts = [rule.text for rule in rules(state)]
     if wanted in texts:
         raise UsageError(f"that is rule {texts.index(wanted) + 1} already")
     return wanted
 
 
-def change(state: ChatState, old: str, text: str) -> None:
-    """Change the list and keep that in the archive."""
+def _change(state: ChatState, old: str, text: str) -> None:
     chat = state.chat
     made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
     state.amendments = (*state.amendments, made)
     state.event(EVENT, **asdict(made))
-
-
-def put_back(state: ChatState) -> None:
-    """Take over what was changed by hand when the session was held before."""
-    state.amendments = (*state.amendments, *kept(state.archive.store, state.archive.session))
 
 
 def kept(store: Store, session: str) -> list[Amendment]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 
 from aider_gardener.archive.entries import quotes
-from aider_gardener.gardener.state import ChatState, Given
-from aider_gardener.messages import Entry, TokenCounter
+from aider_gardener.gardener.state import ChatState
+from aider_gardener.gardener.throttle import bounded
+from aider_gardener.messages import Entry
 from aider_gardener.recall.recall import ITEM_TOKENS, quote, recall_note
 
 MOST_ORIGINALS = 3
 """So many originals are given in one turn of the user."""
+EVENT = "model asked"
 BUDGET_SHARE = 0.5
 """The share of the history budget that they may use together."""
 FORM = re.compile(r'[ \t]*<recall id="(?P<id>g[0-9a-f]{9,64})"[ \t]*/>[ \t]*')
@@ -43,34 +45,42 @@ def requested(reply: str) -> list[str]:
 
 
 def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
-    """What to tell the model that asked for originals, and the ids it is given; ("", []) for nothing.
+    """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing.
 
     At most MOST_ORIGINALS in a turn and half of the history budget; nothing that stands whole in the chat,
-    nothing twice in a turn, nothing from before a /clear.
+    nothing twice in a turn, nothing from before a /clear. A longer one has its middle cut out.
     """
-    archive, count = state.archive, state.count
-    given = state.given if state.given.turn == state.chat.turn else Given(state.chat.turn)
-    parts: list[str] = []
-    ids: list[str] = []
-    for stored_id in requested(reply):
-        entry = reachable(state, stored_id)
-        left = int(BUDGET_SHARE * state.budget) - given.tokens - ITEM_TOKENS
-        if entry is None or stored_id in given.ids or len(given.ids) >= MOST_ORIGINALS or left <= 0:
-            continue
-        text = archive.store.original(stored_id) or entry.content
-        shown = cut(text, left, stored_id, count=count)
-        note = recall_note([quote(entry, shown, 0, len(shown), 1.0)], session=archive.session, head=HEAD)
-        parts.append(note)
-        ids.append(stored_id)
-        given = Given(given.turn, given.ids | {stored_id}, given.tokens + count(note))
-    state.given = given
-    archive.touch(ids)
-    if ids:
-        state.event("model asked", entry_ids=ids)
-    return "\n\n".join(parts), ids
+    archive, notes = state.archive, dict[str, str]()
+    with state.timed():
+        wanted = requested(reply)
+        given = _given(state) if wanted else {}
+        for stored_id in wanted:
+            entry = _reachable(state, stored_id)
+            left = int(BUDGET_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
+            if entry is None or stored_id in given or len(given) >= MOST_ORIGINALS or left <= 0:
+                continue
+            text = archive.store.original(stored_id) or entry.content
+            shown = bounded(text, left, count=state.count, entry_id=stored_id)
+            found = quote(entry, shown, 0, len(shown), 1.0)
+            notes[stored_id] = recall_note([found], session=archive.session, head=HEAD)
+            given[stored_id] = state.count(notes[stored_id])
+        archive.touch(notes)
+        if notes:
+            state.event(EVENT, entry_ids=list(notes), tokens=[given[each] for each in notes])
+    return "\n\n".join(notes.values()), list(notes)
 
 
-def reachable(state: ChatState, stored_id: str) -> Entry | None:
+def _given(state: ChatState) -> dict[str, int]:
+    """What the model asked for and got in this turn of the user: ids, each with its tokens."""
+    archive, given = state.archive, dict[str, int]()
+    for event in archive.store.events(archive.session, EVENT):
+        ids, tokens = event.data.get("entry_ids"), event.data.get("tokens")
+        if event.turn == state.chat.turn and isinstance(ids, list) and isinstance(tokens, list):
+            given |= zip(ids, tokens, strict=False)
+    return given
+
+
+def _reachable(state: ChatState, stored_id: str) -> Entry | None:
     """The entry if the model may have it: of this chat since the last /clear, or of an older session that
     recall may reach unasked; None for others, and when it stands whole in the chat anyway."""
     chat, archive = state.chat, state.archive
@@ -78,24 +88,6 @@ def reachable(state: ChatState, stored_id: str) -> Entry | None:
     if not own:
         entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
         return entry if entry and archive.past.allows(entry, archive.provider) else None
-    last = own[-1]
     noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
     stands = any(seq not in chat.fidelity for seq in [*chat.places(stored_id), *noted])
-    return None if stands or last.seq < chat.floor else last
-
-
-def cut(text: str, token_limit: int, stored_id: str, *, count: TokenCounter) -> str:
-    """The text, or where it is longer than the limit both its ends, at line ends."""
-    if count(text) <= token_limit:
-        return text
-    lines = text.splitlines()
-    keep = len(lines)
-    while keep > 2:
-        keep = keep * 3 // 4
-        head, tail = lines[: (keep + 1) // 2], lines[len(lines) - keep // 2 :]
-        left_out = f"[… {len(lines) - len(head) - len(tail)} lines left out; whole: {stored_id}]"
-        shown = "\n".join([*head, left_out, *tail])
-        if count(shown) <= token_limit:
-            return shown
-    share = token_limit / max(1, count(text))
-    return text[: int(len(text) * share * 0.8)] + f"\n[… the rest left out; whole: {stored_id}]"
+    return None if stands or own[-1].seq < chat.floor else own[-1]

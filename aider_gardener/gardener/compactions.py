@@ -1,4 +1,8 @@
-"""Compactions of one chat: the plan that is due, applied, and taken back."""
+"""Compactions of one chat: the plan that is due, applied, and taken back.
+
+There is one way to a plan, `drafted` and then `apply`, and one in which anything else changes how entries
+stand: `show`. Both leave an event in the archive, which `undo` and a chat that is gone on with read.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,9 @@ from aider_gardener.recall.recall import recall
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 PLAN, UNDO, RESTORE, GIVEN_BACK = "plan", "undo", "restore", "all given back"
-"""Kinds of events that change how entries stand. All but UNDO, RESTORE and GIVEN_BACK can be undone."""
+"""Kinds of events that change how entries stand. All but the last three can be undone."""
+RESTS = "rests_before"
+"""What an event records after which what was put back rests: the first sequence number behind it."""
 PINNED_SHARE = 0.5
 """What pinned messages take of the history's budget; what they need beyond it comes on top."""
 GROWTH_TURNS = 20
@@ -44,28 +50,35 @@ class Asked:
         return self.draft.plan
 
 
+@dataclass(frozen=True)
+class GivenBack:
+    """The originals that were put back into their places: how many messages, and by how many tokens the
+    history is longer for it."""
+
+    messages: int
+    tokens: int
+
+
+# The marks
+
+
 def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
-    """The marks for the history now: by its budget, or by the window where that is tighter."""
+    """The marks for the history now: by its budget, or by the window where that is tighter. They lie above
+    what the user had put back: that is not compacted again before as much has been said as lies between the
+    marks, or the window is full."""
     limit = Limit(
         state.budget,
         state.settings.low_mark,
         fixed=bool(state.settings.history_tokens or state.host_limit_given),
         growth=growth_of(state.chat),
-        held=held_tokens(state),
+        held=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
     )
     goal = marks(state.frame, limit, market(state, cold=cold), compacted=bool(state.chat.fidelity), cold=cold)
-    return resting(state, goal) if state.put_back_at >= 0 else goal
-
-
-def resting(state: ChatState, goal: Goal) -> Goal:
-    """The marks above what the user had put back: that is not compacted again before as much has been said as
-    lies between the marks, or the window is full."""
-    since = sum(
-        entry.tokens + MESSAGE_OVERHEAD_TOKENS
-        for entry in state.chat.all_entries()
-        if entry.seq >= state.put_back_at and entry.seq not in open_exchange(state.chat)
-    )
-    high = state.history_used - since + goal.high - goal.low
+    if state.put_back_at < 0:
+        return goal
+    now = open_exchange(state.chat)
+    later = [e for e in state.chat.all_entries() if e.seq >= state.put_back_at and e.seq not in now]
+    high = state.history_used - _message_tokens(later) + goal.high - goal.low
     return replace(goal, high=max(goal.high, min(high, goal.hard or sys.maxsize)))
 
 
@@ -74,18 +87,21 @@ def pinned_entries(state: ChatState) -> list[Entry]:
     return [entry for entry in state.chat.all_entries() if entry.pinned]
 
 
-def held_tokens(state: ChatState) -> int:
-    """Tokens of pinned entries beyond their share of the budget: the chat needs the rest of it to go on."""
-    pinned = sum(entry.tokens for entry in pinned_entries(state))
-    return max(0, pinned - int(PINNED_SHARE * state.budget))
-
-
 def pinned_room(state: ChatState) -> int:
-    """The most tokens that may be pinned: their share of the budget, or what the window has free below its
-    first threshold beside the rest of the prompt and a history of its usual length, where that is more."""
+    """How many tokens more may be pinned. All of it takes at most its share of the budget, or what the window
+    has free below its first threshold beside the rest of the prompt and a history of its usual length, where
+    that is more."""
     share, frame = int(PINNED_SHARE * state.budget), state.frame
     free = int(WARNING_AT * frame.window) - frame.around - (state.budget - share)
-    return max(share, free) if frame.window else share
+    return (max(share, free) if frame.window else share) - _pinned_tokens(state)
+
+
+def _pinned_tokens(state: ChatState) -> int:
+    return sum(entry.tokens for entry in pinned_entries(state))
+
+
+def _message_tokens(entries: Iterable[Entry]) -> int:
+    return sum(entry.tokens + MESSAGE_OVERHEAD_TOKENS for entry in entries)
 
 
 def growth_of(chat: Chat) -> float:
@@ -93,8 +109,8 @@ def growth_of(chat: Chat) -> float:
     counted: a plan takes them first, so what is left of them is soon the same."""
     since = max(0, chat.turn - GROWTH_TURNS)
     lately = takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values()))
-    spoken = [entry for entry in lately if entry.source.kind in SPOKEN]
-    return sum(e.tokens + MESSAGE_OVERHEAD_TOKENS for e in spoken) / max(1, chat.turn - since)
+    spoken = (entry for entry in lately if entry.source.kind in SPOKEN)
+    return _message_tokens(spoken) / max(1, chat.turn - since)
 
 
 def market(state: ChatState, *, cold: bool) -> Market:
@@ -106,6 +122,9 @@ def market(state: ChatState, *, cold: bool) -> Market:
     if cold or usage.idle_seconds >= CACHE_SECONDS:
         warm = 0.0
     return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
+
+
+# Plans
 
 
 def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -> Draft | None:
@@ -123,55 +142,6 @@ def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -
     )
 
 
-def asked_for(state: ChatState, focus: str = "") -> Asked | None:
-    """What a compaction down to the low mark would do now, sparing what the focus names; None when nothing
-    is worth it. Changes nothing."""
-    goal = replace(goal_of(state), asked=True, reason="asked for")
-    named = named_by(state, focus, goal.low) if focus.strip() else ()
-    made = drafted(state, goal, frozenset(named))
-    return Asked(made, tuple(state.chat.entries[seq] for seq in named)) if made else None
-
-
-def named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
-    """The entries of this chat that hold words of a focus and fit it best, in their order, as many as fit
-    whole into the limit."""
-    chat, archive = state.chat, state.archive
-    request = Request(focus, token_limit=token_limit, session=archive.session)
-    found = [item for item in recall(archive, chat, request, count=state.count) if item.match.words]
-    chosen: list[int] = []
-    left = token_limit
-    for seq in dict.fromkeys(seq for item in found for seq in chat.places(item.entry_id)[-1:]):
-        tokens = chat.entries[seq].tokens + MESSAGE_OVERHEAD_TOKENS
-        if tokens <= left:
-            chosen.append(seq)
-            left -= tokens
-    return sorted(chosen)
-
-
-def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
-    """Apply the plan that is due, if any: no two without new content or a smaller limit between."""
-    goal = goal_of(state)
-    for last in state.plans[-1:]:
-        if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
-            return None
-    return compact_to(state, goal_of(state, cold=cold))
-
-
-def compact_after_rejection(state: ChatState, room: int = 0) -> Plan | None:
-    """Compact harder: the provider rejected the prompt as too long. Halves what stands, or goes down to
-    `room` tokens if that is less (0: unknown)."""
-    half = max(1, min(state.history_used // 2, room or sys.maxsize))
-    reason = "the provider rejected the prompt as too long"
-    return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
-
-
-def compact_to(state: ChatState, goal: Goal) -> Plan | None:
-    """Apply the plan that meets the goal, if there is one."""
-    began = time.perf_counter()
-    made = drafted(state, goal)
-    return apply(state, made, began) if made else None
-
-
 def apply(state: ChatState, made: Draft, began: float) -> Plan:
     """Make a draft's chat the chat. `began` is when its making did."""
     state.put_back_at = -1
@@ -184,24 +154,105 @@ def apply(state: ChatState, made: Draft, began: float) -> Plan:
     return made.plan
 
 
+def compact_to(state: ChatState, goal: Goal) -> Plan | None:
+    """Apply the plan that meets the goal, if there is one and prompts may be changed."""
+    if not state.acts:
+        return None
+    with state.timed():
+        began = time.perf_counter()
+        made = drafted(state, goal)
+        return apply(state, made, began) if made else None
+
+
+def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
+    """Apply the plan that is due, if any: no two without new content or a smaller limit between. `cold`: the
+    provider's cache holds nothing of the history."""
+    goal = goal_of(state)
+    for last in state.plans[-1:]:
+        if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
+            return None
+    return compact_to(state, goal_of(state, cold=True) if cold else goal)
+
+
+def compact_after_rejection(state: ChatState, room: int = 0) -> Plan | None:
+    """Compact harder: the provider rejected the prompt as too long. Halves what stands, or goes down to
+    `room` tokens if that is less (0: unknown)."""
+    half = max(1, min(state.history_used // 2, room or sys.maxsize))
+    reason = "the provider rejected the prompt as too long"
+    return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
+
+
+def asked_for(state: ChatState, focus: str = "") -> Asked | None:
+    """What a compaction down to the low mark would do now, sparing what the focus names; None when nothing
+    is worth it. Changes nothing."""
+    goal = replace(goal_of(state), asked=True, reason="asked for")
+    named = _named_by(state, focus, goal.low) if focus.strip() else []
+    made = drafted(state, goal, frozenset(named))
+    return Asked(made, tuple(state.chat.entries[seq] for seq in named)) if made else None
+
+
+def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
+    """The entries of this chat that hold words of a focus and fit it best, in their order, as many as fit
+    whole into the limit."""
+    chat, archive = state.chat, state.archive
+    request = Request(focus, token_limit=token_limit, session=archive.session)
+    found = [item for item in recall(archive, chat, request, count=state.count) if item.match.words]
+    chosen: list[int] = []
+    left = token_limit
+    for seq in dict.fromkeys(seq for item in found for seq in chat.places(item.entry_id)[-1:]):
+        tokens = _message_tokens([chat.entries[seq]])
+        if tokens <= left:
+            chosen.append(seq)
+            left -= tokens
+    return sorted(chosen)
+
+
+def plan(state: ChatState, focus: str = "") -> Plan | None:
+    """What a compaction down to the low mark would do now, sparing what the words of the focus name.
+    Changes nothing."""
+    asked = asked_for(state, focus)
+    return asked.plan if asked else None
+
+
+def compact(state: ChatState, focus: str = "") -> Plan | None:
+    """Do what `plan` shows; None when there is nothing worth it."""
+    with state.timed():
+        began = time.perf_counter()
+        asked = asked_for(state, focus) if state.acts else None
+        return apply(state, asked.draft, began) if asked else None
+
+
+# The way back
+
+
+def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests: bool = False) -> int:
+    """Show the entries at the given levels and record the swaps as of this kind; returns how many there
+    were. `rests`: they are not compacted again before as much has been said."""
+    before = state.chat
+    state.chat = before.shown_at(fidelity, state.archive.text)
+    if rests:
+        state.put_back_at = before.next_seq
+    data = {RESTS: before.next_seq} if rests else {}
+    state.archive.swaps_event(before, state.chat, kind, data)
+    return sum(before.fidelity.get(seq) is not state.chat.fidelity.get(seq) for seq in state.chat.order)
+
+
 def undo(state: ChatState, *, every: bool = False) -> int:
     """Take back the last compaction (or every one) as far as its entries are still there; returns how
     many entries changed. Raises UsageError when there is nothing to take back."""
-    made = undoable(state.archive.store.events(state.archive.session))
+    made = _undoable(state.archive.store.events(state.archive.session))
     if not made:
         raise UsageError("there is no compaction to undo in this chat")
     if every:
-        return give_back(state)
+        return show(state, {}, GIVEN_BACK, rests=True)
     levels = dict(state.chat.fidelity)
     for seq, before, _after in swapped(made[-1]):
         if seq in levels and ORDER.index(before) < ORDER.index(levels[seq]):
             levels[seq] = before
-    changed = show(state, levels, UNDO)
-    state.put_back_at = state.chat.next_seq
-    return changed
+    return show(state, levels, UNDO, rests=True)
 
 
-def undoable(events: Iterable[Event]) -> list[Event]:
+def _undoable(events: Iterable[Event]) -> list[Event]:
     """The compactions of a chat that were not taken back, oldest first."""
     made: list[Event] = []
     for event in events:
@@ -224,17 +275,13 @@ def swapped(event: Event) -> list[tuple[int, Fidelity, Fidelity]]:
     return found
 
 
-def give_back(state: ChatState) -> int:
-    """Show every original whole again, for good; returns how many entries changed."""
-    changed = show(state, {}, GIVEN_BACK)
-    state.put_back_at = state.chat.next_seq
-    return changed
-
-
-def restore(state: ChatState, seq: int) -> None:
-    """Show one original whole again."""
-    show(state, {each: level for each, level in state.chat.fidelity.items() if each != seq}, RESTORE)
-    state.put_back_at = state.chat.next_seq
+def give_back(state: ChatState) -> GivenBack:
+    """Put every original that is hidden or shortened back into its place whole, for good: no compaction of
+    before can be undone any more. What the host took out and what was forgotten stays away."""
+    with state.at_host():
+        before = state.history_used
+        changed = show(state, {}, GIVEN_BACK)
+    return GivenBack(changed, state.history_used - before)
 
 
 def hide_finished(state: ChatState) -> int:
@@ -244,12 +291,3 @@ def hide_finished(state: ChatState) -> int:
     levels = {**state.chat.fidelity, **dict.fromkeys(hidden, Fidelity.HIDDEN)}
     show(state, levels, "summarised by an LLM")
     return len(hidden)
-
-
-def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str) -> int:
-    """Show the entries at the given levels and record the swaps as of this kind; returns how many there
-    were."""
-    before, archive = state.chat, state.archive
-    state.chat = before.shown_at(fidelity, archive.text)
-    archive.swaps_event(before, state.chat, kind)
-    return sum(before.fidelity.get(seq) is not state.chat.fidelity.get(seq) for seq in state.chat.order)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
+from statistics import linear_regression
 from typing import Any
 
 from aider_gardener.archive.store.base import Store
+from aider_gardener.gardener.report import tokens_shown
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.phrases import counted, short
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
+from aider_gardener.plan.view import NOTE_HEAD
 
 POINTS = 50
 """So many turns of growth are kept."""
@@ -24,12 +27,24 @@ STATE_KEY = "autopilot"
 
 
 def sent(state: ChatState, texts: Iterable[str]) -> None:
-    """Note that a prompt of these texts was sent: what it would have held without the gardener."""
-    chat, growth, usage = state.chat, state.growth, state.usage
-    whole = sum(entry.tokens for entry in chat.all_entries())
-    saved = state.frame.around + whole - sum(state.count(text) for text in texts)
+    """Note that a prompt of these texts was sent: what it would have held more with as much of the history
+    as its window had taken.
+
+    Each original is measured beside its own short form, as both were counted when it entered; what is not of
+    the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
+    """
+    chat, count, growth, prices = state.chat, state.count, state.growth, state.usage.prices
+    said = list(texts)
+    shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
+    saved = sum(entry.tokens - tokens_shown(state, entry) for entry in shorter)
+    recalled = state.recollection.open[1] if state.recollection.open else ""
+    ours = [text for text in said if text and text in (state.note.text, recalled)]
+    ours += [NOTE_HEAD for piece in chat.pieces if piece.is_note]
+    saved -= sum(map(count, ours))
+    if saved > 0 and state.frame.window:
+        saved = min(saved, max(0, state.frame.window - sum(map(count, said))))
     growth.saved_tokens += saved
-    growth.saved_cost += saved * usage.prices.input_at(usage.cache_read_share or 0.0)
+    growth.saved_cost += saved * prices.input_at(state.usage.cache_read_share or 0.0)
 
 
 def turn_over(state: ChatState) -> bool:
@@ -38,9 +53,10 @@ def turn_over(state: ChatState) -> bool:
     called, growth.calls_seen = calls > growth.calls_seen, calls
     if not called:
         return False
-    if not growth.started_at:
-        growth.started_at = archive.clock()
-        growth.points = [*last_points(archive.store, archive.project), *growth.points]
+    if not growth.earlier.started_at:
+        growth.earlier = replace(growth.earlier, started_at=archive.clock())
+        before = kept_sessions(archive.store, archive.project)[-1:]
+        growth.points = [*(point for _sums, points in before for point in points), *growth.points]
     tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
     growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]
     keep(state)
@@ -57,9 +73,7 @@ def put_back(state: ChatState) -> None:
     """Take over what the session came to when it was held before."""
     kept = read_state(state.archive.store.get_state(state.archive.session, STATE_KEY))
     if kept is not None:
-        growth = state.growth
-        growth.earlier, growth.points = kept
-        growth.started_at = growth.earlier.started_at
+        state.growth.earlier, state.growth.points = kept
 
 
 def sums_of(state: ChatState) -> ChatSums:
@@ -67,7 +81,7 @@ def sums_of(state: ChatState) -> ChatSums:
     totals, growth = state.usage.totals, state.growth
     earlier = growth.earlier
     return ChatSums(
-        started_at=growth.started_at,
+        started_at=earlier.started_at,
         ended_at=state.archive.clock(),
         model=state.frame.model,
         turns=state.chat.turn,
@@ -77,19 +91,15 @@ def sums_of(state: ChatState) -> ChatSums:
         cost=round(earlier.cost + totals.cost, 6),
         saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
         compactions=earlier.compactions + len(state.plans),
-        seconds=round(earlier.seconds + sum(state.timings.values()), 3),
+        seconds=round(earlier.seconds + state.seconds, 3),
     )
 
 
 def trend(points: Sequence[Point]) -> float:
     """Tokens by which the prompt grows a turn: the slope of the least-squares line; 0 below two points."""
-    count = len(points)
-    if count < 2:
+    if len(points) < 2:
         return 0.0
-    middle = (count - 1) / 2
-    mean = sum(point.tokens for point in points) / count
-    spread = sum((at - middle) ** 2 for at in range(count))
-    return sum((at - middle) * (point.tokens - mean) for at, point in enumerate(points)) / spread
+    return linear_regression(range(len(points)), [point.tokens for point in points]).slope
 
 
 def status_line(points: Sequence[Point], compactions: int) -> str:
@@ -99,24 +109,19 @@ def status_line(points: Sequence[Point], compactions: int) -> str:
     return f"{share}{short(now.tokens)} · {counted(compactions, 'compaction')}"
 
 
-def bar(share: float) -> str:
-    """A share from 0 to 1 as a bar of 20 cells."""
-    full = round(min(max(share, 0.0), 1.0) * BAR_CELLS)
-    return "█" * full + "░" * (BAR_CELLS - full)
-
-
 def outlook(points: Sequence[Point]) -> dict[str, Any]:
     """Level, bar and trend of a chat's growth as plain data; {} without a point."""
     if not points:
         return {}
     now, slope = points[-1], trend(points)
     left = now.window - now.tokens
+    full = round(min(now.utilization, 1.0) * BAR_CELLS)
     return {
         "level": level(now.tokens, now.window).value,
         "tokens": now.tokens,
         "window": now.window,
         "utilization": round(now.utilization, 4),
-        "bar": bar(now.utilization),
+        "bar": "█" * full + "░" * (BAR_CELLS - full),
         "trend_tokens_a_turn": round(slope),
         "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
         "turns_seen": len(points),
@@ -152,26 +157,13 @@ def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point
     return [row for row in rows if row is not None]
 
 
-def last_points(store: Store, project: str) -> list[Point]:
-    """The growth at the end of the last chat of a project, so that the trend goes on."""
-    for info in reversed(store.sessions(project)):
-        found = read_state(store.get_state(info.id, STATE_KEY))
-        if found is not None:
-            return found[1]
-    return []
-
-
 def summed(sessions: Sequence[ChatSums]) -> Mapping[str, Any]:
     """Several chats together as plain data."""
-    sums = {
-        name: sum(getattr(session, name) for session in sessions)
-        for name in (
-            "turns", "calls", "prompt_tokens", "saved_tokens", "cost", "saved_cost", "compactions", "seconds"
-        )
-    }  # fmt: skip
-    whole = ChatSums(**sums)
+    names = "turns calls prompt_tokens saved_tokens cost saved_cost compactions seconds".split()
+    sums = {name: sum(getattr(session, name) for session in sessions) for name in names}
+    share = ChatSums(**sums).saved_share
     rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in sums.items()}
-    return {"sessions": len(sessions), **rounded, "saved_share": round(whole.saved_share, 4)}
+    return {"sessions": len(sessions), **rounded, "saved_share": round(share, 4)}
 
 
 def project_status(store: Store, project: str) -> dict[str, Any]:

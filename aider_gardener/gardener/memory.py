@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
@@ -13,13 +14,12 @@ from aider_gardener.archive.entries import full_id, quoting
 from aider_gardener.archive.sessions import AIDER, may_go, said_in
 from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.replaced import rules_in
-from aider_gardener.gardener.report import pressure_report
+from aider_gardener.gardener.report import pressure_report, untended
+from aider_gardener.gardener.state import rule_changes
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.state_block import state_block
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import Frame, Level, Pressure, by_class, level, message_row
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import Recalled, Recollection
@@ -34,13 +34,6 @@ LONGEST_KEPT_CHARS = 20_000
 NOTES = "notes-"
 """How the ids of sessions begin that hold what agents kept: they are no chats."""
 NO_CHAT = "the archive holds no chat of this project yet"
-LARGEST_SHOWN = 10
-ADVICE = {
-    Level.OK: "There is room.",
-    Level.WARNING: "The window fills up: compact before a new task begins.",
-    Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
-    Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
-}
 STAYS_HERE = (
     "{entry_id} was said to a model of this machine and goes to no other; start the server with --local"
 )
@@ -65,7 +58,7 @@ class ProjectMemory:
         self.store, self.project, self.settings = store, project, settings
         self.host, self.reader, self.count, self.clock = host, reader, count, clock
         self.archive = Archive(store, session="", project=project, count=count, clock=clock, host=host)
-        self._recollection = Recollection(self.archive, rules_in(store))
+        self._recollection = Recollection(self.archive, rule_changes(store))
         self._own: Archive | None = None
         self._kept = 0
 
@@ -80,15 +73,8 @@ class ProjectMemory:
     ) -> list[Recalled]:
         """Passages that fit the question best, of any chat of the project, best first; see
         `Gardener.recall`."""
-        request = Request(
-            query,
-            token_limit=token_limit,
-            full=full,
-            classes=frozenset(classes),
-            passages=limit,
-            reader=self.reader,
-        )
-        return self._recollection.find(Chat(), request, self.count)
+        wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), reader=self.reader)
+        return self._recollection.find(Chat(), replace(wanted, full=full, passages=limit), self.count)
 
     def get(self, entry_id: str) -> Entry:
         """A whole original by its id or the beginning of it. Raises UsageError."""
@@ -108,11 +94,8 @@ class ProjectMemory:
         else:
             last = self.last_chat()
             session, low, high = last.id, last.turns - turns + 1, last.turns
-        return [
-            entry
-            for entry in self.store.session_entries(session)
-            if low <= entry.turn <= high and self.shows(entry)
-        ]
+        said = self.store.session_entries(session)
+        return [entry for entry in said if low <= entry.turn <= high and self.shows(entry)]
 
     def chats(self) -> list[SessionInfo]:
         """The chats of the project, the last used first."""
@@ -177,46 +160,14 @@ class ProjectMemory:
     def state(self, token_limit: int, *, everywhere: bool = True, besides: str = "") -> str:
         """Where the last chat stands of which anything may be told: rules, decisions, open errors, files; ""
         for none. `besides` a session; without `everywhere` only chats with this host."""
-        past = self.archive.past
+        self.archive.provider = self.reader
         for info in self.chats():
             host = self.archive.host_of(info.id)
             if info.id == besides or not (everywhere or host == self.host):
                 continue
-            self.archive.provider = self.reader
-            told = past.told(self.store.session_entries(info.id), self.reader)
+            told = self.archive.past.told(self.store.session_entries(info.id), self.reader)
             day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
             which = f"the last chat{'' if host == self.host else f' in {host}'} of this project, {day}"
-            block = state_block(told, which=which, token_limit=token_limit, count=self.count)
-            if block:
+            if block := state_block(told, which=which, token_limit=token_limit, count=self.count):
                 return block
         return ""
-
-
-def untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
-    """The pressure of a chat that its host tends itself: what its last prompt took, and all that was said."""
-    used = sum(frame.parts.values())
-    now = level(used, frame.window)
-    original = sum(entry.tokens for entry in entries)
-    largest = sorted(enumerate(entries), key=lambda row: (-row[1].tokens, row[0]))[:LARGEST_SHOWN]
-    return Pressure(
-        used=used,
-        available=max(0, frame.window - used),
-        utilization=round(used / frame.window, 4) if frame.window else 0.0,
-        level=now.value,
-        history_budget=0,
-        history_used=used,
-        parts=frame.parts,
-        messages_count=len(entries),
-        largest_messages=[message_row(at, entry.role, entry.cls, entry.tokens) for at, entry in largest],
-        by_message=[message_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)],
-        by_class=by_class([(entry, entry.tokens) for entry in entries]),
-        entries_tracked=len(entries),
-        total_original_tokens=original,
-        total_summary_tokens=original,
-        compression_ratio=1.0,
-        eviction_candidates=0,
-        plan_would_save=0,
-        droppable_files=[],
-        recommendation=ADVICE[now],
-        largest_ids=[entry.id for _at, entry in largest],
-    )

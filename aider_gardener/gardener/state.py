@@ -15,10 +15,10 @@ from itertools import islice
 from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.gardener.replaced import rules_in
-from aider_gardener.messages import Focus, SourceKind, TokenCounter
-from aider_gardener.notes.chatmap import MapNote
-from aider_gardener.notes.rules import Amendment
+from aider_gardener.archive.store.base import Store
+from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
+from aider_gardener.notes.chatmap import MapNote, past
+from aider_gardener.notes.rules import Amendment, replaced_in
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
@@ -27,7 +27,9 @@ from aider_gardener.plan.planner import Applied, history_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
-from aider_gardener.recall.recall import Recollection
+from aider_gardener.plan.view import FILLER, Piece
+from aider_gardener.reading.source import infer_source
+from aider_gardener.recall.recall import Recollection, Replaced
 from aider_gardener.settings import Settings
 
 UNKNOWN_LIMIT = 1_024
@@ -43,11 +45,9 @@ class Host(Protocol):
 
     def sync(self) -> None:
         """Hand the gardener what the host's lists hold now."""
-        ...
 
     def show(self) -> None:
         """Make the host's lists what the gardener shows."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,6 @@ class Prefix:
 
 
 @dataclass(frozen=True)
-class Given:
-    """The originals that the model asked for and got in one turn of the user, and their tokens."""
-
-    turn: int = -1
-    ids: frozenset[str] = frozenset()
-    tokens: int = 0
-
-
-@dataclass(frozen=True)
 class Point:
     """The prompt at the end of a turn: its tokens and the model's window (0: unknown)."""
 
@@ -95,8 +86,8 @@ class Point:
 @dataclass(frozen=True)
 class ChatSums:
     """What one chat came to. Times in seconds (since the epoch for `started_at` and `ended_at`), costs
-    in dollars. `saved_tokens` is what all prompts would have held more with the whole history in them;
-    it is negative where recall put in more than was left out."""
+    in dollars. `saved_tokens` is what all prompts would have held more with as much of the history in them
+    as the window takes; it is negative where recall put in more than was left out."""
 
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -120,13 +111,12 @@ class ChatSums:
 @dataclass
 class Growth:
     """How the prompts of a chat grew, and what was saved so far in tokens and dollars. `earlier` is what the
-    session came to in the processes that held it before."""
+    session came to in the processes that held it before, and when it began."""
 
     points: list[Point] = field(default_factory=list)
     earlier: ChatSums = ChatSums()
     saved_tokens: int = 0
     saved_cost: float = 0.0
-    started_at: float = 0.0
     calls_seen: int = 0
 
 
@@ -138,7 +128,7 @@ class ChatState:
     the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are
     those that were applied, oldest first. `put_back_at` is the first sequence number behind what the user had
     put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
-    that are going on, one inside the other. `timings` are seconds of our own work by turn. `listed` are the
+    that are going on, one inside the other. `seconds` are those of our own work. `listed` are the
     ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
     by hand, `taken` the rules that were taken over for every chat of the project. `untold` are lines of
     upkeep that the user is shown after the next turn, or at the end."""
@@ -155,11 +145,10 @@ class ChatState:
     host_limit_given: bool = False
     on: bool = True
     turns_open: int = 0
-    timings: dict[int, float] = field(default_factory=dict)
+    seconds: float = 0.0
     plans: tuple[Applied, ...] = ()
     put_back_at: int = -1
     prefix: Prefix = field(default_factory=Prefix)
-    given: Given = field(default_factory=Given)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
     resting_map: RestingMap = field(default_factory=RestingMap)
@@ -178,14 +167,15 @@ class ChatState:
             archive,
             policy=Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive, rules_in(archive.store)),
+            recollection=Recollection(archive, rule_changes(archive.store)),
         )
 
     def unwritten(self) -> ChatState:
         """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
         archive = self.archive.unwritten()
-        recollection = replace(self.recollection, archive=archive)
-        return replace(self, archive=archive, recollection=recollection, timings={})
+        return replace(self, archive=archive, recollection=replace(self.recollection, archive=archive))
+
+    # What follows from it
 
     @property
     def count(self) -> TokenCounter:
@@ -239,13 +229,49 @@ class ChatState:
         last = [*islice(typed, FOCUS_PROMPTS)]
         return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
 
+    # What is done to it
+
+    def admit(self, chat: Chat, message: Message, source: Source | None = None) -> Entry:
+        """Store a message that is new in the chat; returns its entry. Without a `source` its text tells where
+        it came from, but what the host says was typed is the user's."""
+        if source is None:
+            source = infer_source(message.role, message.content)
+            if source.kind is SourceKind.NOTICE and chat.says(message):
+                source = Source(SourceKind.TYPED)
+        return self.archive.add(
+            message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
+        )
+
+    def add_note(self, text: str, detail: str = "") -> list[Piece]:
+        """The messages of a note of ours for the end of the host's list, archived and marked."""
+
+        def admit(chat: Chat, message: Message) -> Entry:
+            kind = SourceKind.STUB if message.role == "user" else SourceKind.NOTICE
+            return self.admit(chat, message, Source(kind, detail))
+
+        chat, added = self.chat, list[Piece]()
+        for role, content in (("user", text), ("assistant", FILLER)):
+            chat, entry = chat.enter(Message(role, content), admit)
+            added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
+        self.chat = chat.standing(list(chat.done), [*chat.cur, *added])
+        return added
+
     def event(self, kind: str, **data: object) -> None:
         """Record in the archive what was done to the chat in this turn."""
         self.archive.event(self.chat.turn, kind, data)
 
     @contextmanager
+    def at_host(self) -> Iterator[None]:
+        """Work on the chat as its host holds it now, and show the result there."""
+        if self.host:
+            self.host.sync()
+        yield
+        if self.host:
+            self.host.show()
+
+    @contextmanager
     def timed(self) -> Iterator[None]:
-        """Add what happens inside to the turn's overhead, in seconds; embedding waits meanwhile."""
+        """Count the seconds of what happens inside as our own work; embedding waits meanwhile."""
         began = time.perf_counter()
         backlog = self.archive.backlog
         if backlog:
@@ -255,5 +281,18 @@ class ChatState:
         finally:
             if backlog:
                 backlog.resume()
-            turn = self.chat.turn
-            self.timings[turn] = self.timings.get(turn, 0.0) + time.perf_counter() - began
+            self.seconds += time.perf_counter() - began
+
+
+def rule_changes(store: Store) -> Replaced:
+    """What tells of a text that was typed the later entry that replaced a rule in it, in the chat itself or
+    in the entry's session in the archive; see `replaced_in`."""
+
+    def replaced(chat: Chat, entry: Entry, text: str) -> tuple[Entry, str] | None:
+        def later() -> Iterator[Entry]:  # read only where the text sets a rule
+            is_own = chat.entries.get(entry.seq) is entry
+            yield from past(chat) if is_own else store.session_entries(entry.session, after_seq=entry.seq)
+
+        return replaced_in(later(), entry, text) if entry.source.kind is SourceKind.TYPED else None
+
+    return replaced

@@ -12,11 +12,11 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener import amendments, growth
-from aider_gardener.gardener.compactions import market, swapped
+from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
 from aider_gardener.gardener.state import ChatState, Prefix
-from aider_gardener.messages import Entry, Fidelity, TokenCounter
+from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.usage import Prices
+from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
@@ -25,7 +25,8 @@ WARMTH_STEPS = 1_000
 
 
 def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: TokenCounter) -> ChatState:
-    """The chat of a stored session, with its entries as they stood and its last measured prompt.
+    """The chat of a stored session, with its entries as they stood, its last measured prompt, and the marks
+    of that moment.
 
     For reports only: nothing may be added to it. The window is 0 where no prompt was measured.
     """
@@ -33,12 +34,12 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     archive.count = count
     state = ChatState.new(settings, archive)
     state.frame = last_frame(store, info.id)
-    measured = measures(store, info.id)
+    measured = _measures(store, info.id)
     with suppress(ValueError, TypeError, KeyError):
         state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
-        state.usage.prices = Prices(**measured["prices"])
+        state.usage.add(Call(0, 0, reported=False), Prices(**measured["prices"]))  # as warm as then
         state.prefix = Prefix(prompts=WARMTH_STEPS, kept=round(WARMTH_STEPS * measured["warm"]))
-    stand_again(state, info)
+    _stand_again(state, info)
     return state
 
 
@@ -51,22 +52,33 @@ def save_measures(state: ChatState) -> None:
 
 
 def go_on(state: ChatState, info: SessionInfo) -> None:
-    """Take up a session that was held before, in a chat in which nothing was said yet and whose archive is
-    open for this session: its messages as they stood, its turns, its rules, what it came to."""
-    stand_again(state, info)
-    amendments.put_back(state)
+    """Take up the session of this chat's archive, which was held before: what was said stands as it stood,
+    with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
+    _stand_again(state, info)
+    state.amendments = (*state.amendments, *amendments.kept(state.archive.store, info.id))
     growth.put_back(state)
 
 
-def stand_again(state: ChatState, info: SessionInfo) -> None:
+def _stand_again(state: ChatState, info: SessionInfo) -> None:
     """Give a chat the entries of a stored session, as they stood."""
     archive, store = state.archive, state.archive.store
     stored = {entry.seq: entry for entry in store.session_entries(info.id)}
     floor, events = clear_floor(store, info.id), store.events(info.id)
     order = tuple(seq for seq, entry in stored.items() if entry.active and seq >= floor)
-    undone = {str(event.data.get("entry_id")) for event in events if event.kind == EDIT_UNDONE}
-    levels = {seq: after for event in events for seq, _before, after in swapped(event)}
-    shown = {s: level for s, level in levels.items() if s in order and can_show(archive, stored[s], level)}
+    undone: set[str] = set()
+    levels: dict[int, Fidelity] = {}
+    for event in events:
+        if event.kind == EDIT_UNDONE:
+            undone.add(str(event.data.get("entry_id")))
+        levels.update((seq, after) for seq, _before, after in swapped(event))
+        rests = -1 if event.kind == PLAN else event.data.get(RESTS)
+        state.put_back_at = rests if isinstance(rests, int) else state.put_back_at
+    shown = {
+        seq: level
+        for seq, level in levels.items()
+        if seq in order  # and the archive holds what it stood as
+        and (level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(stored[seq]))
+    }
     chat = replace(
         state.chat,
         entries=stored,
@@ -79,24 +91,21 @@ def stand_again(state: ChatState, info: SessionInfo) -> None:
     state.chat = chat.shown_at(shown, archive.text)
 
 
-def can_show(archive: Archive, entry: Entry, level: Fidelity) -> bool:
-    """Whether the archive holds what an entry stood as."""
-    return level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(entry)
-
-
 def last_frame(store: Store, session: str) -> Frame:
-    """The last measured prompt of a session; empty where none was."""
-    kept = measures(store, session)
+    """The last measured prompt of a session, in which nothing waits for an answer any more; empty where none
+    was measured."""
+    kept = _measures(store, session)
     with suppress(ValueError, TypeError, AttributeError):
         parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
         files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
         read_only = tuple(str(name) for name in kept.get("read_only", ()))
         window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
-        return Frame(window, parts, files, model, read_only=read_only)
+        behind = None if kept.get("behind") is None else int(kept["behind"])
+        return Frame(window, parts, files, model, behind, read_only)
     return Frame()
 
 
-def measures(store: Store, session: str) -> Mapping[str, Any]:
+def _measures(store: Store, session: str) -> Mapping[str, Any]:
     """What `save_measures` kept; an archive may come from elsewhere."""
     with suppress(ValueError):
         kept = json.loads(store.get_state(session, MEASURES) or "{}")

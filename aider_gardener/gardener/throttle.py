@@ -7,14 +7,14 @@ compressed form (whose markers name the id of the whole), cut in its middle wher
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
-from aider_gardener.plan.goals import WARNING_AT, Frame
+from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
@@ -52,51 +52,60 @@ class Throttled:
         )
 
 
-def limit_for(setting: int, room: int | None) -> int:
-    """The most tokens of one output that enters the chat: the setting, else what the window has room for
-    below its first threshold, but 1,024 at least. `room` None: the window is unknown."""
-    return setting or (UNKNOWN_ROOM if room is None else max(room, LEAST_TOKENS))
+def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
+    """Cut what is oversized among the outputs that have just entered; returns what was cut. The lists
+    to show afterwards are the gardener's `pieces`.
 
-
-def room_below(frame: Frame, standing_tokens: int, added: Sequence[Entry]) -> int | None:
-    """Tokens of the window's first 70 % that are free for what was just added, which is among what stands;
-    None: window unknown."""
-    if not frame.window:
-        return None
-    new = sum(entry.tokens for entry in added)
-    return int(WARNING_AT * frame.window) - frame.around - standing_tokens + new
-
-
-def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) -> str:
-    """The text, or its head and tail around a marker that names the whole, in at most `token_limit` tokens.
-
-    A limit too small for the marker gives the marker alone.
+    The limit is the setting, else what the window has room for below its first threshold beside the rest, but
+    1,024 tokens at least.
     """
-    total = count(text)
-    if total <= token_limit:
-        return text
-    marker = omitted("cut here", entry_id)
-    chars = len(text) * max(0, token_limit - count(marker)) / total
-    for _round in range(CUT_ROUNDS):
-        head, tail = text_head(text, int(chars * HEAD_SHARE)), text_tail(text, int(chars * (1 - HEAD_SHARE)))
-        made = "\n".join(part for part in (head, marker, tail) if part)
-        if count(made) <= token_limit:
-            return made
-        chars *= 0.85
-    return marker
+    if not state.acts:
+        return []
+    new, frame = list(added), state.frame
+    beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
+    room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
+    limit = state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
+    large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
+    return _cut(state, {entry.seq: limit for entry in large})
 
 
-def text_head(text: str, chars: int) -> str:
-    """The beginning of a text, up to a line's end where one is near."""
-    end = text.rfind("\n", chars // 2, chars)
-    return text[: end if end > 0 else chars].rstrip("\n")
+def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
+    """Cut the messages that wait for an answer, the largest first, until together they take at most
+    `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
+    user typed is cut here too."""
+    chat = state.chat
+    now = open_exchange(chat)
+    pieces = [piece for piece in chat.cur if now.intersection(piece.levels)]
+    over = piece_tokens(pieces, state.count) - max(most_tokens, LEAST_ROOM_TOKENS)
+    limits: dict[int, int] = {}
+    for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
+        tokens = piece.tokens(state.count)
+        if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.levels) == 1:
+            (seq,) = piece.levels
+            limits[seq] = max(LEAST_ROOM_TOKENS, tokens - over)
+            over -= tokens - limits[seq]
+    return _cut(state, limits)
 
 
-def text_tail(text: str, chars: int) -> str:
-    """The end of a text, from a line's beginning where one is near."""
-    start = max(0, len(text) - chars)
-    line = text.find("\n", start, start + max(chars // 2, 1))
-    return text[line + 1 if line >= 0 else start :].strip("\n") if chars else ""
+def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
+    """Show entries, by sequence number, by short forms of at most so many tokens, in their own places."""
+    archive, count = state.archive, state.count
+    cut: list[Throttled] = []
+    for seq, limit in limits.items():
+        entry = state.chat.entries[seq]
+        made = archive.renditions(entry).get(Fidelity.COMPRESSED)
+        short = short_form(archive.without_secrets(entry), made, limit, count=count)
+        if short is not None:
+            archive.put_rendition(entry, short)
+            kept = ""
+            if made is not None and made.text == short.text:
+                kept = summed_up(short.text, archive.kept.get(seq, {}))
+            cut.append(Throttled(entry, entry.tokens, count(short.text), kept))
+    if cut:
+        seqs = [item.entry.seq for item in cut]
+        state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
+        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
+    return cut
 
 
 def short_form(
@@ -116,72 +125,32 @@ def short_form(
     return short if count(text) <= (1 - LEAST_SAVED_SHARE) * entry.tokens else None
 
 
-def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
-    """Cut what is oversized among the outputs that have just entered; returns what was cut. The lists
-    to show afterwards are the gardener's `pieces`."""
-    if not state.acts:
-        return []
-    new = list(added)
-    limit = limit_for(
-        state.settings.throttle_tokens,
-        room_below(state.frame, piece_tokens(state.chat.pieces, state.count), new),
-    )
-    large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
-    return throttle(state, large, lambda _entry: limit)
+def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) -> str:
+    """The text, or its head and tail around a marker that names the whole, in at most `token_limit` tokens;
+    both end at a line's end where one is near. A limit too small for the marker gives the marker alone."""
+    total = count(text)
+    if total <= token_limit:
+        return text
+    marker = omitted("cut here", entry_id)
+    chars = len(text) * max(0, token_limit - count(marker)) / total
+    for _round in range(CUT_ROUNDS):
+        head, tail = int(chars * HEAD_SHARE), int(chars * (1 - HEAD_SHARE))
+        start = len(text) - tail
+        end, line = text.rfind("\n", head // 2, head), text.find("\n", start, start + max(tail // 2, 1))
+        first = text[: end if end > 0 else head].rstrip("\n")
+        last = text[line + 1 if line >= 0 else start :].strip("\n") if tail else ""
+        made = "\n".join(part for part in (first, marker, last) if part)
+        if count(made) <= token_limit:
+            return made
+        chars *= 0.85
+    return marker
 
 
-def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
-    """Cut the messages that wait for an answer, the largest first, until together they take at most
-    `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
-    user typed is cut here too."""
-    chat = state.chat
-    now = open_exchange(chat)
-    pieces = [piece for piece in chat.cur if now.intersection(piece.levels)]
-    over = piece_tokens(pieces, state.count) - max(most_tokens, LEAST_ROOM_TOKENS)
-    limits: dict[int, int] = {}
-    for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
-        tokens = piece.tokens(state.count)
-        if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.levels) == 1:
-            (seq,) = piece.levels
-            limits[seq] = max(LEAST_ROOM_TOKENS, tokens - over)
-            over -= tokens - limits[seq]
-    rows = [chat.entries[seq] for seq in limits]
-    return throttle(state, rows, lambda entry: limits[entry.seq])
-
-
-def throttle(state: ChatState, rows: Sequence[Entry], limit_of: Callable[[Entry], int]) -> list[Throttled]:
-    """Show the entries by short forms of at most so many tokens, in their own places."""
-    archive = state.archive
-    cut: list[Throttled] = []
-    for entry in rows:
-        made = archive.renditions(entry).get(Fidelity.COMPRESSED)
-        whole = archive.without_secrets(entry)
-        short = short_form(whole, made, limit_of(entry), count=state.count)
-        if short is not None:
-            archive.put_rendition(entry, short)
-            kept = summed_up(short.text, archive.kept.get(entry.seq, {})) if is_made(made, short) else ""
-            cut.append(Throttled(entry, entry.tokens, state.count(short.text), kept))
-    if cut:
-        seqs = [item.entry.seq for item in cut]
-        state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
-        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
-    return cut
-
-
-def is_made(made: Rendition | None, short: Rendition) -> bool:
-    """Whether the short form is the compressed one, whole."""
-    return made is not None and made.text == short.text
-
-
-def summed_up(text: str, kept: dict[str, int]) -> str:
+def summed_up(text: str, kept: Mapping[str, int]) -> str:
     """What a compressed form says of the whole, in the words that the model reads; where it sums up nothing,
-    what it keeps."""
-    found = SUMMARY.search(text)
-    return found[1].strip() if found else facts_kept(kept)
-
-
-def facts_kept(kept: dict[str, int]) -> str:
-    """What a compressed form keeps, in a few words: "25 failures, 3 errors"."""
+    what it keeps: "25 failures, 3 errors"."""
+    if found := SUMMARY.search(text):
+        return found[1].strip()
     return ", ".join(
         f"{number:,} {name.removesuffix('s') if number == 1 else name}"
         for name, number in kept.items()

@@ -7,7 +7,7 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import amendments
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity
 from aider_gardener.notes.rules import MOST_RULES, RULE_CHARS
@@ -39,11 +39,11 @@ def test_a_rule_set_by_hand_stands_in_every_prompt_at_once() -> None:
 def test_a_dropped_rule_is_noted_no_more_until_it_is_said_again() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [message("user", "and now?")])
-    apply(gardener.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "test")
+    show(gardener.state, dict.fromkeys(range(2), Fidelity.HIDDEN), "test")
     assert TYPED in note(gardener)
     assert gardener.drop_rule(1).text == TYPED
     assert texts(gardener) == [] and TYPED not in note(gardener)
-    done = [piece.message for part in gardener.pieces for piece in part]
+    done = gardener.state.chat.pieces
     gardener.sync([*done, message("assistant", "Hm."), *talk((TYPED + " Really.", "Noted again."))], [])
     assert TYPED in texts(gardener)
 
@@ -107,7 +107,7 @@ def test_what_was_changed_is_kept_with_the_session() -> None:
     archive = gardener.state.archive
     archive.event(1, amendments.EVENT, {"text": "not one of ours"})
     again = Gardener(Settings(), archive)
-    amendments.put_back(again.state)
+    again.go_on(archive.store.sessions("p")[0])
     assert texts(again) == ["Be very brief", "Mind the tests"]
 
 
@@ -117,9 +117,9 @@ def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
     assert amendments.has_room(gardener.state, short) and not amendments.has_room(gardener.state, long)
 
 
-def test_a_trial_leaves_the_rules_as_they_were() -> None:
+def test_a_preview_leaves_the_rules_as_they_were() -> None:
     gardener = make_gardener()
-    with gardener.trial():
+    with gardener.preview():
         gardener.add_rule("Be brief")
         assert texts(gardener) == ["Be brief"]
     assert texts(gardener) == []

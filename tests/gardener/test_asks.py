@@ -1,12 +1,17 @@
-"""The form in which a model asks for an original."""
+"""A model asks for originals: the form, and what it is given."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_chats import PROSE, long_talk
+from made_entries import make_gardener, message
 
 from aider_gardener.gardener.asks import FORM, HINT, requested
+from aider_gardener.gardener.compactions import show
+from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.messages import Fidelity
 
 ONE, TWO = "g0123456ab", "gfedcba987"
 
@@ -40,3 +45,47 @@ def test_the_hint_itself_asks_for_nothing() -> None:
 @given(st.text(alphabet='<recal id="g0123456789/>`~\n ', max_size=200))
 def test_any_text_is_read(reply: str) -> None:
     assert all(len(each) >= 10 for each in requested(reply))
+
+
+def asking(*numbers: int, turns: int = 8, **options: object) -> tuple[Gardener, list[str]]:
+    """A chat of which nothing stands, and the ids of its answers with these numbers."""
+    gardener = make_gardener(**{"history_tokens": 5_000, **options})
+    gardener.enter_turn()
+    gardener.sync(long_talk(turns), [])
+    show(gardener.state, dict.fromkeys(range(2 * turns), Fidelity.HIDDEN), "a test")
+    return gardener, [gardener.state.chat.entries[2 * number + 1].id for number in numbers]
+
+
+def tags(*ids: str) -> str:
+    return "\n".join(f'<recall id="{each}"/>' for each in ids)
+
+
+def test_an_original_is_given_once_a_turn_and_again_in_the_next() -> None:
+    gardener, (stored_id,) = asking(2)
+    text, ids = gardener.answer(tags(stored_id))
+    assert ids == [stored_id] and f"> Answer 2. {PROSE}" in text
+    assert gardener.answer(tags(stored_id)) == ("", [])
+    gardener.leave_turn()
+    gardener.enter_turn()
+    gardener.sync(gardener.state.chat.pieces, [message("user", "and now?")])
+    assert gardener.answer(tags(stored_id))[1] == [stored_id]
+
+
+def test_so_many_are_given_in_a_turn_and_no_more_than_half_of_the_budget() -> None:
+    gardener, ids = asking(1, 2, 3, 4)
+    assert gardener.answer(tags(*ids[:2]))[1] == ids[:2]
+    assert gardener.answer(tags(*ids[2:]))[1] == ids[2:3]
+    gardener, ids = asking(1, 2, history_tokens=850)
+    text, given_ids = gardener.answer(tags(*ids))
+    assert given_ids == ids[:1] and gardener.state.count(text) <= 425 + 60
+    gardener, ids = asking(1, history_tokens=400)
+    assert f"[… cut here; whole: {ids[0]}]" in gardener.answer(tags(*ids))[0]
+
+
+def test_what_stands_whole_or_was_cleared_is_not_given() -> None:
+    gardener, ids = asking(1)
+    gardener.restore(ids[0])
+    assert gardener.answer(tags(*ids)) == ("", [])
+    gardener, ids = asking(1)
+    gardener.clear()
+    assert gardener.answer(tags(*ids, "g000000000")) == ("", [])

@@ -15,7 +15,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.compactions import compact_to, give_back, goal_of, show
+from aider_gardener.gardener.compactions import compact_to, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, entry_id
 from aider_gardener.plan.goals import Frame, Goal
@@ -65,7 +65,7 @@ def test_laws_of_forgetting_and_pinning(
     if undo and gardener.state.plans:
         gardener.undo()
     show(gardener.state, dict.fromkeys(range(12), Fidelity.HIDDEN), "all")
-    give_back(gardener.state)
+    gardener.give_back()
     gardener.compact_after_rejection()
     done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
     for part in (done, cur):
@@ -182,6 +182,41 @@ def test_what_the_window_has_no_room_for_is_not_restored() -> None:
     assert gardener.state.chat == before and goal_of(gardener.state) == goal
 
 
+def in_a_small_window(turns: int) -> Gardener:
+    """A chat in a window of 6,000 tokens that once printed 12,000, compacted."""
+    gardener = make_gardener(history_tokens=1_000)
+    long = "\n".join(f"row {n} has the value {n * n}" for n in range(2_000))
+    gardener.state.frame = Frame(window=6_000, parts={"system": 1_000})
+    gardener.sync([*talk(("here it is", long)), *long_talk(turns)], [message("user", "go on")])
+    gardener.compact_if_due()
+    return gardener
+
+
+def test_after_a_refused_restore_marks_and_plans_are_those_of_a_chat_that_never_tried() -> None:
+    tried, other = in_a_small_window(6), in_a_small_window(6)
+    for _again in range(3):
+        with pytest.raises(UsageError, match="the window has room for"):
+            tried.restore(id_at(tried, 1))
+        assert tried.compact_if_due() is None
+    assert goal_of(tried.state) == goal_of(other.state) and tried.pressure() == other.pressure()
+    for gardener in (tried, other):
+        done = [*shown(gardener), message("assistant", "Done.")]
+        gardener.sync([*done, *long_talk(4)], [message("user", "and now?")])
+        assert gardener.compact_if_due()
+    assert tried.state.chat.fidelity == other.state.chat.fidelity
+
+
+def test_what_the_window_has_room_for_rests_and_never_passes_it() -> None:
+    gardener = in_a_small_window(4)
+    levels = dict(gardener.state.chat.fidelity)
+    seq = next(seq for seq in levels if seq > 1 and seq % 2)
+    gardener.restore(id_at(gardener, seq))
+    assert gardener.compact_if_due() is None
+    goal = goal_of(gardener.state)
+    assert gardener.state.history_used < goal.high <= goal.hard
+    assert levels.keys() - gardener.state.chat.fidelity.keys() == {seq}
+
+
 def test_after_a_clear_what_was_put_back_holds_off_nothing() -> None:
     gardener = filled(12)
     gardener.compact_if_due()
@@ -266,6 +301,18 @@ def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> No
     assert given.tokens == gardener.state.history_used - before > 0
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo()
+
+
+def test_what_switching_off_gave_back_is_compacted_when_it_is_on_again_and_what_was_undone_is_not() -> None:
+    given_back, undone = filled(12), filled(12)
+    for gardener in (given_back, undone):
+        gardener.compact_if_due()
+    given_back.give_back()
+    undone.undo(every=True)
+    for gardener in (given_back, undone):
+        assert shown(gardener) == long_talk(12)
+        gardener.sync(shown(gardener), [message("user", "and now?")])
+    assert given_back.compact_if_due() and not undone.compact_if_due()
 
 
 def test_of_a_forgotten_session_no_compaction_can_be_taken_back() -> None:

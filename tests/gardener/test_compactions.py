@@ -15,7 +15,6 @@ from aider_gardener.gardener.compactions import (
     growth_of,
     hide_finished,
     market,
-    restore,
     show,
 )
 from aider_gardener.gardener.state import Prefix
@@ -167,7 +166,7 @@ def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None
     gardener.sync(long_talk(6), [])
     gardener.compact_if_due()
     before = dict(gardener.state.chat.fidelity)
-    restore(gardener.state, 1)
+    gardener.restore(gardener.state.chat.entries[1].id)
     assert gardener.state.chat.fidelity == {seq: level for seq, level in before.items() if seq != 1}
 
 

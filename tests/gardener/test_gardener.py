@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_chats import PROSE, long_talk, shown
 from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.compactions import compact_to, give_back, show
+from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.messages import ContentClass, Fidelity
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import problems
@@ -81,7 +81,7 @@ def test_a_preview_leaves_no_trace() -> None:
     state, store = gardener.state, gardener.state.archive.store
 
     def traces() -> tuple[object, ...]:
-        return state.chat, state.note, dict(state.timings), store.stats(), store.events("s"), store.holdings()
+        return state.chat, state.note, state.seconds, store.stats(), store.events("s"), store.holdings()
 
     before = traces()
     with gardener.preview() as made:
@@ -132,7 +132,7 @@ def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) ->
         assert gardener.compact_if_due() is None
     originals = [gardener.state.archive.store.original(e.id) for e in gardener.state.chat.entries.values()]
     assert originals == [message["content"] for message in seen]
-    give_back(gardener.state)
+    gardener.give_back()
     assert shown(gardener) == seen
 
 

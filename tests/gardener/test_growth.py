@@ -7,14 +7,14 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_chats import shown
 from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.errors import StoreError
-from aider_gardener.gardener.compactions import compact_to
+from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.growth import (
     POINTS,
-    bar,
     kept_sessions,
     month_status,
     outlook,
@@ -27,6 +27,7 @@ from aider_gardener.gardener.growth import (
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
@@ -45,11 +46,11 @@ def test_the_trend_is_the_slope() -> None:
     assert trend([Point(5, 0)]) == 0.0
 
 
-@given(st.lists(st.integers(0, 10**6), max_size=60), st.floats(-1, 2))
-def test_outlook_and_bar_hold_for_any_growth(tokens: list[int], share: float) -> None:
+@given(st.lists(st.integers(0, 10**6), max_size=60))
+def test_the_outlook_holds_for_any_growth(tokens: list[int]) -> None:
     found = outlook([Point(n, 128_000) for n in tokens])
     assert bool(found) == bool(tokens)
-    assert len(bar(share)) == 20
+    assert not tokens or len(found["bar"]) == 20
 
 
 def test_the_outlook_says_how_many_turns_are_left() -> None:
@@ -89,13 +90,44 @@ def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it
     assert plan is not None
     texts = ["word " * 100, *(piece.content for piece in gardener.state.chat.done)]
     sent(gardener.state, texts)
-    shown = sum(words(piece.content) for piece in gardener.state.chat.done)
+    stands = sum(words(piece.content) for piece in gardener.state.chat.done)
     whole = sum(entry.tokens for entry in gardener.state.chat.entries.values())
-    assert gardener.state.growth.saved_tokens == whole - shown
-    assert gardener.state.growth.saved_cost == pytest.approx((whole - shown) * 1e-3)
+    assert gardener.state.growth.saved_tokens == whole - stands
+    assert gardener.state.growth.saved_cost == pytest.approx((whole - stands) * 1e-3)
+    before, recalled = gardener.state.growth.saved_tokens, gardener.recall_note("what of topic 9?", "")
+    assert recalled
+    sent(gardener.state, [*texts, recalled])
+    assert gardener.state.growth.saved_tokens - before == whole - stands - words(recalled)
+
+
+def test_where_all_stood_whole_another_counter_and_more_around_it_save_and_lose_nothing() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 3)
+    gardener.set_counter(lambda text: 2 * words(text))
+    reminder = "answer in the edit format " * 50
+    sent(gardener.state, ["word " * 100, *(piece.content for piece in shown(gardener)), reminder])
+    assert gardener.state.growth.saved_tokens == 0 and gardener.state.growth.saved_cost == 0
+
+
+def test_what_no_window_could_have_taken_was_not_saved() -> None:
+    gardener = make_gardener(history_tokens=1_000)
+    gardener.state.frame = Frame(window=6_000, parts={"system": 100})
+    gardener.sync(talk(("here it is", PROSE * 20), ("and?", "So.")), [message("user", "go on")])
+    assert gardener.compact_if_due()
+    texts = ["word " * 100, *(piece.content for piece in shown(gardener))]
+    sent(gardener.state, texts)
+    assert gardener.state.growth.saved_tokens == 6_000 - sum(map(words, texts))
+
+
+def test_what_stands_short_is_measured_beside_its_original() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    chatted(gardener, 4)
+    show(gardener.state, {1: Fidelity.LINE, 3: Fidelity.COMPRESSED}, "a test")
     before = gardener.state.growth.saved_tokens
-    sent(gardener.state, [*texts, PROSE])
-    assert gardener.state.growth.saved_tokens - before == whole - shown - words(PROSE)
+    sent(gardener.state, [piece.content for piece in shown(gardener)])
+    whole = sum(entry.tokens for entry in gardener.state.chat.all_entries())
+    saved = gardener.state.growth.saved_tokens - before
+    assert saved == pytest.approx(whole - sum(words(piece.content) for piece in shown(gardener)), abs=20)
 
 
 def test_a_turn_without_a_call_is_no_point() -> None:

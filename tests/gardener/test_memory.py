@@ -10,7 +10,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.memory import KINDS, LONGEST_KEPT_CHARS, ProjectMemory
-from aider_gardener.messages import Focus, Message, SourceKind
+from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -29,12 +29,21 @@ def memory(store: Store, **more: str) -> ProjectMemory:
     return ProjectMemory(store, PROJECT, settings=Settings(), **more)  # type: ignore[arg-type]
 
 
-def say(store: Store, session: str, text: str, *, at: float = 1e9, host: str = "aider", turn: int = 1) -> str:
+def say(
+    store: Store,
+    session: str,
+    text: str,
+    *,
+    at: float = 1e9,
+    host: str = "aider",
+    turn: int = 1,
+    source: Source | None = None,
+) -> str:
     archive = Archive(
         store, session=session, project=PROJECT, count=approximate, clock=lambda: at, host=host, hold=False
     )
     archive.provider = "openai"
-    return archive.add(Message("user", text), turn=turn, seq=turn, focus=Focus()).id
+    return archive.add(Message("user", text), turn=turn, seq=turn, focus=Focus(), source=source).id
 
 
 def test_recall_names_the_host_where_it_is_another_one(store: Store) -> None:
@@ -61,9 +70,8 @@ def test_an_id_may_be_given_by_its_beginning(store: Store) -> None:
 
 def test_forgetting_takes_the_notes_that_quote_it_along(store: Store) -> None:
     stored = say(store, "one", FACT)
-    quoting = say(
-        store, "two", f"(Quoted by aider-gardener.)\n[1] user ({stored}):\n> {FACT}\n(End of quotes.)"
-    )
+    note = f"(Quoted by aider-gardener.)\n[1] user ({stored}):\n> {FACT}\n(End of quotes.)"
+    quoting = say(store, "two", note, source=Source(SourceKind.STUB))
     assert memory(store).forget(stored) == [stored, quoting]
     assert store.stats().entries == 0
 

@@ -12,10 +12,9 @@ from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import (
     DROPPABLE_SHOWN,
-    compressed_tokens,
     droppable,
     pressure_report,
-    standing_tokens,
+    tokens_shown,
 )
 from aider_gardener.messages import Fidelity, Rendition
 from aider_gardener.plan.goals import LARGEST_SHOWN, Frame
@@ -55,10 +54,10 @@ def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_to
     report = pressure_report(gardener.state)
     assert [row["class"] for row in report.by_message][:4] == ["note", "note", "prompt", "prose"]
     entries = gardener.state.chat.entries
-    assert standing_tokens(entries[0], gardener.state.chat, gardener.state.archive) == 0
+    assert tokens_shown(gardener.state, entries[0]) == 0
     line = gardener.state.archive.renditions(entries[1])[Fidelity.LINE]
-    assert standing_tokens(entries[1], gardener.state.chat, gardener.state.archive) == line.tokens
-    assert standing_tokens(entries[3], gardener.state.chat, gardener.state.archive) == entries[3].tokens
+    assert tokens_shown(gardener.state, entries[1]) == line.tokens
+    assert tokens_shown(gardener.state, entries[3]) == entries[3].tokens
     assert 0 < report.by_class["prose"]["ratio"] < 1
 
 
@@ -113,17 +112,15 @@ def test_the_status_counts_what_was_done() -> None:
     assert (status["compactions"], status["tokens_saved"]) == (1, plan.tokens_saved)
     assert (status["mode"], status["history_budget"], status["constraints"]) == ("garden", 2_000, 1)
     assert status["entries"] == status["stored_entries"] == 22
-    assert status["seconds"] == pytest.approx(sum(gardener.state.timings.values()), abs=0.001)
+    assert status["seconds"] == pytest.approx(gardener.state.seconds, abs=0.001)
     gardener.state.on = False
     assert gardener.status()["mode"] == "off"
 
 
 def test_a_compressed_form_is_counted_as_no_longer_than_its_original() -> None:
     gardener = chat()
-    state = gardener.state
-    for one in state.chat.entries.values():
-        made = state.archive.renditions(one).get(Fidelity.COMPRESSED)
-        assert compressed_tokens(one, state.archive) == min(one.tokens, made.tokens if made else one.tokens)
-    long = Rendition(Fidelity.COMPRESSED, "longer than it was", 10**6)
-    state.archive.put_rendition(state.chat.entries[1], long)
-    assert compressed_tokens(state.chat.entries[1], state.archive) == state.chat.entries[1].tokens
+    archive, entries = gardener.state.archive, gardener.state.chat.entries.values()
+    for one in entries:
+        archive.put_rendition(one, Rendition(Fidelity.COMPRESSED, "longer than it was", 10**6))
+    report = pressure_report(gardener.state)
+    assert report.total_summary_tokens == report.total_original_tokens == sum(one.tokens for one in entries)

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from made_entries import make_gardener, talk
 
-from aider_gardener.gardener.state import Prefix
+from aider_gardener.gardener.state import Prefix, rule_changes
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Prices
 
@@ -67,7 +68,7 @@ def test_it_acts_only_when_on_and_gardening() -> None:
     assert not make_gardener(mode="observe").state.acts
 
 
-def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
+def test_the_time_of_our_work_adds_up_and_embedding_waits_meanwhile() -> None:
     told: list[str] = []
     state = make_gardener().state
     state.archive.backlog = SimpleNamespace(  # type: ignore[assignment]  # reason: only these are called
@@ -77,10 +78,10 @@ def test_the_time_of_a_turn_adds_up_and_embedding_waits_meanwhile() -> None:
         told.append("work")
         raise KeyError
     assert told == ["pause", "work", "resume"]
-    first = state.timings[state.chat.turn]
+    first = state.seconds
     with state.timed():
         pass
-    assert state.timings[state.chat.turn] > first > 0
+    assert state.seconds > first > 0
 
 
 def test_how_often_the_prefix_was_the_same() -> None:
@@ -91,3 +92,20 @@ def test_how_often_the_prefix_was_the_same() -> None:
         changed.append(prefix.changed)
     assert changed == [False, False, True, False]
     assert prefix.kept_share == 0.75
+
+
+def test_the_chat_and_the_archive_tell_the_same_of_a_rule_that_was_replaced() -> None:
+    older_rule, newer_rule = "Keep the timeout at 30 seconds.", "Keep the timeout at 60 seconds."
+    gardener = make_gardener()
+    gardener.sync(talk((older_rule, "ok"), ("go on", "done"), (newer_rule, "ok")), [])
+    chat, store = gardener.state.chat, gardener.state.archive.store
+    older, newer = chat.entries[0], chat.entries[4]
+    replaced = rule_changes(store)
+    assert replaced(chat, older, older.content) == (newer, newer_rule)
+    stored = store.get(older.id)
+    assert stored is not None
+    found = replaced(Chat(), stored, stored.content)
+    assert found is not None and (found[0].id, found[1]) == (newer.id, newer_rule)
+    assert replaced(chat, newer, newer.content) is None
+    reply = chat.entries[1]
+    assert replaced(chat, reply, reply.content) is None, "only what was typed sets a rule"

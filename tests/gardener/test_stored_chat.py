@@ -13,12 +13,14 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import growth
-from aider_gardener.gardener.compactions import compact_to, show
+from aider_gardener.gardener.compactions import compact_to, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.state import ChatState
+from aider_gardener.gardener.report import pressure_report
+from aider_gardener.gardener.state import ChatState, Prefix
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
@@ -108,6 +110,30 @@ def test_its_frame_and_budget_are_those_of_the_last_prompt() -> None:
     assert again(store).frame == frame
     assert again(store).budget == gardener.state.budget
     assert again(store, Settings(history_tokens=77)).budget == 77
+
+
+@pytest.mark.parametrize("step", ["nothing", "undo", "restore"])
+@pytest.mark.parametrize("window", [9_000, 200_000])
+def test_every_report_names_the_same_mark(step: str, window: int) -> None:
+    store = open_store(None)
+    gardener = chat(store)
+    frame = Frame(window, {"system": 100, "files": 3_000, "current": 700}, behind=10)
+    gardener.state.frame = frame
+    gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=4, kept=3)
+    talked(gardener, 8)
+    gardener.state.usage.add(Call(1_000, 1), Prices(input=1e-5, cache_read=1e-7))
+    assert compact_to(gardener.state, TIGHT) is not None
+    if step == "undo":
+        gardener.undo()
+    elif step == "restore":
+        gardener.restore(gardener.state.chat.entries[1].id)
+    gardener.enter_turn()
+    gardener.leave_turn()
+    mark = goal_of(gardener.state).high
+    again_state = again(store)
+    assert gardener.pressure().history_budget == gardener.status()["history_mark"] == mark
+    assert pressure_report(again_state).history_budget == mark
+    assert goal_of(again_state) == goal_of(gardener.state)
 
 
 @pytest.mark.parametrize(

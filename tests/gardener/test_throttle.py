@@ -13,9 +13,6 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.throttle import (
     LEAST_ROOM_TOKENS,
     bounded,
-    facts_kept,
-    limit_for,
-    room_below,
     short_form,
     summed_up,
     throttle_open,
@@ -39,12 +36,26 @@ def entered(gardener: Gardener, *messages: dict[str, Any]) -> list[str]:
     return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, list(messages)))]
 
 
-def test_the_limit_is_what_the_window_has_room_for_and_never_next_to_nothing() -> None:
-    assert limit_for(0, 8_192) == 8_192
-    assert limit_for(0, 600_000) == 600_000
-    assert limit_for(0, 1_023) == limit_for(0, -5_000) == 1_024
-    assert limit_for(0, None) == 4_000
-    assert limit_for(700, 128_000) == limit_for(700, 10) == limit_for(700, None) == 700
+@pytest.mark.parametrize(
+    ("setting", "window", "stays"),
+    [(0, 100_000, True), (0, 2_000, False), (0, 0, True), (700, 100_000, False)],
+)
+def test_the_limit_is_the_setting_or_what_the_window_has_room_for(
+    setting: int, window: int, stays: bool
+) -> None:
+    gardener = make_gardener(throttle_tokens=setting)
+    gardener.state.frame = Frame(window, {"system": 100, "current": 50})
+    assert entered(gardener, output()) == ([] if stays else [gardener.state.chat.entries[0].id])
+
+
+def test_what_just_entered_is_not_counted_against_its_own_room_and_never_gets_next_to_nothing() -> None:
+    gardener = make_gardener()
+    long = output("word " * 1_500)
+    for window, system, stays in ((2_500, 100, True), (2_500, 300, False)):
+        gardener.state.frame = Frame(window, {"system": system})
+        assert (entered(gardener, long) == []) is stays
+    gardener.state.frame = Frame(10, {"system": 100})
+    assert entered(gardener, output("word " * 1_000)) == []
 
 
 @pytest.mark.parametrize("limit", [5, 12, 60, 400])
@@ -69,14 +80,6 @@ def test_one_endless_line_is_cut_too() -> None:
 def test_whatever_the_text_it_is_within_its_limit_and_whole_where_it_fits(text: str, limit: int) -> None:
     made = bounded(text, limit, count=words, entry_id="g1")
     assert made == text if words(text) <= limit else words(made) <= max(limit, 12) and "g1" in made
-
-
-def test_what_just_entered_is_not_counted_against_its_own_room() -> None:
-    new = [entry(0, "user", "word " * 300)]
-    frame = Frame(1_000, {"system": 100, "current": 50})
-    assert room_below(frame, standing_tokens=300, added=new) == 600
-    assert room_below(frame, standing_tokens=500, added=new) == 400
-    assert room_below(Frame(), standing_tokens=500, added=new) is None
 
 
 def test_a_form_that_is_hardly_shorter_is_not_worth_the_cut() -> None:
@@ -130,8 +133,5 @@ def test_the_user_reads_the_counts_that_the_model_reads() -> None:
     )
     assert summed_up(text, {"warnings": 1, "kinds": 2}) == "app-log: 136 lines, 68 warnings, 2 kinds of line"
     assert summed_up("nothing summed up", {"failures": 2}) == "2 failures"
-
-
-def test_what_is_kept_is_said_in_words() -> None:
-    assert facts_kept({"failures": 25, "errors": 1, "warnings": 0}) == "25 failures, 1 error"
-    assert facts_kept({}) == ""
+    assert summed_up("", {"failures": 25, "errors": 1, "warnings": 0}) == "25 failures, 1 error"
+    assert summed_up("", {}) == ""

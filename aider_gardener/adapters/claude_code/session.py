@@ -210,7 +210,7 @@ class ClaudeSession:
         progress, older = self.progress, self.settings.recall_sessions
         if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
             return ""
-        from aider_gardener.gardener.replaced import rules_in  # as late: most prompts come before that
+        from aider_gardener.gardener.state import rule_changes  # as late: most prompts come before that
         from aider_gardener.recall.candidates import LEAST_RELEVANCE, ORDINARY_SHARE, Request, recall_part
         from aider_gardener.recall.recall import Recollection
 
@@ -226,7 +226,7 @@ class ClaudeSession:
             older=older,
             order=part == ORDINARY_SHARE,
         )
-        note = Recollection(self.archive, rules_in(self.store)).note(self.chat(), request, approximate)
+        note = Recollection(self.archive, rule_changes(self.store)).note(self.chat(), request, approximate)
         return note if len(note) <= MOST_CONTEXT_CHARS else ""
 
     def chat(self) -> Chat:

@@ -98,8 +98,8 @@ class Watched:
             self.note_plan(gardener, event, turn)
         self._plans_seen = len(applied)
         self.note_quoted(gardener.state.recollection.quoted, turn)
-        seconds = sum(gardener.state.timings.values())
-        if gardener.state.timings:
+        seconds = gardener.state.seconds
+        if seconds:
             self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
         self._seconds_seen = seconds
 

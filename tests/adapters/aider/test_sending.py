@@ -97,7 +97,7 @@ def test_a_long_original_is_cut_to_what_a_turn_may_have(
     model.replies += [form(id_of(driver, MARKER)), "I see."]
     driver.type("/ask all of it, please")
     note = next(m["content"] for m in driver.history if m["content"].startswith(HEAD))
-    assert "lines left out; whole: g" in note
+    assert "cut here; whole: g" in note
     assert "> 0 quetzal" in note
     assert "> 399 quetzal" in note
     assert 500 < driver.coder.gardener.state.count(note) <= 1_100

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -138,7 +137,7 @@ def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class State:
         plans: Sequence[object] = ()
-        timings: Mapping[int, float] = MappingProxyType({})
+        seconds: float = 0.0
         quoted = None
 
         @property
