@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import wraps
 from typing import TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
 
-Record = TypeVar("Record")
+Result = TypeVar("Result")
 
 
 class ContentClass(str, Enum):
@@ -155,11 +154,6 @@ class Entry:
     access_count: int = 0
     provider: str = ""
 
-    @property
-    def size(self) -> int:
-        """The characters of its content."""
-        return len(self.content)
-
 
 @dataclass(frozen=True)
 class Swap:
@@ -204,10 +198,21 @@ def entry_id(role: str, content: str) -> str:
     return "g" + content_hash(role, content)[:9]
 
 
-def twin(record: Record) -> Record:
-    """A copy that changes on its own. It has containers of its own; what they hold is shared, and frozen."""
-    other = copy(record)
-    for name, held in vars(record).items():
-        if isinstance(held, (dict, list, set, deque)):
-            setattr(other, name, copy(held))
-    return other
+def remembered(most: int) -> Callable[[Callable[[Entry], Result]], Callable[[Entry], Result]]:
+    """Remember what a function says of the last `most` entries that it was asked about, and none of their
+    texts: those that come from the archive are read once and large."""
+
+    def remembering(function: Callable[[Entry], Result]) -> Callable[[Entry], Result]:
+        known: dict[object, Result] = {}
+
+        @wraps(function)
+        def asked(entry: Entry) -> Result:
+            key = (entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments)
+            known[key] = known.pop(key) if key in known else function(entry)  # the last asked for is last
+            if len(known) > most:
+                del known[next(iter(known))]
+            return known[key]
+
+        return asked
+
+    return remembering

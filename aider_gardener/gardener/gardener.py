@@ -77,7 +77,6 @@ class Gardener:
         state.turns_open = max(0, state.turns_open - 1)
         if state.busy:
             return
-        state.chat = state.chat.folded()
         if state.frame.parts:
             stored_chat.save_measures(state)
 
@@ -125,7 +124,7 @@ class Gardener:
         for message in messages:
             chat, entry = chat.enter(Message(message["role"], message["content"]), admit)
             added.append(Piece(message, {entry.seq: Fidelity.FULL}, chat.mark))
-        state.chat = chat.standing(list(chat.done), [*chat.cur, *added])
+        state.chat = chat.with_lists(list(chat.done), [*chat.cur, *added])
         return added
 
     def clear(self) -> None:

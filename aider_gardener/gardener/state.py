@@ -20,10 +20,9 @@ from aider_gardener.messages import Focus, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.order import Order
-from aider_gardener.plan.planner import Applied, history_tokens
+from aider_gardener.plan.planner import Applied, Policy, history_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage

@@ -26,7 +26,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener.files import is_kept
 from aider_gardener.gardener.pace import Pace
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter, twin
+from aider_gardener.messages import Entry, Fidelity, Rendition, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import candidates as planned
 from aider_gardener.plan.planner import note_rendition
@@ -209,7 +209,7 @@ def wake_backlog(archive: Archive) -> bool:
 
 def look_over(state: ChatState) -> tuple[int, int]:
     """Score every entry of the chat anew and count those that have expired: (scored, due)."""
-    chat = twin(state.chat)
+    chat = state.chat
     rows = planned(chat, focus=state.focus(), renditions=state.archive.renditions, policy=state.policy)
     due = state.policy.due(rows, turn=chat.turn, over=False)
     return len(rows), len(due)

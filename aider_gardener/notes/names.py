@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from aider_gardener.errors import spared
-from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.folded import remembered
+from aider_gardener.messages import ContentClass, Entry, SourceKind, remembered
 from aider_gardener.reading.output import without_codes
 
 SCANNED_CHARS = 24_000

@@ -33,8 +33,7 @@ from itertools import pairwise
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
-from aider_gardener.messages import Entry, SourceKind
-from aider_gardener.plan.folded import remembered
+from aider_gardener.messages import Entry, SourceKind, remembered
 from aider_gardener.reading.output import without_codes
 from aider_gardener.recall.embed import MINILM_SCALE
 

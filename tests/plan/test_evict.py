@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import entry
 
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.evict import (
     LINE_TOKENS,
     MOST_KEPT,
@@ -24,14 +24,9 @@ F = Fidelity
 
 
 def candidate(seq: int, full: int, compressed: int, line: int, priority: float, floors=None) -> Candidate:  # type: ignore[no-untyped-def]
-    options = (
-        Rendition(F.FULL, "", full),
-        Rendition(F.COMPRESSED, "", compressed),
-        Rendition(F.LINE, "", line),
-        Rendition(F.HIDDEN, "", 0),
-    )
+    forms = {F.FULL: full, F.COMPRESSED: compressed, F.LINE: line, F.HIDDEN: 0}
     return Candidate(
-        entry(seq, "user", f"text {seq}"), F.FULL, options, priority, floors or {Shield.NONE: F.HIDDEN}
+        entry(seq, "user", f"text {seq}"), F.FULL, forms, priority, floors or {Shield.NONE: F.HIDDEN}
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_entries import admit, entry, talk
 
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.plan import view
+from aider_gardener.plan import chat as chats
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import (
     FILLER,
@@ -16,12 +16,10 @@ from aider_gardener.plan.view import (
     UNDONE_LABEL,
     Levels,
     Piece,
-    from_first_shown,
     legal,
     members,
     problems,
     render,
-    with_hint,
 )
 
 LEVELS = st.sampled_from(list(Fidelity))
@@ -123,7 +121,7 @@ def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataOb
     finished = entries[:-1] if entries and entries[-1].role == "user" else entries
     levels = {e.seq: data.draw(LEVELS) for e in finished}
     pieces = render(entries, Levels(levels), text_of)
-    assert problems([piece.message for piece in pieces]) == []
+    assert problems(pieces) == []
     visible = {
         seq for seq, level in levels.items() if level is not Fidelity.HIDDEN and entries[seq].content != "Ok."
     }
@@ -144,18 +142,12 @@ def test_a_note_says_that_an_edit_was_not_applied() -> None:
     assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")
 
 
-def test_a_hint_stands_in_the_first_note_only() -> None:
-    done, cur = (
-        [
-            Piece({"role": "user", "content": f"{NOTE_HEAD}\n{text}"}, is_note=True),
-            Piece({"role": "assistant", "content": FILLER}),
-        ]
-        for text in "ab"
-    )
-    done, cur = with_hint(done, cur, "a hint")
-    assert done[0].content == f"{NOTE_HEAD}\na hint\na"
-    assert cur[0].content == f"{NOTE_HEAD}\nb"
-    assert with_hint([], list(cur), "")[1] == cur
+@pytest.mark.parametrize("hint", ["", "a hint"])
+def test_a_hint_stands_in_the_first_note_only(hint: str) -> None:
+    start, _added = Chat(hint=hint).sync((talk(("a", "b"), ("c", "d")), talk(("e", "f"))), admit)
+    shown = start.shown_at(dict.fromkeys((0, 1, 4, 5), Fidelity.LINE), text_of)
+    assert shown.done[0].content.removeprefix(NOTE_HEAD).startswith(f"\n{hint}\n[1]" if hint else "\n[1]")
+    assert shown.cur[0].content.startswith(f"{NOTE_HEAD}\n[3]")
 
 
 def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
@@ -193,33 +185,21 @@ def pieces(roles: str) -> list[Piece]:
 def test_any_lists_become_one_legal_history_and_lose_nothing(first: str, second: str) -> None:
     before = [*pieces(first), *pieces(second)]
     done, cur = legal(pieces(first), pieces(second), [], Levels({}))
-    assert problems([piece.message for piece in [*done, *cur]]) == []
+    assert problems([*done, *cur]) == []
     assert [piece for piece in [*done, *cur] if piece.members] == before
     assert {piece.content for piece in [*done, *cur] if not piece.members} <= {FILLER, NOTE_HEAD}
 
 
 def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
-    done, cur = legal(pieces("uu"), pieces("u"), [U, U, U], Levels({}))
+    originals = chat(("user", "u"), ("user", "u"), ("user", "u"))
+    done, cur = legal(pieces("uu"), pieces("u"), originals, Levels({}))
     assert (done, cur) == (pieces("uu"), pieces("u"))
 
 
 def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
-    monkeypatch.setattr(view, "render", lambda *_given, **_options: pieces("au"))
-    done, cur = chat.rendered({0: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
-    assert problems([piece.message for piece in [*done, *cur]]) == []
-
-
-@settings(max_examples=200, deadline=None)
-@given(entries=legal_chats(), data=st.data())
-def test_the_hidden_beginning_of_a_chat_makes_no_difference_to_its_view(
-    entries: list[Entry], data: st.DataObject
-) -> None:
-    hidden = data.draw(st.integers(0, len(entries)))
-    levels = {e.seq: Fidelity.HIDDEN if e.seq < hidden else data.draw(LEVELS) for e in entries}
-    rest = from_first_shown(entries, Levels(levels))
-    assert render(rest, Levels(levels), text_of) == render(entries, Levels(levels), text_of)
-    assert len(rest) <= max(0, len(entries) - hidden) + 1, "an exchange that is shown in part stays"
+    start, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
+    monkeypatch.setattr(chats, "render", lambda *_given, **_options: pieces("au"))
+    assert problems(start.shown_at({0: Fidelity.HIDDEN}, text_of).pieces) == []
 
 
 def test_what_breaks_a_rule_is_named() -> None:
