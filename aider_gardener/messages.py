@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import wraps
-from typing import TypeVar
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
@@ -198,20 +199,41 @@ def entry_id(role: str, content: str) -> str:
     return "g" + content_hash(role, content)[:9]
 
 
-def remembered(most: int) -> Callable[[Callable[[Entry], Result]], Callable[[Entry], Result]]:
-    """Remember what a function says of the last `most` entries that it was asked about, and none of their
-    texts: those that come from the archive are read once and large."""
+def content_of(entry: Entry) -> Hashable:
+    """What tells the content of one entry from that of others, without its text."""
+    return entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments
 
-    def remembering(function: Callable[[Entry], Result]) -> Callable[[Entry], Result]:
-        known: dict[object, Result] = {}
+
+class _Known:
+    """What a function is asked for, as a key that lets go of it once it was read."""
+
+    __slots__ = ("given", "key")
+
+    def __init__(self, key: Hashable, given: Any) -> None:
+        self.key, self.given = key, given
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and self.key == other.key
+
+
+def remembered(
+    most: int, *, key: Callable[[Given], Hashable]
+) -> Callable[[Callable[[Given], Result]], Callable[[Given], Result]]:
+    """Remember what a function gives for the last `most` that it was asked for, by a key: a cache must not
+    keep the texts of outputs in memory."""
+
+    def remembering(function: Callable[[Given], Result]) -> Callable[[Given], Result]:
+        @lru_cache(maxsize=most)
+        def read(known: _Known) -> Result:
+            given, known.given = known.given, None
+            return function(given)
 
         @wraps(function)
-        def asked(entry: Entry) -> Result:
-            key = (entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments)
-            known[key] = known.pop(key) if key in known else function(entry)  # the last asked for is last
-            if len(known) > most:
-                del known[next(iter(known))]
-            return known[key]
+        def asked(given: Given) -> Result:
+            return read(_Known(key(given), given))
 
         return asked
 

@@ -16,6 +16,7 @@ from aider_gardener.messages import (
     Source,
     SourceKind,
     content_hash,
+    content_of,
     entry_id,
     remembered,
 )
@@ -54,7 +55,7 @@ def test_what_was_read_is_remembered_and_the_text_is_not() -> None:
 
     asked: list[str] = []
 
-    @remembered(2)
+    @remembered(2, key=content_of)
     def first_word(one: Entry) -> str:
         asked.append(one.id)
         return one.content.split()[0]

@@ -16,6 +16,7 @@ from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.said import counted, short
+from aider_gardener.plan.usage import Market
 
 POINTS = 50
 """So many turns of growth are kept."""
@@ -29,7 +30,8 @@ def sent(state: ChatState, texts: Iterable[str]) -> None:
     whole = sum(entry.tokens for entry in chat.all_entries())
     saved = state.frame.around + whole - sum(state.count(text) for text in texts)
     growth.saved_tokens += saved
-    growth.saved_cost += saved * usage.prices.input_at(usage.cache_read_share or 0.0)
+    market = Market(usage.prices.input, usage.prices.cache_read, usage.cache_read_share or 0.0)
+    growth.saved_cost += saved * market.token
 
 
 def turn_over(state: ChatState) -> bool:

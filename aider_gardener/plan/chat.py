@@ -10,27 +10,105 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
+from itertools import chain, dropwhile
 from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
-from aider_gardener.plan.view import NOTE_HEAD, Levels, Piece, TextOf, legal, members, render
+from aider_gardener.plan.view import (
+    FAILED_LABEL,
+    FILLER,
+    NOTE_HEAD,
+    UNDONE_LABEL,
+    Piece,
+    TextOf,
+    exchanges,
+    failed_edits,
+    is_filler,
+    members,
+    note,
+    problems,
+)
 
 Admit = Callable[["Chat", Message], Entry]
 """Makes and stores the entry of a message that is new in a chat: of its turn, with its next sequence
 number."""
 
-Layout = Callable[["Chat", Levels, TextOf], tuple[list[Piece], list[Piece]]]
-"""Gives the messages of both lists of a chat at the given levels."""
+Layout = Callable[["Chat", TextOf], tuple[list[Piece], list[Piece]]]
+"""Makes the messages of both lists of a chat, each entry at its level."""
 
 
-def two_lists(chat: Chat, levels: Levels, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-    """aider's layout: finished exchanges in one list, the current ones in another."""
+def two_lists(chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+    """aider's layout: finished exchanges in one list, the current ones in another. Whatever is shown is legal
+    for aider and for strict providers."""
     entries = chat.all_entries()
     before, after = entries[: chat.border], entries[chat.border :]
-    done = render(before, levels, text_of)
+    done = render(chat, before, text_of)
     is_asked = bool(done) and done[-1].role == "user"
-    cur = render(after, levels, text_of, answers=is_asked or not before)
-    return legal(done, cur, entries, levels)
+    return legal(chat, done, render(chat, after, text_of, answers=is_asked or not before))
+
+
+def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bool = True) -> list[Piece]:
+    """The messages that show these entries of a chat, each at its level.
+
+    Exchanges that are shown in full stay the host's own messages. The others become notes; notes that follow
+    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
+    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
+    not so where the list before this one holds its question, out of sight, and ends in a reply too.
+    """
+    pieces: list[Piece] = []
+    pending: list[Entry] = []
+
+    def shown(entry: Entry) -> bool:
+        return chat.level_of(entry) is not Fidelity.HIDDEN
+
+    def add_whole(whole: Sequence[Entry]) -> None:
+        pieces.extend(chat.piece(entry.role, text_of(entry, chat.level_of(entry)), entry) for entry in whole)
+
+    def add_note(*, fill: bool) -> None:
+        noted = [entry for entry in pending if shown(entry)]
+        if noted:
+            text = note([(entry, text_of(entry, chat.level_of(entry))) for entry in noted], labels)
+            pieces.append(chat.piece("user", text, *noted, is_note=True))
+            pieces.extend([chat.piece("assistant", FILLER)] if fill else [])
+        pending.clear()
+
+    # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
+    groups = list(dropwhile(lambda group: not any(map(shown, group)), exchanges(entries)))
+    labels = dict.fromkeys(failed_edits(chain.from_iterable(groups)), FAILED_LABEL)
+    labels |= dict.fromkeys(chat.undone, UNDONE_LABEL)
+    for exchange in groups:
+        replies = [entry for entry in exchange if entry.role == "assistant"]
+        asked = [entry for entry in exchange if entry.role != "assistant"]
+        keeps_reply = all(chat.level_of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
+        if (asked or answers) and all(chat.in_place(entry) for entry in exchange):
+            add_note(fill=True)
+            add_whole(exchange)
+        elif replies and keeps_reply and any(map(shown, [*asked, *pending])):
+            pending += asked
+            add_note(fill=False)
+            add_whole(replies)
+        else:
+            pending += [entry for entry in exchange if not is_filler(entry)]
+    add_note(fill=True)
+    return pieces
+
+
+def legal(chat: Chat, done: list[Piece], cur: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Both lists as one history in which user and assistant take turns. Where they would not, a filler or an
+    empty note is put between; where the originals in full do not either, nothing of ours would mend it."""
+    if not problems([*done, *cur]) or problems(chat.all_entries()):
+        return done, cur
+    found: tuple[list[Piece], list[Piece]] = ([], [])
+    last_role = "assistant"
+    for pieces, mended in zip((done, cur), found, strict=True):
+        for piece in pieces:
+            if piece.role == last_role == "user":
+                mended.append(chat.piece("assistant", FILLER))
+            elif piece.role == last_role:
+                mended.append(chat.piece("user", NOTE_HEAD, is_note=True))
+            mended.append(piece)
+            last_role = piece.role
+    return found
 
 
 @dataclass(frozen=True)
@@ -39,10 +117,11 @@ class Chat:
     now, shown or hidden, the first `border` of them in the list of finished exchanges. `fidelity` is the
     level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
-    `undone` are replies whose edit the user has undone, `throttled` messages whose compressed form stands in
-    their own place, `forgotten` entries that the user had deleted: they keep their place, empty, and are
-    never shown. `held` stand in their places whatever happens. `floor` is the first sequence number that
-    recall may reach unasked: /clear moves it. `hint` stands below the head of the first note.
+    `undone` are replies whose edit the user has undone; `throttled` messages of the user whose compressed
+    form stands in their own place, not in a note, as long as the rest of their exchange is whole; `forgotten`
+    entries that the user had deleted: they keep their place, empty, and are never shown; `held` stand in
+    their places whatever happens. `floor` is the first sequence number that recall may reach unasked: /clear
+    moves it. `hint` stands below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
     entered last, where the host says so, `typed_this_turn` whether a prompt has entered since the turn began.
@@ -212,6 +291,19 @@ class Chat:
 
     # What is shown
 
+    def level_of(self, entry: Entry) -> Fidelity:
+        return self.fidelity.get(entry.seq, Fidelity.FULL)
+
+    def in_place(self, entry: Entry) -> bool:
+        """Whether the entry's text, whole or throttled, is a message of its own."""
+        cut = entry.seq in self.throttled and self.level_of(entry) is Fidelity.COMPRESSED
+        return cut or self.level_of(entry) is Fidelity.FULL
+
+    def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
+        """The message that shows these entries at their levels."""
+        levels = {entry.seq: self.level_of(entry) for entry in entries}
+        return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
+
     def shown_at(self, fidelity: Mapping[int, Fidelity], text_of: TextOf) -> Chat:
         """The chat with its entries at the given levels, but what the user decided: pinned and held ones
         are whole, forgotten ones hidden. A message that is as it was is the same object."""
@@ -221,8 +313,7 @@ class Chat:
             if not self.entries[seq].pinned and (seq not in self.held or seq in self.throttled)
         }
         allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Fidelity.HIDDEN)
-        levels = Levels(allowed, self.undone, self.throttled, self.mark)
-        done, cur = self.layout(self, levels, text_of)
+        done, cur = self.layout(replace(self, fidelity=allowed), text_of)
         made = _hinted([*done, *cur], self.hint)
         known = {(piece.content, *piece.levels.items()): piece for piece in self.pieces}
         pieces = [known.get((piece.content, *piece.levels.items()), piece) for piece in made]

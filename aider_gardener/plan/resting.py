@@ -81,19 +81,14 @@ class RestingMap:
         self.missed = {name: self.missed.get(name, 0) + 1 for name in new if name not in old}
         if any(mentions.name(file) or times >= MISSED for file, times in self.missed.items()):
             return True
-        for name, lines in new.items():
-            words = telling(lines, mentions.words)
-            if words and not words <= set(WORD.findall(old.get(name, ""))):
-                return True
-        return False
+        words = {word for word in mentions.words if len(word) >= LEAST_LETTERS}
+        return any(
+            words.intersection(WORD.findall(lines)).difference(WORD.findall(old.get(name, "")))
+            for name, lines in new.items()
+        )
 
     def replace(self, fresh: str, stamp: Stamp, room: object) -> None:
         """Take a new map in its place."""
         self.listing, self.room = fresh, room
         self.stamps = {name: stamp(name) for name in files_of(fresh)}
         self.missed = {}
-
-
-def telling(lines: str, words: Collection[str]) -> set[str]:
-    """Those of the words that the lines of a map hold."""
-    return {word for word in WORD.findall(lines) if word in words and len(word) >= LEAST_LETTERS}

@@ -60,10 +60,6 @@ class Prices:
             + call.completion_tokens * self.output
         )
 
-    def input_at(self, cached_share: float) -> float:
-        """Dollars for one more prompt token when this share of a prompt comes from the cache."""
-        return cached_share * self.cache_read + (1 - cached_share) * self.input
-
 
 @dataclass(frozen=True)
 class Call:

@@ -1,14 +1,9 @@
-"""The view: which rendition of each entry is in the prompt, and the messages that makes.
-
-Whatever a view shows must be legal for aider and for strict providers; `legal` is the last step wherever a
-view is made.
-"""
+"""What a chat's messages are: the host's own, notes on what is not shown whole, and fillers between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, dropwhile, pairwise
+from itertools import pairwise
 from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, SourceKind, TokenCounter
@@ -131,80 +126,6 @@ def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Levels:
-    """At which fidelity each entry is shown (full where none is given), and what is special about some.
-
-    `undone` are replies whose edit was undone; `throttled` are user messages whose compressed form stands in
-    their own place, not in a note, as long as the rest of their exchange is whole. `mark` is that of the chat
-    whose messages are made.
-    """
-
-    fidelity: Mapping[int, Fidelity]
-    undone: frozenset[int] = frozenset()
-    throttled: frozenset[int] = frozenset()
-    mark: object = None
-
-    def of(self, entry: Entry) -> Fidelity:
-        return self.fidelity.get(entry.seq, Fidelity.FULL)
-
-    def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
-        """The message that shows these entries."""
-        levels = {entry.seq: self.of(entry) for entry in entries}
-        return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
-
-    def in_place(self, entry: Entry) -> bool:
-        """Whether the entry's text, whole or throttled, is a message of its own."""
-        cut = entry.seq in self.throttled and self.of(entry) is Fidelity.COMPRESSED
-        return cut or self.of(entry) is Fidelity.FULL
-
-
-def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True) -> list[Piece]:
-    """The messages that show `entries` at the given levels.
-
-    Exchanges that are shown in full stay the host's own messages. The others become notes; notes that follow
-    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
-    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
-    not so where the list before this one holds its question, out of sight, and ends in a reply too.
-    """
-    pieces: list[Piece] = []
-    pending: list[Entry] = []
-
-    def shown(entry: Entry) -> bool:
-        return levels.of(entry) is not Fidelity.HIDDEN
-
-    def add_whole(whole: Sequence[Entry]) -> None:
-        pieces.extend(levels.piece(entry.role, text_of(entry, levels.of(entry)), entry) for entry in whole)
-
-    def add_note(*, fill: bool) -> None:
-        noted = [entry for entry in pending if shown(entry)]
-        if noted:
-            text = note([(entry, text_of(entry, levels.of(entry))) for entry in noted], labels)
-            pieces.append(levels.piece("user", text, *noted, is_note=True))
-            pieces.extend([levels.piece("assistant", FILLER)] if fill else [])
-        pending.clear()
-
-    # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
-    groups = list(dropwhile(lambda group: not any(map(shown, group)), exchanges(entries)))
-    labels = dict.fromkeys(failed_edits(chain.from_iterable(groups)), FAILED_LABEL)
-    labels |= dict.fromkeys(levels.undone, UNDONE_LABEL)
-    for exchange in groups:
-        replies = [entry for entry in exchange if entry.role == "assistant"]
-        asked = [entry for entry in exchange if entry.role != "assistant"]
-        keeps_reply = all(levels.of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        if (asked or answers) and all(levels.in_place(entry) for entry in exchange):
-            add_note(fill=True)
-            add_whole(exchange)
-        elif replies and keeps_reply and any(map(shown, [*asked, *pending])):
-            pending += asked
-            add_note(fill=False)
-            add_whole(replies)
-        else:
-            pending += [entry for entry in exchange if not is_filler(entry)]
-    add_note(fill=True)
-    return pieces
-
-
 def problems(messages: Sequence[Message | Entry | Piece]) -> list[str]:
     """Everything that aider or a strict provider would not take of a history; [] when it is legal."""
     found = []
@@ -216,25 +137,4 @@ def problems(messages: Sequence[Message | Entry | Piece]) -> list[str]:
     found += [f"messages {at} and {at + 1} are both the {messages[at].role}'s" for at in same[:1]]
     empty = [at for at, message in enumerate(messages, 1) if not message.content.strip()]
     found += [f"message {at} is empty" for at in empty[:1]]
-    return found
-
-
-def legal(
-    done: list[Piece], cur: list[Piece], originals: Sequence[Entry], levels: Levels
-) -> tuple[list[Piece], list[Piece]]:
-    """Both lists of a view as one history in which user and assistant take turns. Where a view would break
-    that, a filler or an empty note is put between; where the `originals` in full break it already, nothing of
-    ours would mend it, and the view stays."""
-    if not problems([*done, *cur]) or problems(originals):
-        return done, cur
-    found: tuple[list[Piece], list[Piece]] = ([], [])
-    last_role = "assistant"
-    for pieces, mended in zip((done, cur), found, strict=True):
-        for piece in pieces:
-            if piece.role == last_role == "user":
-                mended.append(levels.piece("assistant", FILLER))
-            elif piece.role == last_role:
-                mended.append(levels.piece("user", NOTE_HEAD, is_note=True))
-            mended.append(piece)
-            last_role = piece.role
     return found

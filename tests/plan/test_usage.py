@@ -23,8 +23,6 @@ def test_prices_come_from_a_row_of_litellms_table() -> None:
     assert (
         Prices.of({"input_cost_per_token": 2e-6, "input_cost_per_token_cache_hit": 1e-7}).cache_read == 1e-7
     )
-    assert PRICES.input_at(1.0) == PRICES.cache_read
-    assert PRICES.input_at(0.0) == PRICES.input
 
 
 def test_totals_add_up_and_idle_time_is_that_since_the_last_answer() -> None:
