@@ -50,9 +50,6 @@ class Candidate:
     priority: float
     floors: Mapping[Shield, Fidelity] = field(default_factory=lambda: {Shield.NONE: Fidelity.HIDDEN})
 
-    def tokens(self, fidelity: Fidelity) -> int:
-        return self.forms[fidelity]
-
     def floor(self, shield: Shield) -> Fidelity:
         """The lowest fidelity allowed when all shields up to `shield` are given up."""
         allowed = [level for key, level in self.floors.items() if key <= shield]
@@ -78,9 +75,9 @@ def value(candidate: Candidate, fidelity: Fidelity) -> float:
     lengths, unless the line of the other is more than 0.32 of it (0.8 of its worth, at 2.5 a token): then
     the line has little to add. An original no longer than a line says as much a token as a line.
     """
-    tokens = candidate.tokens(fidelity)
+    tokens = candidate.forms[fidelity]
     weight = TOKEN_VALUE[Fidelity.LINE] if tokens <= LINE_TOKENS else TOKEN_VALUE[fidelity]
-    whole = candidate.priority * candidate.tokens(Fidelity.FULL)
+    whole = candidate.priority * candidate.forms[Fidelity.FULL]
     return min(candidate.priority * tokens * weight, whole * MOST_KEPT[fidelity])
 
 
@@ -146,5 +143,5 @@ def swaps(
             age = turn - entry.turn
             when = "this turn" if age <= 0 else "1 turn ago" if age == 1 else f"{age} turns ago"
             reason = f"{entry.cls.value}, priority {item.priority:.0f}, {when}"
-            found.append(Swap(entry.id, old, new, item.tokens(old) - item.tokens(new), reason))
+            found.append(Swap(entry.id, old, new, item.forms[old] - item.forms[new], reason))
     return tuple(found)

@@ -97,7 +97,7 @@ class Policy:
                 wanted, shield = Fidelity.LINE, Shield.PROMPT
             lowest = min(wanted, row.floor(shield), key=ORDER.index)
             for level in ORDER[ORDER.index(row.current) + 1 : ORDER.index(lowest) + 1]:
-                if level in row.forms and row.tokens(level) < row.tokens(row.current):
+                if level in row.forms and row.forms[level] < row.forms[row.current]:
                     found[row.entry.seq] = level
         return found
 
@@ -282,7 +282,7 @@ def limits(chat: Chat, goal: Goal, rows: Sequence[Candidate], before: int) -> li
     """
     now = open_exchange(chat)
     past = [row for row in rows if row.entry.seq not in now]
-    fixed = sum(row.tokens(row.current) for row in past if row.floor(Shield.FORMAT) is row.current)
+    fixed = sum(row.forms[row.current] for row in past if row.floor(Shield.FORMAT) is row.current)
     target = min(before, max(goal.low, fixed + int(MEMORY_SHARE * goal.low)))
     return [
         (Shield.NONE, target),

@@ -51,17 +51,9 @@ class Piece(dict[str, Any]):
     ) -> None:
         super().__init__(message)
         self.levels, self.mark, self.is_note = levels, mark, is_note
-        self._made = message["content"]
+        self.role, self._made = str(message["role"]), message["content"]
+        self.content = self._made if isinstance(self._made, str) else repr(self)  # never so in a history
         self._counted: tuple[TokenCounter, int] | None = None
-
-    @property
-    def role(self) -> str:
-        return str(self["role"])
-
-    @property
-    def content(self) -> str:
-        """Its text; content that is no text (never in a history) as its repr."""
-        return self._made if isinstance(self._made, str) else repr(dict(self))
 
     @property
     def members(self) -> tuple[int, ...]:
