@@ -199,7 +199,7 @@ def entry_id(role: str, content: str) -> str:
     return "g" + content_hash(role, content)[:9]
 
 
-def content_of(entry: Entry) -> Hashable:
+def content_key(entry: Entry) -> Hashable:
     """What tells the content of one entry from that of others, without its text."""
     return entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments
 

@@ -26,7 +26,7 @@ def approximate(text: str) -> int:
     return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
 
 
-def digest(text: str) -> bytes:
+def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -52,7 +52,7 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
         return sum(count_piece(piece) for piece in pieces(clean))
 
     count_short = lru_cache(maxsize=cache_size)(count_all)
-    count_long = remembered(cache_size, key=digest)(count_all)
+    count_long = remembered(cache_size, key=_digest)(count_all)
 
     def count(text: str) -> int:
         if not text:

@@ -16,7 +16,7 @@ from aider_gardener.messages import (
     Source,
     SourceKind,
     content_hash,
-    content_of,
+    content_key,
     entry_id,
     remembered,
 )
@@ -55,7 +55,7 @@ def test_what_was_read_is_remembered_and_the_text_is_not() -> None:
 
     asked: list[str] = []
 
-    @remembered(2, key=content_of)
+    @remembered(2, key=content_key)
     def first_word(one: Entry) -> str:
         asked.append(one.id)
         return one.content.split()[0]
