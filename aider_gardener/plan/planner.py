@@ -315,7 +315,8 @@ def candidates(
     if not shown:
         return []
     # What is hidden cannot go lower: the hidden beginning of a long chat is not looked at.
-    old_code = outdated(entries[entries.index(shown[0]) :], focus.paths)
+    first = next(at for at, entry in enumerate(entries) if entry is shown[0])
+    old_code = outdated(entries[first:], focus.paths)
     latest = {entry.id: entry.seq for entry in entries}
 
     @cache

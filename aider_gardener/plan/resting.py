@@ -41,17 +41,11 @@ def files_of(listing: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Mentions:
-    """What is spoken of: `files` by their names, and the `words` that the user typed."""
+    """What is spoken of: `files` by their names, and the `words` that the user typed, which name a file by
+    the last part of its name, with or without its ending."""
 
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-
-    def name(self, file: str) -> bool:
-        """Whether a file is among it, be it by the last part of its name, with or without its ending."""
-        last = PurePosixPath(file)
-        return file in self.files or any(
-            len(part) >= LEAST_LETTERS and part in self.words for part in (last.name, last.stem)
-        )
 
 
 @dataclass
@@ -79,9 +73,11 @@ class RestingMap:
         prompts now a file that it does not show. Counts the prompt."""
         old, new = files_of(self.listing), files_of(fresh)
         self.missed = {name: self.missed.get(name, 0) + 1 for name in new if name not in old}
-        if any(mentions.name(file) or times >= MISSED for file, times in self.missed.items()):
-            return True
         words = {word for word in mentions.words if len(word) >= LEAST_LETTERS}
+        for file, times in self.missed.items():
+            path = PurePosixPath(file)
+            if times >= MISSED or file in mentions.files or not words.isdisjoint((path.name, path.stem)):
+                return True
         return any(
             words.intersection(WORD.findall(lines)).difference(WORD.findall(old.get(name, "")))
             for name, lines in new.items()
