@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Callable, Mapping
-from copy import copy
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
 
-Record = TypeVar("Record")
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 class ContentClass(str, Enum):
@@ -155,11 +155,6 @@ class Entry:
     access_count: int = 0
     provider: str = ""
 
-    @property
-    def size(self) -> int:
-        """The characters of its content."""
-        return len(self.content)
-
 
 @dataclass(frozen=True)
 class Swap:
@@ -204,10 +199,42 @@ def entry_id(role: str, content: str) -> str:
     return "g" + content_hash(role, content)[:9]
 
 
-def twin(record: Record) -> Record:
-    """A copy that changes on its own. It has containers of its own; what they hold is shared, and frozen."""
-    other = copy(record)
-    for name, held in vars(record).items():
-        if isinstance(held, (dict, list, set, deque)):
-            setattr(other, name, copy(held))
-    return other
+def content_key(entry: Entry) -> Hashable:
+    """What tells the content of one entry from that of others, without its text."""
+    return entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments
+
+
+class _Known:
+    """What a function is asked for, as a key that lets go of it once it was read."""
+
+    __slots__ = ("given", "key")
+
+    def __init__(self, key: Hashable, given: Any) -> None:
+        self.key, self.given = key, given
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and self.key == other.key
+
+
+def remembered(
+    most: int, *, key: Callable[[Given], Hashable]
+) -> Callable[[Callable[[Given], Result]], Callable[[Given], Result]]:
+    """Remember what a function gives for the last `most` that it was asked for, by a key: a cache must not
+    keep the texts of outputs in memory."""
+
+    def remembering(function: Callable[[Given], Result]) -> Callable[[Given], Result]:
+        @lru_cache(maxsize=most)
+        def read(known: _Known) -> Result:
+            given, known.given = known.given, None
+            return function(given)
+
+        @wraps(function)
+        def asked(given: Given) -> Result:
+            return read(_Known(key(given), given))
+
+        return asked
+
+    return remembering

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 
-from aider_gardener.messages import TokenCounter
+from aider_gardener.messages import TokenCounter, remembered
 
 MESSAGE_OVERHEAD_TOKENS = 4
 """What chat formats add to a message beside its text (role and separators)."""
@@ -26,24 +26,8 @@ def approximate(text: str) -> int:
     return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
 
 
-class Digest:
-    """A long text as a key that keeps its hash alone, once the text was taken."""
-
-    __slots__ = ("digest", "text")
-
-    def __init__(self, text: str) -> None:
-        self.digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        self.text = text
-
-    def take(self) -> str:
-        text, self.text = self.text, ""
-        return text
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Digest) and self.digest == other.digest
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenCounter:
@@ -67,16 +51,13 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return sum(count_piece(piece) for piece in pieces(clean))
 
-    @lru_cache(maxsize=cache_size)
-    def count_long(key: Digest) -> int:
-        return count_all(key.take())
-
     count_short = lru_cache(maxsize=cache_size)(count_all)
+    count_long = remembered(cache_size, key=_digest)(count_all)
 
     def count(text: str) -> int:
         if not text:
             return 0
-        return count_short(text) if len(text) <= KEPT_CHARS else count_long(Digest(text))
+        return count_short(text) if len(text) <= KEPT_CHARS else count_long(text)
 
     return count
 

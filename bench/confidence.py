@@ -62,9 +62,8 @@ class Uses:
         """An entry as retention sees it."""
         said = entry.turn * self.seconds
         uses, used, sure = self.known.get(entry.id, (0, said, 1.0))
-        return Holding(
-            entry.id, entry.cls.value, entry.tokens, entry.size, said, max(used, said), uses, sure, False, ()
-        )
+        chars, last = len(entry.content), max(used, said)
+        return Holding(entry.id, entry.cls.value, entry.tokens, chars, said, last, uses, sure, False, ())
 
     def use(self, entry: Entry, now: float) -> None:
         """Count a use, as the archive does."""

@@ -1,14 +1,25 @@
-"""The words of the design: ids of originals, what a plan saves, copies that change on their own."""
+"""The words of the design: ids of originals, what a plan saves, what is remembered of an entry."""
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
+import weakref
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.messages import Plan, content_hash, entry_id, twin
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Plan,
+    Segment,
+    Source,
+    SourceKind,
+    content_hash,
+    content_key,
+    entry_id,
+    remembered,
+)
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=50)
 
@@ -32,23 +43,31 @@ def test_a_plan_knows_what_it_saves() -> None:
     assert Plan((), "because", 900, 300).tokens_saved == 600
 
 
-@dataclass
-class Record:
-    number: int = 1
-    rows: list[int] = field(default_factory=lambda: [1])
-    names: dict[str, int] = field(default_factory=lambda: {"a": 1})
-    ids: set[str] = field(default_factory=lambda: {"g1"})
-    last: deque[int] = field(default_factory=lambda: deque([1], maxlen=3))
+def command_output(text: str) -> Entry:
+    parts = (Segment(0, len(text), ContentClass.LOG),)
+    source = Source(SourceKind.COMMAND, "make")
+    return Entry(entry_id("user", text), "s", 1, 0, "user", text, source, ContentClass.LOG, parts, 9)
 
 
-def test_a_twin_shares_no_container_with_its_record() -> None:
-    one = Record()
-    other = twin(one)
-    assert other == one
-    other.number = 2
-    other.rows.append(2)
-    other.names["b"] = 2
-    other.ids.add("g2")
-    other.last.append(2)
-    assert one == Record()
-    assert other.last.maxlen == 3
+def test_what_was_read_is_remembered_and_the_text_is_not() -> None:
+    class Text(str):
+        """A text that can be watched."""
+
+    asked: list[str] = []
+
+    @remembered(2, key=content_key)
+    def first_word(one: Entry) -> str:
+        asked.append(one.id)
+        return one.content.split()[0]
+
+    one, two, three = (command_output(f"{word} " * 3) for word in ("one", "two", "three"))
+    assert [first_word(each) for each in (one, one, two, one)] == ["one", "one", "two", "one"]
+    assert asked == [one.id, two.id]
+    first_word(three)
+    first_word(two)
+    assert asked == [one.id, two.id, three.id, two.id], "the one asked for longest ago was dropped"
+    text = Text("other words here")
+    kept = weakref.ref(text)
+    first_word(replace(one, content=text, id="g1"))
+    del text
+    assert kept() is None

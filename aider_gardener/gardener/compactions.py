@@ -21,8 +21,7 @@ from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange
-from aider_gardener.plan.rolling import roll
+from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange, roll
 from aider_gardener.plan.usage import CACHE_SECONDS, Market
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall

@@ -79,7 +79,6 @@ class Gardener:
         state.turns_open = max(0, state.turns_open - 1)
         if state.busy:
             return
-        state.chat = state.chat.folded()
         if state.frame.parts:
             waiting = {"current": 0} if "current" in state.frame.parts else {}
             state.frame = replace(state.frame, parts={**state.frame.parts, **waiting})

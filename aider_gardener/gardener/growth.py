@@ -18,6 +18,7 @@ from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.phrases import counted, short
 from aider_gardener.plan.goals import level
 from aider_gardener.plan.planner import piece_tokens
+from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
 
 POINTS = 50
@@ -44,7 +45,8 @@ def sent(state: ChatState, texts: Iterable[str]) -> None:
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - sum(map(count, said))))
     growth.saved_tokens += saved
-    growth.saved_cost += saved * prices.input_at(state.usage.cache_read_share or 0.0)
+    market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
+    growth.saved_cost += saved * market.token
 
 
 def turn_over(state: ChatState) -> bool:

@@ -20,10 +20,9 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, Sou
 from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.rules import Amendment, replaced_in
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.order import Order
-from aider_gardener.plan.planner import Applied, history_tokens
+from aider_gardener.plan.planner import Applied, Policy, history_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
@@ -253,7 +252,7 @@ class ChatState:
         for role, content in (("user", text), ("assistant", FILLER)):
             chat, entry = chat.enter(Message(role, content), admit)
             added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
-        self.chat = chat.standing(list(chat.done), [*chat.cur, *added])
+        self.chat = chat.with_lists(list(chat.done), [*chat.cur, *added])
         return added
 
     def event(self, kind: str, **data: object) -> None:

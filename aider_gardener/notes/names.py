@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from aider_gardener.errors import spared
-from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.folded import remembered
+from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.output import without_codes
 
 SCANNED_CHARS = 24_000
@@ -111,7 +110,7 @@ def scanned(text: str) -> str:
     return without_codes(text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}")
 
 
-@remembered(1_024)
+@remembered(1_024, key=content_key)
 def mine(entry: Entry) -> Mined:
     """The names and faults of one entry, none where it can't be read. Linear in its size, at most
     SCANNED_CHARS of it are read."""

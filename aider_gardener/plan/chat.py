@@ -5,39 +5,123 @@ Every change gives another `Chat`; whoever holds the old one has the chat as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import merge
+from itertools import chain, dropwhile
 from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
-from aider_gardener.plan.folded import FOLDED_CHARS, fold
-from aider_gardener.plan.view import Levels, Piece, TextOf, laid_out, members, with_hint
+from aider_gardener.plan.view import (
+    FAILED_LABEL,
+    FILLER,
+    NOTE_HEAD,
+    UNDONE_LABEL,
+    Piece,
+    TextOf,
+    exchanges,
+    failed_edits,
+    is_filler,
+    members,
+    note,
+    problems,
+)
 
 Admit = Callable[["Chat", Message], Entry]
 """Makes and stores the entry of a message that is new in a chat: of its turn, with its next sequence
 number."""
 
-Layout = Callable[["Chat", Levels, TextOf], tuple[list[Piece], list[Piece]]]
-"""Gives the messages of both lists of a chat at the given levels."""
+Layout = Callable[["Chat", TextOf], tuple[list[Piece], list[Piece]]]
+"""Makes the messages of both lists of a chat, each entry at its level."""
 
 
-def two_lists(chat: Chat, levels: Levels, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-    """aider's layout: finished exchanges in one list, the current ones in another."""
+def two_lists(chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+    """aider's layout: finished exchanges in one list, the current ones in another. Whatever is shown is legal
+    for aider and for strict providers."""
     entries = chat.all_entries()
-    return laid_out(entries[: chat.border], entries[chat.border :], levels, text_of)
+    before, after = entries[: chat.border], entries[chat.border :]
+    done = render(chat, before, text_of)
+    is_asked = bool(done) and done[-1].role == "user"
+    return legal(chat, done, render(chat, after, text_of, answers=is_asked or not before))
+
+
+def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bool = True) -> list[Piece]:
+    """The messages that show these entries of a chat, each at its level.
+
+    Exchanges that are shown in full stay the host's own messages. The others become notes; notes that follow
+    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
+    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
+    not so where the list before this one holds its question, out of sight, and ends in a reply too.
+    """
+    pieces: list[Piece] = []
+    pending: list[Entry] = []
+
+    def shown(entry: Entry) -> bool:
+        return chat.level_of(entry) is not Fidelity.HIDDEN
+
+    def add_whole(whole: Sequence[Entry]) -> None:
+        pieces.extend(chat.piece(entry.role, text_of(entry, chat.level_of(entry)), entry) for entry in whole)
+
+    def add_note(*, fill: bool) -> None:
+        noted = [entry for entry in pending if shown(entry)]
+        if noted:
+            text = note([(entry, text_of(entry, chat.level_of(entry))) for entry in noted], labels)
+            pieces.append(chat.piece("user", text, *noted, is_note=True))
+            pieces.extend([chat.piece("assistant", FILLER)] if fill else [])
+        pending.clear()
+
+    # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
+    groups = list(dropwhile(lambda group: not any(map(shown, group)), exchanges(entries)))
+    labels = dict.fromkeys(failed_edits(chain.from_iterable(groups)), FAILED_LABEL)
+    labels |= dict.fromkeys(chat.undone, UNDONE_LABEL)
+    for exchange in groups:
+        replies = [entry for entry in exchange if entry.role == "assistant"]
+        asked = [entry for entry in exchange if entry.role != "assistant"]
+        keeps_reply = all(chat.level_of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
+        if (asked or answers) and all(chat.in_place(entry) for entry in exchange):
+            add_note(fill=True)
+            add_whole(exchange)
+        elif replies and keeps_reply and any(map(shown, [*asked, *pending])):
+            pending += asked
+            add_note(fill=False)
+            add_whole(replies)
+        else:
+            pending += [entry for entry in exchange if not is_filler(entry)]
+    add_note(fill=True)
+    return pieces
+
+
+def legal(chat: Chat, done: list[Piece], cur: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Both lists as one history in which user and assistant take turns. Where they would not, a filler or an
+    empty note is put between; where the originals in full do not either, nothing of ours would mend it."""
+    if not problems([*done, *cur]) or problems(chat.all_entries()):
+        return done, cur
+    found: tuple[list[Piece], list[Piece]] = ([], [])
+    last_role = "assistant"
+    for pieces, mended in zip((done, cur), found, strict=True):
+        for piece in pieces:
+            if piece.role == last_role == "user":
+                mended.append(chat.piece("assistant", FILLER))
+            elif piece.role == last_role:
+                mended.append(chat.piece("user", NOTE_HEAD, is_note=True))
+            mended.append(piece)
+            last_role = piece.role
+    return found
 
 
 @dataclass(frozen=True)
 class Chat:
     """`entries` are all that ever entered, by sequence number; `order` are those that are part of the chat
     now, shown or hidden, the first `border` of them in the list of finished exchanges. `fidelity` is the
-    level of each that does not stand whole; `done` and `cur` are the messages that this makes.
+    level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
-    `undone` are replies whose edit the user has undone, `throttled` messages whose compressed form stands in
-    their own place, `forgotten` entries that the user had deleted: they keep their place, empty, and are
-    never shown. `held` stand in their places whatever happens. `floor` is the first sequence number that
-    recall may reach unasked: /clear moves it. `hint` stands below the head of the first note.
+    `undone` are replies whose edit the user has undone; `throttled` messages of the user whose compressed
+    form stands in their own place, not in a note, as long as the rest of their exchange is whole; `forgotten`
+    entries that the user had deleted: they keep their place, empty, and are never shown; `held` stand in
+    their places whatever happens. `floor` is the first sequence number that recall may reach unasked: /clear
+    moves it. `hint` stands below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
     entered last, where the host says so, `typed_this_turn` whether a prompt has entered since the turn began.
@@ -107,21 +191,24 @@ class Chat:
 
     def counted(self) -> Chat:
         """With the turn begun that is due, if one is: something enters the chat, or a prompt is sent."""
-        return self.next_turn() if self.turn_due else self
-
-    def next_turn(self) -> Chat:
+        if not self.turn_due:
+            return self
         return replace(self, turn=self.turn + 1, typed_this_turn=False, turn_due=False)
 
+    def with_entry(self, entry: Entry) -> Chat:
+        """The chat with what is known of an entry, or known anew; its place stays."""
+        return replace(self, entries={**self.entries, entry.seq: entry})
+
     def enter(self, message: Message, admit: Admit) -> tuple[Chat, Entry]:
-        """The chat with a new message at its end, and the entry of that, which stands nowhere yet."""
+        """The chat with a new message at its end, and the entry of that, which is in no list yet."""
         chat = self.counted()
         entry = admit(chat, message)
         if entry.source.kind is SourceKind.TYPED:
             if chat.typed_this_turn or chat.turn == 0:
-                chat = chat.next_turn()
+                chat = replace(chat, turn=chat.turn + 1)
                 entry = replace(entry, turn=chat.turn)
             chat = replace(chat, typed_this_turn=True)
-        return replace(chat, entries={**chat.entries, entry.seq: entry}), entry
+        return chat.with_entry(entry), entry
 
     def sync(self, lists: Sequence[list[dict[str, Any]]], admit: Admit) -> tuple[Chat, list[Entry]]:
         """The chat as the host's two lists hold it now, and the entries that are new.
@@ -150,45 +237,33 @@ class Chat:
         done, cur = found
         if not added and done == self.done and cur == self.cur:
             return self, added
-        return chat.standing(done, cur), added
+        return chat.with_lists(done, cur), added
 
-    def standing(self, done: list[Piece], cur: list[Piece]) -> Chat:
-        """The chat with these messages in its lists."""
+    def with_lists(self, done: list[Piece], cur: list[Piece]) -> Chat:
+        """The chat with these messages in its lists. Hidden entries keep their places: each before the first
+        that was behind it and still is, new ones at the end. A hidden reply is on the side of what it
+        answers, for no list of a host begins with a reply."""
+        shown = members([*done, *cur])
+        now, was = set(shown), set(members(self.pieces))
+        place: dict[int, float] = {seq: at for at, seq in enumerate(self.order)}
+        last = max((at for at, seq in enumerate(shown) if seq in place), default=-1)
+        for at, seq in enumerate(shown):
+            place.setdefault(seq, math.inf if at > last else -1)
+        hidden = [seq for seq in self.order if seq not in now and seq not in was]
+        order = tuple(merge(shown, hidden, key=place.__getitem__))
         levels = dict(self.fidelity)
         for piece in [*done, *cur]:
             levels.update(piece.levels)
-        shown = members([*done, *cur])
-        was = set(members(self.pieces))
-        now = set(shown)
-        hidden = [s for s in self.order if s not in now and s not in was]
-        order = in_places(shown, hidden, self.order)
-        chat = replace(
-            self,
-            order=tuple(order),
-            border=self.border_of(order, members(done), bool(cur), levels),
-            fidelity={
-                seq: levels[seq] for seq in order if levels.get(seq, Fidelity.FULL) is not Fidelity.FULL
-            },
-            done=done,
-            cur=cur,
-        )
+        fidelity = {seq: levels[seq] for seq in order if levels.get(seq, Fidelity.FULL) is not Fidelity.FULL}
+        border, finished = len(order), set(members(done))
+        if cur:
+            border = max((at + 1 for at, seq in enumerate(order) if seq in finished), default=0)
+            for seq in order[border:]:
+                if fidelity.get(seq) is not Fidelity.HIDDEN or self.entries[seq].role != "assistant":
+                    break
+                border += 1
+        chat = replace(self, order=order, border=border, fidelity=fidelity, done=done, cur=cur)
         return chat.cleared(keeping=now) if was and not was & now else chat
-
-    def border_of(
-        self, order: Sequence[int], done: Sequence[int], has_current: bool, levels: Mapping[int, Fidelity]
-    ) -> int:
-        """How many of the entries belong to the finished exchanges. A hidden reply is on the side of what it
-        answers: no list of a host begins with a reply."""
-        if not has_current:
-            return len(order)
-        at = max((place + 1 for place, seq in enumerate(order) if seq in set(done)), default=0)
-        while (
-            at < len(order)
-            and levels.get(order[at]) is Fidelity.HIDDEN
-            and self.entries[order[at]].role == "assistant"
-        ):
-            at += 1
-        return at
 
     def cleared(self, *, keeping: Collection[int] = ()) -> Chat:
         """The chat after the user dropped its history: nothing older comes back unless asked for."""
@@ -206,72 +281,57 @@ class Chat:
 
     def forgetting(self, ids: Collection[str], text_of: TextOf) -> Chat:
         """The chat with every entry that has one of these ids emptied and shown no more."""
-        seqs = {seq for seq, entry in self.entries.items() if entry.id in ids}
         emptied = {
-            seq: replace(
-                self.entries[seq], id="", content="", segments=(), tokens=0, pinned=False, source=Source()
-            )
-            for seq in seqs
+            seq: replace(entry, id="", content="", segments=(), tokens=0, pinned=False, source=Source())
+            for seq, entry in self.entries.items()
+            if entry.id in ids
         }
-        chat = replace(self, entries={**self.entries, **emptied}, forgotten=self.forgotten | seqs)
+        chat = replace(self, entries={**self.entries, **emptied}, forgotten=self.forgotten.union(emptied))
         return chat.shown_at(chat.fidelity, text_of)
-
-    def with_entry(self, entry: Entry) -> Chat:
-        """The chat with what is known of an entry anew; its place stays."""
-        return replace(self, entries={**self.entries, entry.seq: entry})
-
-    def folded(self) -> Chat:
-        """The chat with the long texts that do not stand whole kept compressed."""
-        whole = {seq for piece in self.pieces for seq in piece.levels if seq not in self.fidelity}
-        long = [e for seq, e in self.entries.items() if e.size >= FOLDED_CHARS and seq not in whole]
-        made = {entry.seq: folded for entry in long if (folded := fold(entry)) is not entry}
-        return replace(self, entries={**self.entries, **made}) if made else self
 
     # What is shown
 
-    def allowed(self, fidelity: Mapping[int, Fidelity]) -> dict[int, Fidelity]:
-        """The levels with what the user decided: pinned and held entries whole, forgotten ones hidden."""
-        levels = {
+    def level_of(self, entry: Entry) -> Fidelity:
+        return self.fidelity.get(entry.seq, Fidelity.FULL)
+
+    def in_place(self, entry: Entry) -> bool:
+        """Whether the entry's text, whole or throttled, is a message of its own."""
+        cut = entry.seq in self.throttled and self.level_of(entry) is Fidelity.COMPRESSED
+        return cut or self.level_of(entry) is Fidelity.FULL
+
+    def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
+        """The message that shows these entries at their levels."""
+        levels = {entry.seq: self.level_of(entry) for entry in entries}
+        return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
+
+    def shown_at(self, fidelity: Mapping[int, Fidelity], text_of: TextOf) -> Chat:
+        """The chat with its entries at the given levels, but what the user decided: pinned and held ones
+        are whole, forgotten ones hidden. A message that is as it was is the same object."""
+        allowed = {
             seq: level
             for seq, level in fidelity.items()
             if not self.entries[seq].pinned and (seq not in self.held or seq in self.throttled)
         }
-        return levels | dict.fromkeys(self.forgotten.intersection(self.order), Fidelity.HIDDEN)
-
-    def rendered(self, fidelity: Mapping[int, Fidelity], text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-        """Both lists as they would stand with the given levels. What stands as it did is the same object."""
-        levels = Levels(self.allowed(fidelity), self.undone, self.throttled, self.mark)
-        done, cur = with_hint(*self.layout(self, levels, text_of), self.hint)
+        allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Fidelity.HIDDEN)
+        done, cur = self.layout(replace(self, fidelity=allowed), text_of)
+        made = _hinted([*done, *cur], self.hint)
         known = {(piece.content, *piece.levels.items()): piece for piece in self.pieces}
-
-        def same(pieces: Iterable[Piece]) -> list[Piece]:
-            return [known.get((piece.content, *piece.levels.items()), piece) for piece in pieces]
-
-        return same(done), same(cur)
-
-    def shown_at(self, fidelity: Mapping[int, Fidelity], text_of: TextOf) -> Chat:
-        """The chat with its entries at the given levels."""
-        return self.showing(*self.rendered(fidelity, text_of))
-
-    def showing(self, done: list[Piece], cur: list[Piece]) -> Chat:
-        """The chat with these messages; what they do not show is hidden."""
-        shown: dict[int, Fidelity] = {}
-        for piece in [*done, *cur]:
-            shown.update(piece.levels)
-        levels = {seq: shown.get(seq, Fidelity.HIDDEN) for seq in self.order}
-        fidelity = {seq: level for seq, level in levels.items() if level is not Fidelity.FULL}
-        return replace(self, fidelity=fidelity, done=done, cur=cur)
+        pieces = [known.get((piece.content, *piece.levels.items()), piece) for piece in made]
+        shown = {seq: level for piece in pieces for seq, level in piece.levels.items()}
+        now = {seq: shown.get(seq, Fidelity.HIDDEN) for seq in self.order}
+        return replace(
+            self,
+            fidelity={seq: level for seq, level in now.items() if level is not Fidelity.FULL},
+            done=pieces[: len(done)],
+            cur=pieces[len(done) :],
+        )
 
 
-def in_places(shown: Sequence[int], hidden: Sequence[int], order: Sequence[int]) -> list[int]:
-    """The entries shown, with the hidden ones between them where they stood: each before the first that stood
-    behind it and still does, and what entered since at the end."""
-    place = {seq: at for at, seq in enumerate(order)}
-    waiting = list(reversed(hidden))
-    last = max((at for at, seq in enumerate(shown) if seq in place), default=-1)
-    result: list[int] = []
-    for at, seq in enumerate(shown):
-        while waiting and (at > last or place[waiting[-1]] < place.get(seq, -1)):
-            result.append(waiting.pop())
-        result.append(seq)
-    return [*result, *reversed(waiting)]
+def _hinted(pieces: list[Piece], hint: str) -> list[Piece]:
+    """The messages with a line below the head of their first note; as they are when there is no hint."""
+    for at, piece in enumerate(pieces):
+        if hint and piece.is_note:
+            text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
+            hinted = Piece({**piece, "content": text}, piece.levels, piece.mark, is_note=True)
+            return [*pieces[:at], hinted, *pieces[at + 1 :]]
+    return pieces

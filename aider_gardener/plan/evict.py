@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from aider_gardener.messages import Entry, Fidelity, Rendition, Swap
+from aider_gardener.messages import Entry, Fidelity, Swap
 
 TOKEN_VALUE = {Fidelity.FULL: 1.0, Fidelity.COMPRESSED: 2.0, Fidelity.LINE: 2.5, Fidelity.HIDDEN: 0.0}
 """What a token of each form is worth beside one of the original."""
@@ -19,7 +19,8 @@ MOST_KEPT = {Fidelity.FULL: 2.5, Fidelity.COMPRESSED: 0.9, Fidelity.LINE: 0.8, F
 """What each form is worth at most, as a share of priority times tokens of the original."""
 LINE_TOKENS = 60
 """An original of so few tokens is as dense as a line."""
-ORDER = (Fidelity.FULL, Fidelity.COMPRESSED, Fidelity.LINE, Fidelity.HIDDEN)
+ORDER = tuple(Fidelity)
+"""From the whole down to nothing."""
 
 
 class Shield(IntEnum):
@@ -39,19 +40,15 @@ class Shield(IntEnum):
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry as the planner sees it: what stands now, what could stand, what it is worth.
-
-    `floors` says how far down it may go once a shield is given up; a missing shield allows nothing.
+    """An entry as the planner sees it: what is shown now, the tokens of each form that it has, what it is
+    worth. `floors` says how far down it may go once a shield is given up; a missing shield allows nothing.
     """
 
     entry: Entry
     current: Fidelity
-    options: tuple[Rendition, ...]
+    forms: Mapping[Fidelity, int]
     priority: float
     floors: Mapping[Shield, Fidelity] = field(default_factory=lambda: {Shield.NONE: Fidelity.HIDDEN})
-
-    def tokens(self, fidelity: Fidelity) -> int:
-        return next(option.tokens for option in self.options if option.fidelity is fidelity)
 
     def floor(self, shield: Shield) -> Fidelity:
         """The lowest fidelity allowed when all shields up to `shield` are given up."""
@@ -78,29 +75,27 @@ def value(candidate: Candidate, fidelity: Fidelity) -> float:
     lengths, unless the line of the other is more than 0.32 of it (0.8 of its worth, at 2.5 a token): then
     the line has little to add. An original no longer than a line says as much a token as a line.
     """
-    tokens = candidate.tokens(fidelity)
+    tokens = candidate.forms[fidelity]
     weight = TOKEN_VALUE[Fidelity.LINE] if tokens <= LINE_TOKENS else TOKEN_VALUE[fidelity]
-    whole = candidate.priority * candidate.tokens(Fidelity.FULL)
+    whole = candidate.priority * candidate.forms[Fidelity.FULL]
     return min(candidate.priority * tokens * weight, whole * MOST_KEPT[fidelity])
 
 
 def hull_steps(candidate: Candidate, at: Fidelity, floor: Fidelity) -> list[Step]:
     """The downgrades of one entry from `at` to `floor`, each the cheapest in value per token next."""
-    options = {option.fidelity: option.tokens for option in candidate.options}
-    allowed = ORDER[: ORDER.index(floor) + 1]
+    forms = candidate.forms
     steps: list[Step] = []
     while True:
-        below = [
-            level for level in allowed[ORDER.index(at) + 1 :] if options.get(level, options[at]) < options[at]
-        ]
+        further = ORDER[ORDER.index(at) + 1 : ORDER.index(floor) + 1]
+        below = [level for level in further if forms.get(level, forms[at]) < forms[at]]
         if not below:
             return steps
 
         def loss(level: Fidelity, at: Fidelity = at) -> float:
-            return (value(candidate, at) - value(candidate, level)) / (options[at] - options[level])
+            return (value(candidate, at) - value(candidate, level)) / (forms[at] - forms[level])
 
-        best = min(below, key=lambda level: (loss(level), options[level]))
-        steps.append(Step(candidate, at, best, options[at] - options[best], loss(best)))
+        best = min(below, key=lambda level: (loss(level), forms[level]))
+        steps.append(Step(candidate, at, best, forms[at] - forms[best], loss(best)))
         at = best
 
 
@@ -138,19 +133,15 @@ def swaps(
     *,
     turn: int,
 ) -> tuple[Swap, ...]:
-    """The difference of two views as swaps, one an entry, in the order of the chat, each with its reason."""
+    """The difference of two views as swaps, one an entry, in the order of the chat, each with its reason in
+    words for the user."""
     found: list[Swap] = []
     for item in candidates:
-        old = before.get(item.entry.seq, Fidelity.FULL)
-        new = after.get(item.entry.seq, Fidelity.FULL)
+        entry = item.entry
+        old, new = (view.get(entry.seq, Fidelity.FULL) for view in (before, after))
         if old is not new:
-            saved = item.tokens(old) - item.tokens(new)
-            found.append(Swap(item.entry.id, old, new, saved, reason(item, turn)))
+            age = turn - entry.turn
+            when = "this turn" if age <= 0 else "1 turn ago" if age == 1 else f"{age} turns ago"
+            reason = f"{entry.cls.value}, priority {item.priority:.0f}, {when}"
+            found.append(Swap(entry.id, old, new, item.forms[old] - item.forms[new], reason))
     return tuple(found)
-
-
-def reason(candidate: Candidate, turn: int) -> str:
-    """Why an entry was chosen, in words for the user."""
-    age = turn - candidate.entry.turn
-    turns = "this turn" if age <= 0 else "1 turn ago" if age == 1 else f"{age} turns ago"
-    return f"{candidate.entry.cls.value}, priority {candidate.priority:.0f}, {turns}"

@@ -123,13 +123,13 @@ def message_row(index: int, role: str, cls: ContentClass | None, tokens: int) ->
 
 
 def by_class(rows: Sequence[tuple[Entry, int]]) -> dict[str, dict[str, Any]]:
-    """Entries, original tokens, tokens as they stand, and their ratio, for each class that occurs."""
+    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs."""
     found: dict[str, dict[str, Any]] = {}
-    for entry, standing in rows:
-        row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0, "ratio": 1.0})
+    for entry, shown in rows:
+        row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
         row["count"] += 1
         row["orig"] += entry.tokens
-        row["sum"] += standing
+        row["sum"] += shown
     for row in found.values():
         row["ratio"] = round(row["sum"] / row["orig"], 4) if row["orig"] else 1.0
     return dict(sorted(found.items(), key=lambda item: -item[1]["sum"]))
@@ -201,10 +201,14 @@ class Limit:
 
     def high(self, market: Market, behind: int) -> int:
         """The high mark: the limit, or more where breaking the cached prefix more rarely is cheaper.
-        `behind` are the tokens that stand behind the history and fall out of the cache with it."""
+        `behind` are the tokens that stand behind the history and fall out of the cache with it.
+
+        The prefix rests for all of REST_TURNS where a token costs half as much or less from the cache."""
         if self.fixed:
             return self.tokens + self.held
-        batch = max(best_batch(market, self.growth, self.low + behind), rest_batch(market, self.growth))
+        saved_share = market.lost / market.full if market.full else 0.0
+        rest_batch = int(REST_TURNS * self.growth * min(1.0, 2 * saved_share))
+        batch = max(best_batch(market, self.growth, self.low + behind), rest_batch)
         return max(self.tokens + self.held, min(self.low + batch, MOST_HIGH + self.held))
 
 
@@ -218,21 +222,7 @@ def best_batch(market: Market, growth: float, broken: int) -> int:
     return int(math.sqrt(2 * growth * broken * market.lost / market.token))
 
 
-def rest_batch(market: Market, growth: float) -> int:
-    """Tokens that a chat adds while the prefix is to rest, where resting saves money: all of REST_TURNS
-    where a token costs half as much or less from the cache, none where nothing is cached."""
-    saved_share = market.lost / market.full if market.full else 0.0
-    return int(REST_TURNS * growth * min(1.0, 2 * saved_share))
-
-
-def marks(
-    frame: Frame,
-    limit: Limit,
-    market: Market,
-    *,
-    compacted: bool,
-    cold: bool = False,
-) -> Goal:
+def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: bool = False) -> Goal:
     """The goal for the history beside the rest of a prompt.
 
     The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the history

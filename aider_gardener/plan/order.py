@@ -76,18 +76,16 @@ class Order:
         kept = self.kept(parts, history)
         if sent == self.sent and len(kept) == len(self.last) == len(parts) + len(history):
             return list(self.last)
-        self.see(parts, history)
+        self._count(parts, history)
         kept = [] if cold else kept
         placed = {part.name for part in kept}
         waiting = [part for part in parts if part.name not in placed]
         said = [part for part in history if part.name not in placed]
-        calm = [part for part in waiting if self.lives[part.name].rested]
-        calm.sort(key=lambda part: -self.lives[part.name].rested)
+        waiting.sort(key=lambda part: -self.lives[part.name].rested)
         is_free = len(kept) < len(self.last) or not self.last
-        before = self.worth_it(calm, sum(part.tokens for part in said)) if is_free else []
-        behind = [part for part in calm if part not in before]
-        new = [part for part in waiting if not self.lives[part.name].rested]
-        self.last, self.sent = [*kept, *before, *said, *behind, *new], sent
+        before = self._before(waiting, sum(part.tokens for part in said)) if is_free else []
+        behind = [part for part in waiting if part not in before]
+        self.last, self.sent = [*kept, *before, *said, *behind], sent
         return list(self.last)
 
     def kept(self, parts: Sequence[Part], history: Sequence[Part]) -> list[Part]:
@@ -102,22 +100,21 @@ class Order:
         left = sum(part.tokens for part in kept if part.is_history)
         return left < LOST_SHARE * sum(part.tokens for part in self.last if part.is_history)
 
-    def see(self, parts: Sequence[Part], history: Sequence[Part]) -> None:
-        """Count a prompt."""
-        keys = {part.name: part.key for part in self.last}
+    def _count(self, parts: Sequence[Part], history: Sequence[Part]) -> None:
+        keys, lives = {part.name: part.key for part in self.last}, self.lives
         self.lives = {
-            part.name: self.lives.get(part.name, Life()).seen(
-                changed=keys.get(part.name, part.key) != part.key
-            )
+            part.name: lives.get(part.name, Life()).seen(changed=keys.get(part.name, part.key) != part.key)
             for part in parts
         }
         lost = any(part not in history for part in self.last if part.is_history)
         self.compacted = self.compacted.seen(changed=lost)
 
-    def worth_it(self, parts: Sequence[Part], behind: int) -> list[Part]:
-        """Those that belong before the rest of the history, `behind` tokens of it, in their order."""
+    def _before(self, parts: Sequence[Part], behind: int) -> list[Part]:
+        """Of the parts that rest, those that belong before the rest of the history, `behind` tokens of it, in
+        their order."""
         chosen: set[Part] = set()
-        for part in sorted(parts, key=lambda part: -self.lives[part.name].chance):
+        calm = [part for part in parts if self.lives[part.name].rested]
+        for part in sorted(calm, key=lambda part: -self.lives[part.name].chance):
             if self.compacted.chance * part.tokens > self.lives[part.name].chance * behind:
                 chosen.add(part)
                 behind += part.tokens

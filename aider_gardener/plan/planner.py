@@ -1,10 +1,14 @@
-"""Makes plans: which entries to show at which fidelity so that the history meets its budget."""
+"""Makes plans: which entries to show at which fidelity so that the history meets its budget.
+
+What has expired is due to be shown shorter, by its class's or its own term; a plan applies it, with what
+else is due then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import takewhile
 
 from aider_gardener.messages import (
@@ -15,19 +19,17 @@ from aider_gardener.messages import (
     Plan,
     Rendition,
     SourceKind,
+    Swap,
     TokenCounter,
 )
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.evict import Candidate, Shield, choose, swaps
-from aider_gardener.plan.expiry import Policy
-from aider_gardener.plan.folded import remembered
+from aider_gardener.plan.evict import ORDER, Candidate, Shield, choose, swaps
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.priority import names_any, priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
 from aider_gardener.reading.source import LAST_CHAT
+from aider_gardener.settings import ANY_CLASS, Terms
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
-
-NO_POLICY = Policy()
 
 SPOKEN = frozenset({SourceKind.TYPED, SourceKind.REPLY})
 """What user and model said, as against what programs and the host put in."""
@@ -39,6 +41,7 @@ FORMAT_EDITS = 2
 chat."""
 CODE = frozenset({ContentClass.CODE, ContentClass.EDIT})
 TELLING_CHARS = 20
+"""Shorter lines of code are in many files."""
 LEAST_CODE_LINES, REPEATED_SHARE = 3, 0.6
 """Code of fewer lines is not looked at; of others this share must stand again later to make it outdated."""
 OUTDATED_POINTS = 10.0
@@ -53,6 +56,67 @@ TAIL_SHARE = 0.6
 """Share of the low mark that the last exchanges may take whole: what the next reply builds on."""
 MEMORY_SHARE = 0.5
 """Share of the low mark that is left to older entries, however large the last exchange is."""
+LEAST_BATCH_TURNS = 2
+"""Incremental context hides turns in batches of as many as stay whole, and at least so many."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a plan does beside meeting its mark.
+
+    `terms` say when entries are due. The last `keep_turns` turns (0: only the last exchange) stay whole
+    as long as the prompt can be sent, and so do the entries `named`, by their place. `older`: once a plan is
+    made, it shows everything older by a line.
+    """
+
+    terms: Terms = field(default_factory=Terms)
+    keep_turns: int = 0
+    older: bool = False
+    named: frozenset[int] = frozenset()
+
+    def with_own(self, entry_id: str, context_ttl: int, summarise_after: int) -> Policy:
+        """The policy with terms of its own for one entry; 0 turns mean never."""
+        terms = replace(
+            self.terms,
+            own_ttl={**self.terms.own_ttl, entry_id: context_ttl},
+            own_summarise={**self.terms.own_summarise, entry_id: summarise_after},
+        )
+        return replace(self, terms=terms)
+
+    def keeps(self, entry: Entry, turn: int) -> bool:
+        """Whether the entry is named or belongs to the last turns that stay whole."""
+        return entry.seq in self.named or (self.keep_turns > 0 and entry.turn >= turn - self.keep_turns)
+
+    def due(self, rows: Sequence[Candidate], *, turn: int, over: bool) -> dict[int, Fidelity]:
+        """For each entry that is shown fuller than it is worth now: the level it is due for, the lowest that
+        it has down to there. `over`: a plan is made anyway."""
+        found: dict[int, Fidelity] = {}
+        for row in rows:
+            wanted, shield = due_level(row.entry, self.terms, turn=turn), Shield.NONE
+            if self.older and over and not self.keeps(row.entry, turn):
+                wanted, shield = Fidelity.LINE, Shield.PROMPT
+            lowest = min(wanted, row.floor(shield), key=ORDER.index)
+            for level in ORDER[ORDER.index(row.current) + 1 : ORDER.index(lowest) + 1]:
+                if level in row.forms and row.forms[level] < row.forms[row.current]:
+                    found[row.entry.seq] = level
+        return found
+
+
+def due_level(entry: Entry, terms: Terms, *, turn: int) -> Fidelity:
+    """The most that is worth showing of an entry at this turn. What the user typed expires only if its class
+    is named: `all` leaves it out."""
+
+    def is_over(by_class: Mapping[str, int], own: Mapping[str, int]) -> bool:
+        common = 0 if entry.cls is ContentClass.PROMPT else by_class.get(ANY_CLASS, 0)
+        turns = own.get(entry.id, by_class.get(entry.cls.value, common))
+        return 0 < turns <= turn - entry.turn
+
+    if is_over(terms.context_ttl, terms.own_ttl):
+        return Fidelity.LINE
+    return Fidelity.COMPRESSED if is_over(terms.summarise_after, terms.own_summarise) else Fidelity.FULL
+
+
+NO_POLICY = Policy()
 
 
 @dataclass(frozen=True)
@@ -74,15 +138,6 @@ class Draft:
 
     plan: Plan
     chat: Chat
-
-
-@dataclass(frozen=True)
-class View:
-    """A chat as it would stand at the levels that were asked for, with the tokens of its history."""
-
-    fidelity: Mapping[int, Fidelity]
-    chat: Chat
-    tokens: int
 
 
 def piece_tokens(pieces: Iterable[Piece], count: TokenCounter) -> int:
@@ -125,76 +180,117 @@ def draft(
 ) -> Draft | None:
     """The plan that brings the chat's history from above `goal.high` down to `goal.low`, or None.
 
-    The user's own words are given up only as far as half-way between the marks, the last edits only to
-    the high mark, the last exchange only to what the window allows. What has expired goes first, and is
-    a plan of its own where it saves enough.
+    Shield by shield entries are given up, each as far as its limit (`limits`). What has expired goes first,
+    and is a plan of its own where it saves enough.
 
     None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
     before = history_tokens(chat, count)
-    over_hard = bool(goal.hard) and before > goal.hard
+    over_hard = 0 < goal.hard < before
     over = before > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
         return None
     room = int(TAIL_SHARE * goal.low)
     rows = candidates(chat, focus=focus, renditions=renditions, policy=policy, tail_tokens=room)
-    minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
-
-    def view(fidelity: Mapping[int, Fidelity]) -> View:
-        shown = chat.shown_at(fidelity, partial(text_of, renditions=renditions))
-        return View(fidelity, shown, history_tokens(shown, count))
-
     due = policy.due(rows, turn=chat.turn, over=over)
-    made = view({**chat.fidelity, **due}) if due else View(chat.fidelity, chat, before)
-    if over:
-        now = open_exchange(chat)
-        past = [row for row in rows if row.entry.seq not in now]
-        made = lowered(rows, made, limits_of(goal, low_target(past, goal, before)), view)
-    if before - made.tokens < minimum:
-        return None
-    changed = swaps(rows, chat.fidelity, made.fidelity, turn=chat.turn)
-    broken = broken_prefix(chat, made.chat, count)
-    plan = Plan(changed, goal.reason if over else "expired", before, made.tokens, broken, goal.marks(before))
-    return Draft(plan, made.chat)
-
-
-def lowered(
-    rows: list[Candidate],
-    made: View,
-    limits: list[tuple[Shield, int]],
-    view: Callable[[Mapping[int, Fidelity]], View],
-) -> View:
-    """The view, taken down shield by shield to the limit of each, as far as that goes."""
-    for shield, limit in limits:
-        if not limit or made.tokens <= limit:
-            continue
+    fidelity = {**chat.fidelity, **due}
+    made = _shown_at(chat, fidelity, renditions) if due else chat
+    after = history_tokens(made, count)
+    for shield, limit in limits(chat, goal, rows, before) if over else ():
         for _round in range(3):  # notes cost a little more than their parts
-            steps = choose(rows, made.fidelity, tokens_to_save=made.tokens - limit, shield=shield)
+            if not limit or after <= limit:
+                break
+            steps = choose(rows, fidelity, tokens_to_save=after - limit, shield=shield)
             if not steps:
                 break
-            made = view({**made.fidelity, **{step.candidate.entry.seq: step.after for step in steps}})
-            if made.tokens <= limit:
-                break
-    return made
+            fidelity |= {step.candidate.entry.seq: step.after for step in steps}
+            made = _shown_at(chat, fidelity, renditions)
+            after = history_tokens(made, count)
+    minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
+    if before - after < minimum:
+        return None
+    changed = swaps(rows, chat.fidelity, fidelity, turn=chat.turn)
+    broken = broken_prefix(chat, made, count)
+    reason = goal.reason if over else "expired"
+    return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), made)
 
 
-def limits_of(goal: Goal, target: int) -> list[tuple[Shield, int]]:
-    """How far down, in tokens, it is worth giving up each shield."""
-    half_way = max(target, (goal.low + goal.high) // 2)
+def roll(
+    chat: Chat,
+    goal: Goal,
+    *,
+    keep_turns: int,
+    focus: Focus,
+    count: TokenCounter,
+    renditions: RenditionsOf,
+    policy: Policy = NO_POLICY,
+) -> Draft | None:
+    """Incremental context: the plan that hides the turns before the last `keep_turns`, when there is a batch
+    of them or the history is above its high mark; where the whole turns alone are above it, the usual plan
+    for them too. What the hidden turns said stands in the rolling summary of `notes.summary`.
+
+    None when nothing is due. Pinned entries stay.
+    """
+
+    def usual(chat: Chat) -> Draft | None:
+        return draft(chat, goal, focus=focus, count=count, renditions=renditions, policy=policy)
+
+    before, entries = history_tokens(chat, count), chat.all_entries()
+    staying = open_exchange(chat) | policy.named
+    leaving = [
+        entry
+        for entry in entries
+        if entry.turn < chat.turn - keep_turns
+        and not entry.pinned
+        and entry.seq not in staying
+        and chat.fidelity.get(entry.seq) is not Fidelity.HIDDEN
+    ]
+    whole_turns = {entry.turn for entry in entries if entry.seq not in chat.fidelity} - {chat.turn}
+    is_batch = len(whole_turns) > keep_turns + max(LEAST_BATCH_TURNS, keep_turns)
+    if not leaving or not (is_batch or goal.asked or before > goal.high):
+        return usual(chat)
+    hidden = dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN)
+    rolled = _shown_at(chat, {**chat.fidelity, **hidden}, renditions)
+    after = history_tokens(rolled, count)
+    if after >= before:
+        return usual(chat)
+    reason = f"turns left the last {keep_turns} that stay whole"
+    changed = tuple(
+        Swap(e.id, chat.fidelity.get(e.seq, Fidelity.FULL), Fidelity.HIDDEN, e.tokens, reason)
+        for e in leaving
+    )
+    more = usual(rolled) if after > goal.high else None
+    if more is not None:
+        changed, after, rolled = (*changed, *more.plan.swaps), more.plan.tokens_after, more.chat
+    broken = broken_prefix(chat, rolled, count)
+    return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), rolled)
+
+
+def _shown_at(chat: Chat, fidelity: Mapping[int, Fidelity], renditions: RenditionsOf) -> Chat:
+    def text_of(entry: Entry, level: Fidelity) -> str:
+        return entry.content if level is Fidelity.FULL else renditions(entry)[level].text
+
+    return chat.shown_at(fidelity, text_of)
+
+
+def limits(chat: Chat, goal: Goal, rows: Sequence[Candidate], before: int) -> list[tuple[Shield, int]]:
+    """How far down, in tokens of a history that has `before`, it is worth giving up each shield.
+
+    What nothing shields goes to the low mark, yet leaves older entries their share of it when the last
+    exchange alone fills it. The user's own words are given up only as far as half-way between the marks, the
+    last edits only to the high mark, the last exchange only to what the window allows.
+    """
+    now = open_exchange(chat)
+    past = [row for row in rows if row.entry.seq not in now]
+    fixed = sum(row.forms[row.current] for row in past if row.floor(Shield.FORMAT) is row.current)
+    target = min(before, max(goal.low, fixed + int(MEMORY_SHARE * goal.low)))
     return [
         (Shield.NONE, target),
-        (Shield.PROMPT, half_way),
+        (Shield.PROMPT, max(target, (goal.low + goal.high) // 2)),
         (Shield.TAIL, goal.high),
         (Shield.FORMAT, goal.high),
         (Shield.LAST, goal.hard),
     ]
-
-
-def low_target(rows: list[Candidate], goal: Goal, before: int) -> int:
-    """Where the plan should stop: the low mark, yet leaving older entries their share of it when the
-    last exchange alone fills it."""
-    fixed = sum(row.tokens(row.current) for row in rows if row.floor(Shield.FORMAT) is row.current)
-    return min(before, max(goal.low, fixed + int(MEMORY_SHARE * goal.low)))
 
 
 def broken_prefix(before: Chat, after: Chat, count: TokenCounter) -> int:
@@ -202,12 +298,6 @@ def broken_prefix(before: Chat, after: Chat, count: TokenCounter) -> int:
     old, new = before.pieces, after.pieces
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     return piece_tokens(new[same:], count)
-
-
-def text_of(entry: Entry, level: Fidelity, renditions: RenditionsOf) -> str:
-    if level is Fidelity.FULL:
-        return entry.content
-    return renditions(entry)[level].text
 
 
 def candidates(
@@ -228,36 +318,30 @@ def candidates(
     first = next(at for at, entry in enumerate(entries) if entry is shown[0])
     old_code = outdated(entries[first:], focus.paths)
     latest = {entry.id: entry.seq for entry in entries}
-    made: dict[int, tuple[Rendition, ...]] = {}
 
-    def options(entry: Entry) -> tuple[Rendition, ...]:
-        if entry.seq not in made:
-            made[entry.seq] = options_of(entry, renditions)
-        return made[entry.seq]
+    @cache
+    def forms(seq: int) -> Mapping[Fidelity, int]:
+        entry = chat.entries[seq]
+        shorter = {level: made.tokens for level, made in renditions(entry).items()}
+        return {**shorter, Fidelity.FULL: entry.tokens + MESSAGE_OVERHEAD_TOKENS, Fidelity.HIDDEN: 0}
 
-    floors = shields(entries, open_exchange(chat), Tail(tail_tokens, old_code, options))
+    floors = _floors(entries, open_exchange(chat), old_code, forms, tail_tokens)
     rows: list[Candidate] = []
     for entry in shown:
-        current = chat.fidelity.get(entry.seq, Fidelity.FULL)
         points = priority(entry, turn=chat.turn, focus=focus)
         if latest[entry.id] != entry.seq and not is_filler(entry):
             points = DUPLICATE_POINTS
         elif entry.seq in old_code:
             points = min(points, OUTDATED_POINTS)
-        kept = floors[entry.seq] and policy.keeps(entry, chat.turn)
-        floor = {Shield.LAST: Fidelity.COMPRESSED} if kept else floors[entry.seq]
-        rows.append(Candidate(entry, current, options(entry), points, floor))
+        floor = floors[entry.seq]
+        if floor and policy.keeps(entry, chat.turn):
+            floor = {Shield.LAST: Fidelity.COMPRESSED}
+        current = chat.fidelity.get(entry.seq, Fidelity.FULL)
+        rows.append(Candidate(entry, current, forms(entry.seq), points, floor))
     return rows
 
 
-def options_of(entry: Entry, renditions: RenditionsOf) -> tuple[Rendition, ...]:
-    """Every form in which an entry can stand, with its tokens."""
-    whole = Rendition(Fidelity.FULL, entry.content, entry.tokens + MESSAGE_OVERHEAD_TOKENS)
-    shorter = [made for made in renditions(entry).values() if made.fidelity is not Fidelity.FULL]
-    return (whole, *shorter, Rendition(Fidelity.HIDDEN, "", 0))
-
-
-def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
+def outdated(entries: Sequence[Entry], files: frozenset[str]) -> frozenset[int]:
     """The replies whose code is of no more use: edits of a file that the host sends anew with every prompt,
     and code most of whose lines stand again in a later reply."""
     found: set[int] = set()
@@ -265,7 +349,9 @@ def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
     for entry in reversed(entries):
         if entry.role != "assistant" or is_filler(entry):
             continue
-        lines = code_lines(entry)
+        parts = [entry.content[s.start : s.end] for s in entry.segments if s.cls in CODE]
+        stripped = {line.strip() for part in parts for line in part.splitlines()}
+        lines = {line for line in stripped if len(line) >= TELLING_CHARS}
         sent_anew = has_edit(entry) and names_any(entry, files)
         again = len(lines) >= LEAST_CODE_LINES and len(lines & later) >= REPEATED_SHARE * len(lines)
         if sent_anew or again:
@@ -274,47 +360,13 @@ def outdated(entries: list[Entry], files: frozenset[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-@remembered(2_048)
-def code_lines(entry: Entry) -> frozenset[str]:
-    """The lines of an entry's code and edits that are long enough to be told apart."""
-    parts = [entry.content[s.start : s.end] for s in entry.segments if s.cls in CODE]
-    lines = {line.strip() for part in parts for line in part.splitlines()}
-    return frozenset(line for line in lines if len(line) >= TELLING_CHARS)
-
-
-@dataclass(frozen=True)
-class Tail:
-    """The last exchanges that are to stand whole: how many tokens they may take, which replies hold code
-    of no more use (their short form is enough), and the forms of every entry."""
-
-    tokens: int
-    outdated: frozenset[int]
-    options: Callable[[Entry], tuple[Rendition, ...]]
-
-    def floors(self, finished: list[list[Entry]]) -> dict[int, dict[Shield, Fidelity]]:
-        """How far down each entry of those exchanges may go. What programs said is not among them: it is
-        given up first, except in the very last exchange."""
-        found: dict[int, dict[Shield, Fidelity]] = {}
-        left = self.tokens
-        for group in reversed(finished):
-            said = {entry.seq: self.least(entry) for entry in group if entry.source.kind in SPOKEN}
-            cost = sum(form.tokens for form in said.values())
-            if cost > left:
-                break
-            left -= cost
-            found |= {
-                seq: {Shield.NONE: form.fidelity, Shield.TAIL: Fidelity.HIDDEN} for seq, form in said.items()
-            }
-        return found
-
-    def least(self, entry: Entry) -> Rendition:
-        """The form in which an entry of the tail stands at least."""
-        forms = {form.fidelity: form for form in self.options(entry)}
-        whole = forms[Fidelity.FULL]
-        return forms.get(Fidelity.COMPRESSED, whole) if entry.seq in self.outdated else whole
-
-
-def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, dict[Shield, Fidelity]]:
+def _floors(
+    entries: Sequence[Entry],
+    now: frozenset[int],
+    old_code: frozenset[int],
+    forms: Callable[[int], Mapping[Fidelity, int]],
+    tail_tokens: int,
+) -> dict[int, dict[Shield, Fidelity]]:
     """For each entry, how far down it may go once a shield is given up.
 
     What waits for an answer (`now`) and pinned entries go nowhere; the last finished exchange and the last
@@ -329,8 +381,8 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
     replies = [entry.seq for entry in entries if entry.role == "assistant" and not is_filler(entry)]
     last |= set(replies[-1:])
     edits = [entry.seq for entry in entries if has_edit(entry)][-FORMAT_EDITS:]
-    edits = [seq for seq in edits if seq == edits[-1] or seq not in tail.outdated]
-    tails = tail.floors(finished)
+    edits = [seq for seq in edits if seq == edits[-1] or seq not in old_code]
+    tail = _tail(finished, old_code, forms, tail_tokens)
     found: dict[int, dict[Shield, Fidelity]] = {}
     for entry in entries:
         if entry.seq in now or entry.pinned:
@@ -339,8 +391,8 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
             found[entry.seq] = {Shield.LAST: Fidelity.COMPRESSED}
         elif entry.seq in edits:
             found[entry.seq] = {Shield.FORMAT: Fidelity.HIDDEN}
-        elif entry.seq in tails:
-            found[entry.seq] = tails[entry.seq]
+        elif entry.seq in tail:
+            found[entry.seq] = {Shield.NONE: tail[entry.seq], Shield.TAIL: Fidelity.HIDDEN}
         elif entry.source == LAST_CHAT:
             found[entry.seq] = {Shield.PROMPT: Fidelity.HIDDEN}
         elif entry.cls is ContentClass.PROMPT:
@@ -350,11 +402,34 @@ def shields(entries: list[Entry], now: frozenset[int], tail: Tail) -> dict[int, 
     return found
 
 
+def _tail(
+    finished: Sequence[Sequence[Entry]],
+    old_code: frozenset[int],
+    forms: Callable[[int], Mapping[Fidelity, int]],
+    tokens: int,
+) -> dict[int, Fidelity]:
+    """The form that each entry of the last exchanges keeps, as many as `tokens` have room for: whole, but of
+    code that is of no more use the short form is enough. What programs said is not among them: it is given
+    up first, except in the very last exchange."""
+    found: dict[int, Fidelity] = {}
+    for group in reversed(finished):
+        kept = {entry.seq: Fidelity.FULL for entry in group if entry.source.kind in SPOKEN}
+        short = (seq for seq in old_code.intersection(kept) if Fidelity.COMPRESSED in forms(seq))
+        kept |= dict.fromkeys(short, Fidelity.COMPRESSED)
+        tokens -= sum(forms(seq)[level] for seq, level in kept.items())
+        if tokens < 0:
+            break
+        found |= kept
+    return found
+
+
 def is_notice(entry: Entry) -> bool:
+    """Whether the host wrote it itself, or it says nothing."""
     return is_filler(entry) or entry.source.kind is SourceKind.NOTICE
 
 
 def has_edit(entry: Entry) -> bool:
+    """Whether it is a reply with an edit block."""
     return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
 
 

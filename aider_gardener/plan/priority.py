@@ -21,7 +21,7 @@ BASE = {
 }
 RECENCY_POINTS = 15.0
 RECENCY_HALF_LIFE_TURNS = 3.0
-MENTION_POINTS = 20.0
+MENTION_POINTS, MOST_WORDS = 20.0, 40
 STALENESS_POINTS = 15.0
 STALENESS_TURNS = 40.0
 NOTICE_BASE = 5.0
@@ -32,10 +32,10 @@ WORD = re.compile(r"[^\W\d_]\w{2,}|\d[\d.:,_-]*\d")
 def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
     """Points from 0 to 100 for keeping `entry` at `turn`, given what the user is about now.
 
-    Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for words of the focus
-    that stand in the entry, − up to 15 for staleness (linear over 40 turns without an access). An edit of
-    a file that is not in the chat counts as code: it stands nowhere else.
-    Text that the host wrote itself is worth 5 at most.
+    Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for the share of the focus's 40
+    longest words that the entry holds, − up to 15 for staleness (linear over 40 turns without an access). An
+    edit of a file that is not in the chat counts as code: it stands nowhere else. Text that the host wrote
+    itself is worth 5 at most.
     """
     return max(0.0, min(100.0, sum(parts(entry, turn=turn, focus=focus).values())))
 
@@ -45,11 +45,14 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
     if entry.source.kind is SourceKind.NOTICE:
         return {"notice": NOTICE_BASE}
     age = max(0, turn - entry.turn)
+    words = sorted(focus.words, key=lambda word: (-len(word), word))[:MOST_WORDS]
+    lowered = entry.content.lower() if words else ""
+    mentioned = sum(word in lowered for word in words) / max(1, len(words))
     only_here = entry.cls is ContentClass.EDIT and not names_any(entry, focus.paths)
     return {
         "class": BASE[ContentClass.CODE if only_here else entry.cls],
         "recency": RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS),
-        "mentions": MENTION_POINTS * mentioned(entry.content, focus),
+        "mentions": MENTION_POINTS * mentioned,
         "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),
     }
 
@@ -57,15 +60,6 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
 def names_any(entry: Entry, paths: Iterable[str]) -> bool:
     """Whether the entry names one of these files: an edit of theirs does, in the line before its block."""
     return any(path in entry.content for path in paths)
-
-
-def mentioned(content: str, focus: Focus) -> float:
-    """The share, 0 to 1, of the focus words (at most the 40 longest) that stand in the content."""
-    if not focus.words:
-        return 0.0
-    words = sorted(focus.words, key=lambda word: (-len(word), word))[:40]
-    lowered = content.lower()
-    return sum(word in lowered for word in words) / len(words)
 
 
 def focus_words(texts: list[str], *, limit: int = 120) -> frozenset[str]:

@@ -41,17 +41,11 @@ def files_of(listing: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Mentions:
-    """What is spoken of: `files` by their names, and the `words` that the user typed."""
+    """What is spoken of: `files` by their names, and the `words` that the user typed, which name a file by
+    the last part of its name, with or without its ending."""
 
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-
-    def name(self, file: str) -> bool:
-        """Whether a file is among it, be it by the last part of its name, with or without its ending."""
-        last = PurePosixPath(file)
-        return file in self.files or any(
-            len(part) >= LEAST_LETTERS and part in self.words for part in (last.name, last.stem)
-        )
 
 
 @dataclass
@@ -79,21 +73,18 @@ class RestingMap:
         prompts now a file that it does not show. Counts the prompt."""
         old, new = files_of(self.listing), files_of(fresh)
         self.missed = {name: self.missed.get(name, 0) + 1 for name in new if name not in old}
-        if any(mentions.name(file) or times >= MISSED for file, times in self.missed.items()):
-            return True
-        for name, lines in new.items():
-            words = telling(lines, mentions.words)
-            if words and not words <= set(WORD.findall(old.get(name, ""))):
+        words = {word for word in mentions.words if len(word) >= LEAST_LETTERS}
+        for file, times in self.missed.items():
+            path = PurePosixPath(file)
+            if times >= MISSED or file in mentions.files or not words.isdisjoint((path.name, path.stem)):
                 return True
-        return False
+        return any(
+            words.intersection(WORD.findall(lines)).difference(WORD.findall(old.get(name, "")))
+            for name, lines in new.items()
+        )
 
     def replace(self, fresh: str, stamp: Stamp, room: object) -> None:
         """Take a new map in its place."""
         self.listing, self.room = fresh, room
         self.stamps = {name: stamp(name) for name in files_of(fresh)}
         self.missed = {}
-
-
-def telling(lines: str, words: Collection[str]) -> set[str]:
-    """Those of the words that the lines of a map hold."""
-    return {word for word in WORD.findall(lines) if word in words and len(word) >= LEAST_LETTERS}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -52,16 +52,13 @@ class Prices:
 
     def cost(self, call: Call) -> float:
         """Dollars for one call."""
+        uncached = max(0, call.prompt_tokens - call.cached_tokens - call.written_tokens)
         return (
-            call.uncached_tokens * self.input
+            uncached * self.input
             + call.cached_tokens * self.cache_read
             + call.written_tokens * self.cache_write
             + call.completion_tokens * self.output
         )
-
-    def input_at(self, cached_share: float) -> float:
-        """Dollars for one more prompt token when this share of a prompt comes from the cache."""
-        return cached_share * self.cache_read + (1 - cached_share) * self.input
 
 
 @dataclass(frozen=True)
@@ -75,22 +72,15 @@ class Call:
     written_tokens: int = 0
     reported: bool = True
 
-    @property
-    def uncached_tokens(self) -> int:
-        return max(0, self.prompt_tokens - self.cached_tokens - self.written_tokens)
-
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over a chat; `cost` in dollars; `estimated_calls` had no numbers of the provider."""
+    """Sums over a chat; `cost` in dollars."""
 
     calls: int = 0
-    estimated_calls: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
-    uncached_tokens: int = 0
-    completion_tokens: int = 0
     cost: float = 0.0
 
 
@@ -107,20 +97,14 @@ class Usage:
 
     def add(self, call: Call, prices: Prices) -> None:
         """Count a call that has just ended."""
-        old = self.totals
-        self.prices = prices
-        self._last_at = self._clock()
+        old, self.prices, self._last_at = self.totals, prices, self._clock()
         if call.reported:
             self._recent.append(call)
-        self.totals = replace(
-            old,
+        self.totals = Totals(
             calls=old.calls + 1,
-            estimated_calls=old.estimated_calls + (not call.reported),
             prompt_tokens=old.prompt_tokens + call.prompt_tokens,
             cached_tokens=old.cached_tokens + call.cached_tokens,
             written_tokens=old.written_tokens + call.written_tokens,
-            uncached_tokens=old.uncached_tokens + call.uncached_tokens,
-            completion_tokens=old.completion_tokens + call.completion_tokens,
             cost=old.cost + prices.cost(call),
         )
 
@@ -157,10 +141,6 @@ class Usage:
             return 1.0
         stepped = round(median(ratios) / FACTOR_STEP) * FACTOR_STEP
         return round(min(max(stepped, 1.0), MOST_FACTOR), 2)
-
-    def record(self) -> dict[str, Any]:
-        """The totals as plain data."""
-        return {**asdict(self.totals), "cost": round(self.totals.cost, 6)}
 
 
 @dataclass(frozen=True)

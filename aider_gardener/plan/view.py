@@ -1,13 +1,8 @@
-"""The view: which rendition of each entry stands in the chat, and the messages that makes.
-
-Whatever a view shows must be legal for aider and for strict providers; `legal` is the last step wherever a
-view is made.
-"""
+"""What a chat's messages are: the host's own, notes on what is not shown whole, and fillers between."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -35,8 +30,6 @@ LABELS = {
 
 TextOf = Callable[[Entry, Fidelity], str]
 """Gives the text of an entry's rendition."""
-Seqs = frozenset[int]
-NONE: Seqs = frozenset()
 NOTHING: Mapping[int, Fidelity] = {}
 
 
@@ -58,17 +51,9 @@ class Piece(dict[str, Any]):
     ) -> None:
         super().__init__(message)
         self.levels, self.mark, self.is_note = levels, mark, is_note
-        self._held = message["content"]
+        self.role, self._made = str(message["role"]), message["content"]
+        self.content = self._made if isinstance(self._made, str) else repr(self)  # never so in a history
         self._counted: tuple[TokenCounter, int] | None = None
-
-    @property
-    def role(self) -> str:
-        return str(self["role"])
-
-    @property
-    def content(self) -> str:
-        """Its text; content that is no text (never in a history) as its repr."""
-        return self._held if isinstance(self._held, str) else repr(dict(self))
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -81,7 +66,7 @@ class Piece(dict[str, Any]):
 
     def is_of(self, mark: object) -> bool:
         """Whether it is a message of this chat as that made it: a host may write into its own messages."""
-        return self.mark is mark and self["content"] == self._held
+        return self.mark is mark and self["content"] == self._made
 
     def tokens(self, count: TokenCounter) -> int:
         """The tokens of its text, counted once."""
@@ -93,6 +78,11 @@ class Piece(dict[str, Any]):
         return dict, (dict(self),)
 
 
+def members(pieces: Iterable[Piece]) -> list[int]:
+    """The sequence numbers of the entries shown, in the order of the chat."""
+    return [seq for piece in pieces for seq in piece.levels]
+
+
 def is_filler(entry: Entry) -> bool:
     """Whether the entry says nothing: the host's own acknowledgement in the assistant's voice."""
     return entry.role == "assistant" and entry.content.strip() in ("Ok.", "Ok", "")
@@ -102,48 +92,13 @@ def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Split entries into exchanges: one or more user messages and the assistant messages after them."""
     found: list[list[Entry]] = []
     for entry in entries:
-        starts = not found or (entry.role == "user" and found[-1][-1].role == "assistant")
-        if starts:
+        if not found or (entry.role == "user" and found[-1][-1].role == "assistant"):
             found.append([])
         found[-1].append(entry)
     return found
 
 
-def from_first_shown(entries: Sequence[Entry], levels: Levels) -> Sequence[Entry]:
-    """The entries without the exchanges at their beginning of which nothing is shown: a view is the same
-    without them, and in a long chat they are nearly all."""
-    start = 0
-    for at, entry in enumerate(entries):
-        if at and entry.role == "user" and entries[at - 1].role == "assistant":
-            start = at
-        if levels.of(entry) is not Fidelity.HIDDEN:
-            return entries[start:]
-    return []
-
-
-def note_line(entry: Entry, text: str, label: str = "") -> str:
-    """How one entry stands in a note: turn, what it was (or the given label), the text."""
-    return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
-
-
-def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str] | None = None) -> str:
-    """The text of a note that shows the given renditions, in the order of the chat."""
-    lines = [note_line(entry, text, (labels or {}).get(entry.seq, "")) for entry, text in parts]
-    return "\n".join([NOTE_HEAD, *lines])
-
-
-def with_hint(done: list[Piece], cur: list[Piece], hint: str) -> tuple[list[Piece], list[Piece]]:
-    """Both lists with a line below the head of their first note; as they are when there is no hint."""
-    for pieces in (done, cur) if hint else ():
-        for at, piece in enumerate(pieces):
-            if piece.is_note:
-                text = f"{NOTE_HEAD}\n{hint}{piece.content[len(NOTE_HEAD) :]}"
-                pieces[at] = Piece({**piece, "content": text}, piece.levels, piece.mark, is_note=True)
-                return done, cur
-    return done, cur
-
-
-def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
+def failed_edits(entries: Iterable[Entry]) -> frozenset[int]:
     """The replies whose edit blocks the host could not apply, as it said in the message after them."""
     pairs = pairwise(entries)
     return frozenset(
@@ -151,91 +106,19 @@ def failed_edits(entries: Sequence[Entry]) -> frozenset[int]:
     )
 
 
-@dataclass(frozen=True)
-class Levels:
-    """Which fidelity each entry stands at (full where none is given), and what is special about some.
-
-    `undone` are replies whose edit was undone; `throttled` are user messages whose compressed form stands in
-    their own place, not in a note, as long as the rest of their exchange is whole. `mark` is that of the chat
-    whose messages are made.
-    """
-
-    fidelity: Mapping[int, Fidelity]
-    undone: Seqs = NONE
-    throttled: Seqs = NONE
-    mark: object = None
-
-    def of(self, entry: Entry) -> Fidelity:
-        return self.fidelity.get(entry.seq, Fidelity.FULL)
-
-    def piece(self, role: str, content: str, *entries: Entry, is_note: bool = False) -> Piece:
-        """The message that shows these entries."""
-        levels = {entry.seq: self.of(entry) for entry in entries}
-        return Piece({"role": role, "content": content}, levels, self.mark, is_note=is_note)
-
-    def in_place(self, entry: Entry) -> bool:
-        """Whether the entry's text, whole or throttled, stands as a message of its own."""
-        cut = entry.seq in self.throttled and self.of(entry) is Fidelity.COMPRESSED
-        return cut or self.of(entry) is Fidelity.FULL
+def note_line(entry: Entry, text: str, label: str = "") -> str:
+    """How a note shows one entry: turn, what it was (or the given label), the text."""
+    return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
 
 
-def laid_out(
-    before: Sequence[Entry], after: Sequence[Entry], levels: Levels, text_of: TextOf
-) -> tuple[list[Piece], list[Piece]]:
-    """The messages of both lists of a host: of the finished exchanges, and of the current ones."""
-    done = render(from_first_shown(before, levels), levels, text_of)
-    asked = bool(before) and bool(done) and done[-1].role == "user"
-    cur = render(after, levels, text_of, answers=asked or not before)
-    return legal(done, cur, (Message(entry.role, entry.content) for entry in [*before, *after]), levels)
+def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str]) -> str:
+    """The text of a note that shows the given renditions, in the order of the chat."""
+    return "\n".join(
+        [NOTE_HEAD, *(note_line(entry, text, labels.get(entry.seq, "")) for entry, text in parts)]
+    )
 
 
-def render(entries: Sequence[Entry], levels: Levels, text_of: TextOf, *, answers: bool = True) -> list[Piece]:
-    """The messages that show `entries` at the given levels.
-
-    Exchanges that stand in full stay the host's own messages. The others become notes; notes that follow
-    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
-    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
-    not so where the list before this one holds its question, out of sight, and ends in a reply too.
-    """
-    pieces: list[Piece] = []
-    pending: list[Entry] = []
-    labels = dict.fromkeys(failed_edits(entries), FAILED_LABEL) | dict.fromkeys(levels.undone, UNDONE_LABEL)
-
-    def as_they_stand(shown: Sequence[Entry]) -> list[Piece]:
-        return [levels.piece(entry.role, text_of(entry, levels.of(entry)), entry) for entry in shown]
-
-    def flush(*, fill: bool) -> None:
-        shown = [(e, text_of(e, levels.of(e))) for e in pending if levels.of(e) is not Fidelity.HIDDEN]
-        if shown:
-            entries = [entry for entry, _text in shown]
-            pieces.append(levels.piece("user", note(shown, labels), *entries, is_note=True))
-            pieces.extend([levels.piece("assistant", FILLER)] if fill else [])
-        pending.clear()
-
-    for exchange in exchanges(entries):
-        replies = [entry for entry in exchange if entry.role == "assistant"]
-        asked = [entry for entry in exchange if entry.role != "assistant"]
-        keeps_reply = all(levels.of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        visible = any(levels.of(entry) is not Fidelity.HIDDEN for entry in [*asked, *pending])
-        if (asked or answers) and all(levels.in_place(entry) for entry in exchange):
-            flush(fill=True)
-            pieces += as_they_stand(exchange)
-        elif replies and keeps_reply and visible:
-            pending += asked
-            flush(fill=False)
-            pieces += as_they_stand(replies)
-        else:
-            pending += [entry for entry in exchange if not is_filler(entry)]
-    flush(fill=True)
-    return pieces
-
-
-def members(pieces: Iterable[Piece]) -> list[int]:
-    """The sequence numbers of the entries shown, in the order of the chat."""
-    return [seq for piece in pieces for seq in piece.levels]
-
-
-def problems(messages: Sequence[Message]) -> list[str]:
+def problems(messages: Sequence[Message | Entry | Piece]) -> list[str]:
     """Everything that aider or a strict provider would not take of a history; [] when it is legal."""
     found = []
     if strange := sorted({message.role for message in messages} - {"user", "assistant"}):
@@ -246,29 +129,4 @@ def problems(messages: Sequence[Message]) -> list[str]:
     found += [f"messages {at} and {at + 1} are both the {messages[at].role}'s" for at in same[:1]]
     empty = [at for at, message in enumerate(messages, 1) if not message.content.strip()]
     found += [f"message {at} is empty" for at in empty[:1]]
-    return found
-
-
-def legal(
-    done: list[Piece], cur: list[Piece], originals: Iterable[Message], levels: Levels
-) -> tuple[list[Piece], list[Piece]]:
-    """Both lists of a view as one history in which user and assistant take turns. Where a view would break
-    that, a filler or an empty note is put between; where the `originals` in full break it already, nothing of
-    ours would mend it, and the view stays."""
-    if not problems([piece.message for piece in [*done, *cur]]) or problems(list(originals)):
-        return done, cur
-    first = taking_turns(done, levels, after="assistant")
-    return first, taking_turns(cur, levels, after=first[-1].role if first else "assistant")
-
-
-def taking_turns(pieces: Iterable[Piece], levels: Levels, *, after: str) -> list[Piece]:
-    """The pieces with what is missing between two of the same role; `after` is the role before them."""
-    found: list[Piece] = []
-    for piece in pieces:
-        if piece.role == after == "user":
-            found.append(levels.piece("assistant", FILLER))
-        elif piece.role == after:
-            found.append(levels.piece("user", NOTE_HEAD, is_note=True))
-        found.append(piece)
-        after = piece.role
     return found

@@ -33,8 +33,7 @@ from itertools import pairwise
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import Word, keys
-from aider_gardener.messages import Entry, SourceKind
-from aider_gardener.plan.folded import remembered
+from aider_gardener.messages import Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.output import without_codes
 from aider_gardener.recall.embed import MINILM_SCALE
 
@@ -269,7 +268,7 @@ def company(
     return found[:COMPANY_PASSAGES]
 
 
-@remembered(512)
+@remembered(512, key=content_key)
 def cuts(entry: Entry) -> tuple[tuple[int, int], ...]:
     """The spans of an entry's passages."""
     return tuple((one.start, one.end) for one in chunk(entry.id, entry.content, entry.segments))

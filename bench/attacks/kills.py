@@ -209,7 +209,7 @@ def by_halves(store: Store, name: str) -> list[str]:
         shown = [seq for piece in [*chat.done, *chat.cur] for seq in piece.members]
         if len(set(shown)) < len(shown):
             found.append("an entry is shown twice")
-        whole = [piece.content for piece in chat.rendered({}, lambda entry, level: entry.content)[0]]
+        whole = [piece.content for piece in chat.shown_at({}, lambda entry, level: entry.content).done]
         if whole and whole != [entry.content for entry in chat.all_entries()]:
             found.append("the view does not give every original back once")
     return found

@@ -77,7 +77,7 @@ def made(directory: Path, count: int, *, is_large: bool) -> int:
 def write(store: SqliteStore, waiting: list[Entry], *, is_large: bool) -> None:
     def step(db: Any) -> None:
         for entry in waiting:
-            size = 200 if is_large else entry.size
+            size = 200 if is_large else len(entry.content)
             add(db, draft(entry, Redacted(entry.content, ()), "", [Chunk(entry.id, 0, size)]))
 
     store._db.write(step)

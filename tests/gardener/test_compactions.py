@@ -19,7 +19,6 @@ from aider_gardener.gardener.compactions import (
 )
 from aider_gardener.gardener.state import Prefix
 from aider_gardener.messages import Fidelity
-from aider_gardener.plan.folded import Folded
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
@@ -232,19 +231,3 @@ def test_every_compaction_can_be_undone_the_last_first_and_only_while_it_stands(
     gardener.clear()
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo(every=True)
-
-
-def test_a_long_output_that_stands_nowhere_is_kept_folded_and_comes_back_whole() -> None:
-    gardener = make_gardener(history_tokens=600)
-    printed = "\n".join(f"2026-11-22 INFO job {n} took {n * 7 % 13} s" for n in range(2_000))
-    gardener.enter_turn()
-    messages = [message("user", printed), message("assistant", "Ok."), *long_talk(6)]
-    gardener.sync(messages, [])
-    assert gardener.compact_if_due()
-    gardener.leave_turn()
-    first = gardener.state.chat.entries[0]
-    assert isinstance(first, Folded) and len(vars(first)["folded"]) < len(printed) / 4
-    gardener.undo()
-    assert shown(gardener) == messages
-    gardener.sync(messages, [])
-    assert len(gardener.state.chat.entries) == len(messages)

@@ -184,7 +184,7 @@ def test_what_was_forgotten_stands_in_no_note() -> None:
 def test_a_pinned_entry_stands_in_full_whatever_is_asked_for() -> None:
     chat = chat_of(talk(("a", "b")))
     chat = chat.with_entry(replace(chat.entries[0], pinned=True))
-    assert chat.allowed({0: LINE, 1: LINE}) == {1: LINE}
+    assert chat.shown_at({0: LINE, 1: LINE}, text_of).fidelity == {1: LINE}
 
 
 def test_a_turn_that_is_due_counts_once_something_enters() -> None:

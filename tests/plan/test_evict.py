@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import entry
 
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.evict import (
     LINE_TOKENS,
     MOST_KEPT,
@@ -24,14 +24,9 @@ F = Fidelity
 
 
 def candidate(seq: int, full: int, compressed: int, line: int, priority: float, floors=None) -> Candidate:  # type: ignore[no-untyped-def]
-    options = (
-        Rendition(F.FULL, "", full),
-        Rendition(F.COMPRESSED, "", compressed),
-        Rendition(F.LINE, "", line),
-        Rendition(F.HIDDEN, "", 0),
-    )
+    forms = {F.FULL: full, F.COMPRESSED: compressed, F.LINE: line, F.HIDDEN: 0}
     return Candidate(
-        entry(seq, "user", f"text {seq}"), F.FULL, options, priority, floors or {Shield.NONE: F.HIDDEN}
+        entry(seq, "user", f"text {seq}"), F.FULL, forms, priority, floors or {Shield.NONE: F.HIDDEN}
     )
 
 
@@ -75,7 +70,7 @@ def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
     data: st.DataObject, priority: int, share: float
 ) -> None:
     rows = [data.draw(sized(0, priority), "less"), data.draw(sized(1, priority + 1), "more")]
-    total = sum(row.tokens(F.FULL) for row in rows)
+    total = sum(row.forms[F.FULL] for row in rows)
     for order in (rows, rows[::-1]):
         found = ends(order, int(share * total))
         assert not (found[1] is F.HIDDEN and found[0] is not F.HIDDEN)
@@ -107,7 +102,7 @@ def small_cases(draw: st.DrawFn) -> tuple[list[Candidate], int]:
         compressed = draw(st.integers(2, full - 1))
         line = draw(st.integers(1, compressed - 1))
         rows.append(candidate(seq, full, compressed, line, draw(st.integers(1, 100))))
-    total = sum(row.tokens(F.FULL) for row in rows)
+    total = sum(row.forms[F.FULL] for row in rows)
     return rows, draw(st.integers(0, total))
 
 
@@ -118,13 +113,13 @@ def test_the_greedy_meets_the_target_and_loses_at_most_one_step_more_than_the_op
 ) -> None:
     rows, target = case
     found = ends(rows, target)
-    total = sum(row.tokens(F.FULL) for row in rows)
-    assert total - sum(row.tokens(found[row.entry.seq]) for row in rows) >= target
+    total = sum(row.forms[F.FULL] for row in rows)
+    assert total - sum(row.forms[found[row.entry.seq]] for row in rows) >= target
     kept = sum(value(row, found[row.entry.seq]) for row in rows)
     best = max(
         sum(value(row, level) for row, level in zip(rows, levels, strict=True))
         for levels in itertools.product(list(F), repeat=len(rows))
-        if total - sum(row.tokens(level) for row, level in zip(rows, levels, strict=True)) >= target
+        if total - sum(row.forms[level] for row, level in zip(rows, levels, strict=True)) >= target
     )
     assert kept >= best - max(value(row, F.FULL) for row in rows)
 

@@ -11,7 +11,7 @@ from made_entries import entry, make_gardener, message, talk
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Fidelity
-from aider_gardener.plan.expiry import due_level
+from aider_gardener.plan.planner import due_level
 from aider_gardener.settings import Settings, parse_terms
 
 LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(

@@ -24,15 +24,15 @@ from aider_gardener.messages import (
 )
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import Candidate, Shield
-from aider_gardener.plan.expiry import Policy
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import (
     DUPLICATE_POINTS,
     OUTDATED_POINTS,
     TAIL_SHARE,
+    Policy,
     broken_prefix,
     candidates,
-    low_target,
+    limits,
     open_exchange,
     outdated,
     piece_tokens,
@@ -256,9 +256,13 @@ def test_a_long_last_exchange_leaves_older_entries_half_of_the_low_mark() -> Non
     gardener = long_chat([40] * 8 + [500])
     state = gardener.state
     found = candidates(state.chat, focus=state.focus(), renditions=state.archive.renditions)
-    assert low_target(found, Goal(high=600, low=300), 10**6) == cost(gardener, 8) + 150
-    assert low_target(found, Goal(high=9_000, low=4_000), 10**6) == 4_000
-    assert low_target(found, Goal(high=9_000, low=4_000), 70) == 70
+
+    def lowest(goal: Goal, before: int = 10**6) -> int:
+        return dict(limits(state.chat, goal, found, before))[Shield.NONE]
+
+    assert lowest(Goal(high=600, low=300)) == cost(gardener, 8) + 150
+    assert lowest(Goal(high=9_000, low=4_000)) == 4_000
+    assert lowest(Goal(high=9_000, low=4_000), before=70) == 70
 
 
 def test_the_users_words_are_given_up_half_way_between_the_marks_and_the_last_exchange_never() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_entries import entry
 
 from aider_gardener.messages import ContentClass, Entry, Focus, Source, SourceKind
-from aider_gardener.plan.priority import BASE, focus_words, mentioned, parts, priority
+from aider_gardener.plan.priority import BASE, MENTION_POINTS, focus_words, parts, priority
 
 NOTHING = Focus()
 CLASSES = st.sampled_from(list(ContentClass))
@@ -81,8 +81,10 @@ def test_the_focus_is_of_words_that_tell_something() -> None:
 
 @given(st.frozensets(st.text("abcd", min_size=3, max_size=6), max_size=60), st.text("abcd ", max_size=60))
 def test_the_share_of_the_focus_that_stands_in_a_text(words: frozenset[str], text: str) -> None:
-    share = mentioned(text, Focus(words))
-    assert 0.0 <= share <= 1.0
-    assert mentioned(text + " " + " ".join(words), Focus(words)) == (1.0 if words else 0.0)
+    def points(text: str) -> float:
+        return parts(said(text=text), turn=1, focus=Focus(words))["mentions"]
+
+    assert 0.0 <= points(text) <= MENTION_POINTS
+    assert points(text + " " + " ".join(words)) == (MENTION_POINTS if words else 0.0)
     if not any(word in text for word in words):
-        assert share == 0.0
+        assert points(text) == 0.0

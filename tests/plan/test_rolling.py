@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import pytest
 from made_chats import rolling_chat, shown
 from made_entries import chat_of, make_gardener, message, talk, words
 
 from aider_gardener.messages import Fidelity, Focus
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.planner import Draft
-from aider_gardener.plan.rolling import leaving, roll, spare_turns, whole_turns
+from aider_gardener.plan.planner import Draft, roll
 from aider_gardener.plan.view import problems
+
+ROOMY = Goal(high=10_000, low=5_000)
 
 
 def test_turns_leave_in_batches_so_that_the_cache_lasts() -> None:
@@ -34,6 +36,12 @@ def test_large_turns_among_the_last_ones_still_meet_the_budget() -> None:
     assert problems(shown(gardener)) == []
 
 
+def hidden(made: Draft | None) -> list[int]:
+    """The entries that are hidden in the chat of a plan, which there must be."""
+    assert made is not None
+    return [seq for seq, level in made.chat.fidelity.items() if level is Fidelity.HIDDEN]
+
+
 def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:
     """What incremental context does with a chat whose entries have no shorter form."""
     return roll(chat, goal, keep_turns=keep, focus=Focus(), count=words, renditions=lambda _entry: {})
@@ -41,19 +49,28 @@ def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:
 
 def test_what_leaves_is_older_than_the_turns_that_are_kept_and_not_pinned() -> None:
     chat = chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(6))))
-    assert [entry.seq for entry in leaving(chat, 2)] == [0, 1, 2, 3, 4, 5]
-    assert (whole_turns(chat), spare_turns(1), spare_turns(7)) == (5, 2, 7)
-    chat = replace(chat.with_entry(replace(chat.entries[1], pinned=True)), fidelity={2: Fidelity.HIDDEN})
-    assert [entry.seq for entry in leaving(chat, 2)] == [0, 3, 4, 5]
+    assert hidden(rolled(chat, ROOMY, keep=2)) == [0, 1, 2, 3, 4, 5]
+    pinned = chat.with_entry(replace(chat.entries[1], pinned=True))
+    assert hidden(rolled(pinned, ROOMY, keep=2)) == [0, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("turns", "keep", "is_due"), [(4, 1, False), (5, 1, True), (7, 3, False), (8, 3, True)]
+)
+def test_a_batch_is_of_as_many_turns_as_stay_whole_and_of_two_at_least(
+    turns: int, keep: int, is_due: bool
+) -> None:
+    chat = chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(turns))))
+    assert (rolled(chat, ROOMY, keep=keep) is not None) is is_due
 
 
 def test_less_than_a_batch_leaves_only_when_the_history_is_above_its_mark() -> None:
     chat = chat_of(talk(*((f"question {n}", "word " * 50) for n in range(5))))
-    assert rolled(chat, Goal(high=10_000, low=5_000), keep=2) is None
+    assert rolled(chat, ROOMY, keep=2) is None
     made = rolled(chat, Goal(high=250, low=200), keep=2)
     assert made is not None
     assert made.plan.reason == "turns left the last 2 that stay whole"
-    assert {seq for seq, level in made.chat.fidelity.items() if level is Fidelity.HIDDEN} == {0, 1, 2, 3}
+    assert hidden(made) == [0, 1, 2, 3]
 
 
 def test_where_the_turns_that_are_kept_are_too_long_they_are_taken_down_too() -> None:

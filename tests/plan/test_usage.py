@@ -23,8 +23,6 @@ def test_prices_come_from_a_row_of_litellms_table() -> None:
     assert (
         Prices.of({"input_cost_per_token": 2e-6, "input_cost_per_token_cache_hit": 1e-7}).cache_read == 1e-7
     )
-    assert PRICES.input_at(1.0) == PRICES.cache_read
-    assert PRICES.input_at(0.0) == PRICES.input
 
 
 def test_totals_add_up_and_idle_time_is_that_since_the_last_answer() -> None:
@@ -36,8 +34,7 @@ def test_totals_add_up_and_idle_time_is_that_since_the_last_answer() -> None:
     now[0] = 130.0
     assert usage.idle_seconds == 30.0
     totals = usage.totals
-    assert (totals.calls, totals.estimated_calls) == (2, 1)
-    assert (totals.prompt_tokens, totals.cached_tokens, totals.uncached_tokens) == (3_000, 400, 2_600)
+    assert (totals.calls, totals.prompt_tokens, totals.cached_tokens) == (2, 3_000, 400)
     assert totals.cost == pytest.approx(2_600 * 3e-6 + 400 * 0.3e-6 + 110 * 15e-6)
 
 

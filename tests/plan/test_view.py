@@ -5,24 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import admit, entry, talk
+from made_entries import admit, entry, message, talk
 
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.plan import view
-from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import (
-    FILLER,
-    NOTE_HEAD,
-    UNDONE_LABEL,
-    Levels,
-    Piece,
-    from_first_shown,
-    legal,
-    members,
-    problems,
-    render,
-    with_hint,
-)
+from aider_gardener.plan import chat as chats
+from aider_gardener.plan.chat import Chat, legal, render
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, members, problems
 
 LEVELS = st.sampled_from(list(Fidelity))
 
@@ -48,16 +36,16 @@ TALK = chat(
 def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tuple[str, str]]:
     return [
         (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
-        for piece in render(entries, Levels(levels), text_of)
+        for piece in render(Chat(fidelity=levels), entries, text_of)
     ]
 
 
 def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given_up() -> None:
     cut = frozenset({2})
-    whole = render(TALK, Levels({2: Fidelity.COMPRESSED}, throttled=cut), text_of)
+    whole = render(Chat(fidelity={2: Fidelity.COMPRESSED}, throttled=cut), TALK, text_of)
     assert [piece.content for piece in whole] == ["u0", "a1", "<compressed 2>", "Ok.", "u4", "a5"]
     assert whole[2].members == (2,)
-    lower = render(TALK, Levels({2: Fidelity.LINE}, throttled=cut), text_of)
+    lower = render(Chat(fidelity={2: Fidelity.LINE}, throttled=cut), TALK, text_of)
     assert lower[2].content.startswith(NOTE_HEAD)
 
 
@@ -74,8 +62,8 @@ def test_a_swapped_exchange_becomes_a_note_and_a_filler() -> None:
 
 def test_a_reply_whose_question_stands_in_the_list_before_is_no_message_of_its_own() -> None:
     cur = TALK[1:]
-    assert render(cur, Levels({}), text_of)[0].role == "assistant"
-    behind = render(cur, Levels({}), text_of, answers=False)
+    assert render(Chat(fidelity={}), cur, text_of)[0].role == "assistant"
+    behind = render(Chat(fidelity={}), cur, text_of, answers=False)
     assert [piece.role for piece in behind] == ["user", "assistant", "user", "assistant", "user", "assistant"]
     assert "a1" in behind[0].content and behind[0].members == (1,)
 
@@ -122,8 +110,8 @@ def legal_chats(draw: st.DrawFn) -> list[Entry]:
 def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataObject) -> None:
     finished = entries[:-1] if entries and entries[-1].role == "user" else entries
     levels = {e.seq: data.draw(LEVELS) for e in finished}
-    pieces = render(entries, Levels(levels), text_of)
-    assert problems([piece.message for piece in pieces]) == []
+    pieces = render(Chat(fidelity=levels), entries, text_of)
+    assert problems(pieces) == []
     visible = {
         seq for seq, level in levels.items() if level is not Fidelity.HIDDEN and entries[seq].content != "Ok."
     }
@@ -144,22 +132,16 @@ def test_a_note_says_that_an_edit_was_not_applied() -> None:
     assert texts[0] == ("user", "NOTE\n[1] user: u0\n[1] reply, its edit was not applied: <line 1>")
 
 
-def test_a_hint_stands_in_the_first_note_only() -> None:
-    done, cur = (
-        [
-            Piece({"role": "user", "content": f"{NOTE_HEAD}\n{text}"}, is_note=True),
-            Piece({"role": "assistant", "content": FILLER}),
-        ]
-        for text in "ab"
-    )
-    done, cur = with_hint(done, cur, "a hint")
-    assert done[0].content == f"{NOTE_HEAD}\na hint\na"
-    assert cur[0].content == f"{NOTE_HEAD}\nb"
-    assert with_hint([], list(cur), "")[1] == cur
+@pytest.mark.parametrize("hint", ["", "a hint"])
+def test_a_hint_stands_in_the_first_note_only(hint: str) -> None:
+    start, _added = Chat(hint=hint).sync((talk(("a", "b"), ("c", "d")), talk(("e", "f"))), admit)
+    shown = start.shown_at(dict.fromkeys((0, 1, 4, 5), Fidelity.LINE), text_of)
+    assert shown.done[0].content.removeprefix(NOTE_HEAD).startswith(f"\n{hint}\n[1]" if hint else "\n[1]")
+    assert shown.cur[0].content.startswith(f"{NOTE_HEAD}\n[3]")
 
 
 def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
-    pieces = render(TALK, Levels({2: Fidelity.LINE}), text_of)[2:4]
+    pieces = render(Chat(fidelity={2: Fidelity.LINE}), TALK, text_of)[2:4]
     assert [(piece.content, piece.members) for piece in pieces] == [
         (f"{NOTE_HEAD}\n[1] user: <line 2>", (2,)),
         (FILLER, ()),
@@ -167,8 +149,8 @@ def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
 
 
 def test_a_note_says_that_an_edit_was_undone() -> None:
-    levels = Levels({0: Fidelity.LINE, 1: Fidelity.LINE}, undone=frozenset({1}))
-    first = render(TALK, levels, text_of)[0].content
+    undone = Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}, undone=frozenset({1}))
+    first = render(undone, TALK, text_of)[0].content
     assert first.endswith(f"[1] {UNDONE_LABEL}: <line 1>")
 
 
@@ -192,34 +174,22 @@ def pieces(roles: str) -> list[Piece]:
 @given(st.text("ua", max_size=6), st.text("ua", max_size=6))
 def test_any_lists_become_one_legal_history_and_lose_nothing(first: str, second: str) -> None:
     before = [*pieces(first), *pieces(second)]
-    done, cur = legal(pieces(first), pieces(second), [], Levels({}))
-    assert problems([piece.message for piece in [*done, *cur]]) == []
+    done, cur = legal(Chat(), pieces(first), pieces(second))
+    assert problems([*done, *cur]) == []
     assert [piece for piece in [*done, *cur] if piece.members] == before
     assert {piece.content for piece in [*done, *cur] if not piece.members} <= {FILLER, NOTE_HEAD}
 
 
 def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
-    done, cur = legal(pieces("uu"), pieces("u"), [U, U, U], Levels({}))
+    three = Chat().sync(([message("user", "u") for _ in range(3)], []), admit)[0]
+    done, cur = legal(three, pieces("uu"), pieces("u"))
     assert (done, cur) == (pieces("uu"), pieces("u"))
 
 
 def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
-    monkeypatch.setattr(view, "render", lambda *_given, **_options: pieces("au"))
-    done, cur = chat.rendered({0: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
-    assert problems([piece.message for piece in [*done, *cur]]) == []
-
-
-@settings(max_examples=200, deadline=None)
-@given(entries=legal_chats(), data=st.data())
-def test_the_hidden_beginning_of_a_chat_makes_no_difference_to_its_view(
-    entries: list[Entry], data: st.DataObject
-) -> None:
-    hidden = data.draw(st.integers(0, len(entries)))
-    levels = {e.seq: Fidelity.HIDDEN if e.seq < hidden else data.draw(LEVELS) for e in entries}
-    rest = from_first_shown(entries, Levels(levels))
-    assert render(rest, Levels(levels), text_of) == render(entries, Levels(levels), text_of)
-    assert len(rest) <= max(0, len(entries) - hidden) + 1, "an exchange that is shown in part stays"
+    start, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
+    monkeypatch.setattr(chats, "render", lambda *_given, **_options: pieces("au"))
+    assert problems(start.shown_at({0: Fidelity.HIDDEN}, text_of).pieces) == []
 
 
 def test_what_breaks_a_rule_is_named() -> None:
@@ -231,8 +201,8 @@ def test_what_breaks_a_rule_is_named() -> None:
 
 
 def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
-    assert not any(piece.is_note for piece in render(TALK, Levels({}), text_of))
-    note, filler, *rest = render(TALK, Levels({0: Fidelity.LINE, 1: Fidelity.LINE}), text_of)
+    assert not any(piece.is_note for piece in render(Chat(fidelity={}), TALK, text_of))
+    note, filler, *rest = render(Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}), TALK, text_of)
     assert note.is_note and not filler.is_note and not any(piece.is_note for piece in rest)
     assert note == {"role": "user", "content": note.content}, "to the host it is a message like others"
 

@@ -19,7 +19,6 @@ from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
-from aider_gardener.plan.view import Levels
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -239,15 +238,14 @@ class ClaudeSession:
             if entry.seq < self.progress.boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
         }
         whole = [entry for seq, entry in numbered.items() if seq not in hidden]
-        levels = Levels({})
-        return Chat(
+        chat = Chat(
             entries=numbered,
             order=tuple(numbered),
             border=len(numbered),
             fidelity=dict.fromkeys(hidden, Fidelity.HIDDEN),
-            done=[levels.piece(entry.role, entry.content, entry) for entry in whole],
             turn=self.progress.turn,
         )
+        return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
 
     def state(self, token_limit: int, which: str, reach: str) -> str:
         """Where this chat stands: rules, decisions, open errors, files."""

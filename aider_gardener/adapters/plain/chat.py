@@ -16,7 +16,7 @@ from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.adapters.plain.view import Drawing, mark
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import Levels, Piece, TextOf
+from aider_gardener.plan.view import Piece, TextOf
 
 AdmitItem = Callable[[Item], Admit]
 """Gives what makes and stores the entry of an item."""
@@ -90,16 +90,16 @@ class AgentList:
         if unit:
             yield unit
 
-    def layout(self, chat: Chat, levels: Levels, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-        """The list as it stands at the given levels; the first of both lists is always empty."""
-        drawing = Drawing(levels, text_of)
+    def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+        """The list with each entry at its level; the first of both lists is always empty."""
+        drawing = Drawing(chat, text_of)
         units = list(self.units([chat.entries[seq] for seq in chat.order]))
         for unit, after in zip_longest(units, units[1:]):
             first = unit[0]
-            followed = after is None or levels.in_place(after[0])
+            followed = after is None or chat.in_place(after[0])
             must = first.seq in chat.held or not self.is_words(first)
-            if levels.in_place(first) and (must or drawing.reads_well(first, followed=followed)):
-                drawing.stand(self.piece(entry, levels, text_of) for entry in unit)
+            if chat.in_place(first) and (must or drawing.reads_well(first, followed=followed)):
+                drawing.stand(self.piece(entry, chat, text_of) for entry in unit)
             else:
                 drawing.leave(unit)
         drawing.flush()
@@ -109,12 +109,12 @@ class AgentList:
         """Whether an entry is text alone, which a note may show as well as a message of its own."""
         return self.kind(entry.seq) is Kind.SAID and not entry.pinned and not self.items[entry.seq].images
 
-    def piece(self, entry: Entry, levels: Levels, text_of: TextOf) -> Piece:
+    def piece(self, entry: Entry, chat: Chat, text_of: TextOf) -> Piece:
         """An entry in its own place; a result that is hidden leaves a mark, for its call must be answered."""
-        level = levels.of(entry)
+        level = chat.level_of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
         text = mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
-        return levels.piece(role, text, entry)
+        return chat.piece(role, text, entry)
 
 
 def aligned(known: Sequence[str], keys: Sequence[str]) -> list[int | None]:

@@ -272,9 +272,8 @@ class Gardener(ChatGardener):
         return self._recalled
 
     def _rest(self) -> None:
-        """After a prompt: what no longer stands takes less memory, and is embedded if it may be asked for."""
+        """After a prompt: what no longer stands is embedded if it may be asked for."""
         state = self.state
-        state.chat = state.chat.folded()
         backlog = state.archive.backlog
         if backlog and state.history_used >= SOON_SHARE * state.budget:
             backlog.want()

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Levels, Piece, TextOf, is_filler, note
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, TextOf, is_filler, note
 
 MARK_CHARS = 120
 """A short form of a result that is no longer than this stands even where the result is hidden."""
@@ -22,7 +23,7 @@ class Drawing:
     """The messages drawn so far, and behind them the entries that go into the next note (`pending`). `gap`:
     something between the last message and the next one is not there."""
 
-    levels: Levels
+    chat: Chat
     text_of: TextOf
     pieces: list[Piece] = field(default_factory=list)
     pending: list[Entry] = field(default_factory=list)
@@ -51,25 +52,25 @@ class Drawing:
 
     def noted(self) -> list[Entry]:
         """What the next note shows."""
-        shown = (entry for entry in self.pending if self.levels.of(entry) is not Fidelity.HIDDEN)
+        shown = (entry for entry in self.pending if self.chat.level_of(entry) is not Fidelity.HIDDEN)
         return [entry for entry in shown if not is_filler(entry)]
 
     def flush(self) -> None:
         """Put what is pending into a note."""
         self.gap = self.gap or bool(self.pending)
         if shown := self.noted():
-            labels = dict.fromkeys(self.levels.undone, UNDONE_LABEL)
-            text = note([(entry, self.text_of(entry, self.levels.of(entry))) for entry in shown], labels)
-            self._add(self.levels.piece("user", text, *shown, is_note=True))
+            labels = dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+            text = note([(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in shown], labels)
+            self._add(self.chat.piece("user", text, *shown, is_note=True))
             self.gap = True
         self.pending = []
 
     def _add(self, *pieces: Piece) -> None:
         role = pieces[0].role
         if self.gap and role == "user" and self.last_role in ("user", "tool"):
-            self.pieces.append(self.levels.piece("assistant", FILLER))
+            self.pieces.append(self.chat.piece("assistant", FILLER))
         elif self.gap and role == "assistant" and self.last_role in ("", "assistant"):
-            self.pieces.append(self.levels.piece("user", NOTE_HEAD, is_note=True))
+            self.pieces.append(self.chat.piece("user", NOTE_HEAD, is_note=True))
         self.pieces += pieces
         self.gap = False
 

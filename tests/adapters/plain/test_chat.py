@@ -52,7 +52,7 @@ def agent_of(*messages: dict[str, object]) -> Agent:
 def shown(agent: Agent, **fidelity: Fidelity) -> list[tuple[str, str]]:
     """What stands with the fidelities of the entries named s0, s1, …"""
     levels = {int(name[1:]): level for name, level in fidelity.items()}
-    return [(piece.role, piece.content) for piece in agent.chat.rendered(levels, text_of)[1]]
+    return [(piece.role, piece.content) for piece in agent.chat.shown_at(levels, text_of).cur]
 
 
 TALK: Sent = [

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from aider_gardener.adapters.plain.view import Drawing, mark
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, SourceKind
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, Levels, Piece
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, Piece
 
 
 def entry(seq: int, role: str = "user", content: str = "words") -> Entry:
@@ -15,7 +16,7 @@ def entry(seq: int, role: str = "user", content: str = "words") -> Entry:
 
 
 def drawing(fidelity: dict[int, Fidelity]) -> Drawing:
-    return Drawing(Levels(fidelity), lambda entry, level: f"{level.value} {entry.seq}")
+    return Drawing(Chat(fidelity=fidelity), lambda entry, level: f"{level.value} {entry.seq}")
 
 
 def piece(role: str, text: str) -> Piece:
