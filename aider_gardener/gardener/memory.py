@@ -17,7 +17,7 @@ from aider_gardener.gardener.replaced import rules_in
 from aider_gardener.gardener.report import pressure_report
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
-from aider_gardener.notes.state_block import state_block
+from aider_gardener.notes.last_chat import state_block
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame, Level, Pressure, by_class, level, message_row
 from aider_gardener.plan.view import is_filler

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.errors import spared
@@ -47,6 +47,8 @@ FAILED = re.compile(
 )
 ERROR_CHARS = 110
 FAULTS_REMEMBERED = 100
+NOT_SAID = (SourceKind.NOTICE, SourceKind.STUB)
+"""What the host or the gardener wrote: it tells nothing new."""
 
 
 @dataclass
@@ -58,7 +60,6 @@ class Name:
     last_turn: int
     order: int
     weight: float = 0.0
-    uses: int = 0
 
     def score(self, turn: int) -> float:
         """Rank by reuse and recency: the weight of its uses on a log scale, halved every 40 turns of rest."""
@@ -80,8 +81,8 @@ class Fault:
 class Mined:
     """What one entry holds: names with the weight of their use there, and faults."""
 
-    names: Mapping[str, float] = field(default_factory=dict)
-    faults: tuple[str, ...] = ()
+    names: Mapping[str, float]
+    faults: tuple[str, ...]
 
 
 def is_name(word: str) -> bool:
@@ -111,44 +112,41 @@ def scanned(text: str) -> str:
     return without_codes(text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}")
 
 
-@remembered(1_024)
+@remembered(2_048)
 def mine(entry: Entry) -> Mined:
     """The names and faults of one entry, none where it can't be read. Linear in its size, at most
     SCANNED_CHARS of it are read."""
-    found = Mined()
+    names: Mapping[str, float] = {}
     with spared("reader of names"):
-        found = _mined(entry)
-    return found
+        names = _names_of(entry)
+    return Mined(names, faults_of(entry))
 
 
-def _mined(entry: Entry) -> Mined:
-    if entry.source.kind in (SourceKind.NOTICE, SourceKind.STUB):
-        return Mined()
-    weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
+def _names_of(entry: Entry) -> Mapping[str, float]:
+    """The names of an entry, each with the weight of its best use there."""
     names: dict[str, float] = {}
+    if entry.source.kind in NOT_SAID:
+        return names
+    weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
     for segment in entry.segments:
-        part = scanned(entry.content[segment.start : segment.end])
         worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
         if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
             worth = OTHER_WEIGHT
-        for name in names_in(part):
+        for name in names_in(scanned(entry.content[segment.start : segment.end])):
             names[name] = max(names.get(name, 0.0), worth)
-    return Mined(names, faults_in(entry))
+    return names
 
 
 def faults_of(entry: Entry) -> tuple[str, ...]:
-    """The faults of one entry as `mine` gives them, without its names, which take most of its time."""
+    """The errors and failing tests that an output or a paste shows, each once, in order."""
     found: tuple[str, ...] = ()
-    if entry.source.kind not in (SourceKind.NOTICE, SourceKind.STUB):
+    if entry.source.kind not in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
         with spared("reader of faults"):
-            found = faults_in(entry)
+            found = _faults_in(entry)
     return found
 
 
-def faults_in(entry: Entry) -> tuple[str, ...]:
-    """The errors and failing tests that an output or a paste shows, each once, in order."""
-    if entry.source.kind in (SourceKind.REPLY, SourceKind.WEB):
-        return ()
+def _faults_in(entry: Entry) -> tuple[str, ...]:
     text = scanned(entry.content)
     if entry.source.kind is SourceKind.TYPED:
         kinds = (ContentClass.ERROR, ContentClass.LOG)
@@ -158,41 +156,28 @@ def faults_in(entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(found.split())[:ERROR_CHARS] for found in [*failed, *raised]))[:12]
 
 
-class Gathered:
-    """All names with their uses, and all faults with what became of them, over the entries so far."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Name] = {}
-        self.faults: dict[str, Fault] = {}
-
-    def add(self, entry: Entry, mined: Mined) -> Gathered:
-        """Count in what one more entry holds."""
+def gather(entries: Iterable[Entry]) -> tuple[dict[str, Name], list[Fault]]:
+    """All names with their uses, and all faults with what became of them, over the entries in order."""
+    names: dict[str, Name] = {}
+    faults: dict[str, Fault] = {}
+    for entry in entries:
+        mined = mine(entry)
         for text, weight in mined.names.items():
-            name = self.names.get(text)
+            name = names.get(text)
             if name is None:
-                name = self.names[text] = Name(text, entry.turn, entry.turn, len(self.names))
+                name = names[text] = Name(text, entry.turn, entry.turn, len(names))
             name.last_turn = max(name.last_turn, entry.turn)
             name.weight += weight
-            name.uses += 1
-        note_run(entry, mined.faults, self.faults)
-        return self
+        _note_run(entry, mined.faults, faults)
+    return names, list(faults.values())
 
 
-def gather(entries: Iterable[tuple[Entry, Mined]]) -> tuple[dict[str, Name], list[Fault]]:
-    """All names with their uses, and all faults with what became of them, over the entries in order."""
-    found = Gathered()
-    for entry, mined in entries:
-        found.add(entry, mined)
-    return found.names, list(found.faults.values())
-
-
-def note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
+def _note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
     """Faults of one output: those found are open, those that its command showed before are solved."""
-    command = entry.source.detail
-    is_run = entry.source.kind in (SourceKind.COMMAND, SourceKind.TEST)
-    for fault in faults.values():
-        same = fault.command == command or entry.source.kind is SourceKind.TEST
-        if is_run and same and not fault.solved and fault.text not in found:
+    command, kind = entry.source.detail, entry.source.kind
+    for fault in faults.values() if kind in (SourceKind.COMMAND, SourceKind.TEST) else ():
+        is_run_again = fault.command == command or kind is SourceKind.TEST
+        if is_run_again and not fault.solved and fault.text not in found:
             fault.solved = entry.turn
     for text in found:
         faults.pop(text, None)

@@ -11,7 +11,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.notes.last_chat import LastTime, last_time
-from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE, infer_source
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.settings import Settings
 
 FAILED = "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.1s\n"
@@ -43,7 +43,6 @@ def test_prompts_come_with_the_last_reply_to_each() -> None:
     assert "do this" in found.note
     assert "→ That is done." in found.note
     assert found.prompts == 2
-    assert infer_source("user", found.note).kind.value == "stub"
 
 
 def test_an_error_that_was_mended_is_not_open() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from made_entries import entry, make_gardener, talk
 
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
-from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_in, faults_of, gather, is_name, mine
+from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_of, gather, is_name, mine
 
 
 def test_names_are_specific_words() -> None:
@@ -20,17 +20,17 @@ def test_names_are_specific_words() -> None:
 def test_errors_are_open_until_their_command_runs_without_them() -> None:
     failed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\nFAILED tests/test_a.py::test_x - boom\n1 failed\n"
     passed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\n3 passed in 0.1s\n"
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    gardener = make_gardener(history_tokens=2_000)
     gardener.enter_turn()
     gardener.sync(talk((failed, "Ok.")), [])
     entries = gardener.state.chat.all_entries()
-    assert faults_in(entries[0]) == ("tests/test_a.py::test_x",)
-    _names, open_faults = gather((entry, mine(entry)) for entry in entries)
+    assert faults_of(entries[0]) == ("tests/test_a.py::test_x",)
+    _names, open_faults = gather(entries)
     assert [fault.solved for fault in open_faults] == [0]
     gardener.leave_turn()
     gardener.enter_turn()
     gardener.sync(talk((failed, "Ok."), (passed, "Ok.")), [])
-    _names, faults = gather((entry, mine(entry)) for entry in gardener.state.chat.all_entries())
+    _names, faults = gather(gardener.state.chat.all_entries())
     assert [fault.solved for fault in faults] == [2]
 
 
@@ -74,21 +74,21 @@ def test_an_error_is_gone_only_when_its_own_command_runs_without_it() -> None:
         return replace(made, source=Source(SourceKind.COMMAND, command))
 
     failed = output(1, "make", "fatal: no such target")
-    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(2, "ls", "fine")))
+    _names, (fault,) = gather((failed, output(2, "ls", "fine")))
     assert (fault.text, fault.solved) == ("fatal: no such target", 0)
-    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(3, "make", "fine")))
+    _names, (fault,) = gather((failed, output(3, "make", "fine")))
     assert fault.solved == 3
 
 
 def test_what_the_model_or_a_page_says_of_errors_is_none() -> None:
     text = "fatal: no such target"
-    assert faults_in(said(text, kind=SourceKind.COMMAND)) == (text,)
-    assert [faults_in(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
+    assert faults_of(said(text, kind=SourceKind.COMMAND)) == (text,)
+    assert [faults_of(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
 
 
 def test_so_many_errors_are_remembered_the_newest() -> None:
     rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
-    _names, faults = gather((one, mine(one)) for one in rows)
+    _names, faults = gather(rows)
     assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
 
 
