@@ -15,6 +15,7 @@ from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.folded import remembered
 from aider_gardener.reading.output import without_codes
+from aider_gardener.reading.sentences import STOPWORDS
 
 SCANNED_CHARS = 24_000
 """So much of one entry is read, half from each end."""
@@ -28,9 +29,20 @@ EDIT_WEIGHT = 0.3
 HALF_LIFE_TURNS = 40.0
 
 NAME = re.compile(
-    r"(?<!\d)\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b"
+    r"(?<![\w.,:-])(?:\d{4}-\d\d-\d\d(?!\w)|\d+(?:\.\d+){2,}(?!\w|,\d))"
+    r"|(?<!\w)[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*"
 )
-NUMBER = re.compile(r"\d[\d.,:_-]*")
+"""What may be a name: a date, a version or address, a word with all that is joined to it."""
+DATE_OR_VERSION = re.compile(r"\d+(?:[.-]\d+){2,}")
+UNIT = r" ?(?:%|[€$£°]|(?:[numkMGTK]|µ)?i?(?:s|B|Hz|W)|min|h|px|rpm|[A-Z]{3}|[a-z]{3,14}s)(?!\w)"
+FIGURE = re.compile(
+    rf"(?<![\w.,:/-])(?:\d+(?:[.,_]\d+)*{UNIT}"
+    rf"|([A-Za-z][A-Za-z_-]{{2,30}})(?: ?= ?\d\d+|(?:: | #?)(?:\d{{3,}}|\d+[.,]\d+))(?![\w:/-]|[.,]\d|{UNIT}))"
+)
+"""A number with its unit, or behind what it is the number of: bare it says nothing to who reads it later."""
+NO_LABELS = STOPWORDS | {"line", "lines", "column"}
+LEFT_CODE = re.compile(r"(?:\\(?:x1b|u001b|033|e)|\^\[|\x1b)?\[[\d;]{0,12}m(?!\])")
+"""A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
 EXCEPTION = re.compile(
@@ -86,10 +98,9 @@ class Mined:
 
 
 def is_name(word: str) -> bool:
-    """Whether a word is specific enough to be worth naming: an identifier, a path, a telling number."""
-    if NUMBER.fullmatch(word):
-        digits = re.sub(r"\D", "", word).strip("0")
-        return len(digits) >= 3 or ("." in word and len(digits) >= 2)
+    """Whether a word is specific enough to be worth naming: an identifier, a path, a date, a version."""
+    if DATE_OR_VERSION.fullmatch(word):
+        return True
     if not NAME_CHARS[0] <= len(word) <= NAME_CHARS[1] or "://" in word:
         return False
     if "_" in word.strip("_") or "::" in word:
@@ -103,13 +114,21 @@ def is_name(word: str) -> bool:
 @lru_cache(maxsize=1_024)
 def names_in(text: str) -> tuple[str, ...]:
     """The names of a text in the order of their first use; a path stands for its parts."""
-    found = dict.fromkeys(match.group().rstrip("-.") for match in NAME.finditer(text))
-    return tuple(word for word in found if is_name(word))[:NAMES_AN_ENTRY]
+    found: dict[str, int] = {}
+    for match in NAME.finditer(text):
+        found.setdefault(match.group().rstrip("-."), match.start())
+    places = [(at, word) for word, at in found.items() if is_name(word)]
+    figures = FIGURE.finditer(text)
+    places += [(f.start(), f.group()) for f in figures if (f.group(1) or "").lower() not in NO_LABELS]
+    return tuple(dict.fromkeys(word for _at, word in sorted(places)))[:NAMES_AN_ENTRY]
 
 
 def scanned(text: str) -> str:
-    half = SCANNED_CHARS // 2
-    return without_codes(text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}")
+    """So much of a text as is read, in whole lines, without a terminal's codes."""
+    if len(text) > SCANNED_CHARS:
+        head, tail = text[: SCANNED_CHARS // 2], text[-SCANNED_CHARS // 2 :]
+        text = "\n".join([head.rpartition("\n")[0] or head, tail.partition("\n")[2] or tail])
+    return LEFT_CODE.sub("", without_codes(text))
 
 
 @remembered(2_048)

@@ -50,7 +50,7 @@ WITHOUT_EFFECT = (
     "adapters/aider/rules", "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
     "gardener/memory",
-    "gardener/monthly", "gardener/pages", "gardener/told", "notes/markdown", "notes/state_block",
+    "gardener/monthly", "gardener/pages", "gardener/told", "notes/markdown",
     "notes/tasks", "patches/", "plan/said", "recall/hits", "replay/server",
     "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",

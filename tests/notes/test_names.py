@@ -7,13 +7,13 @@ from dataclasses import replace
 from made_entries import entry, make_gardener, talk
 
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
-from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_of, gather, is_name, mine
+from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_of, gather, is_name, mine, names_in
 
 
 def test_names_are_specific_words() -> None:
-    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "48213", "v2x9", "a::b", "1.9.3"]
+    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "v2x9", "a::b", "1.9.3"]
     assert [word for word in named if not is_name(word)] == []
-    plain = ["the", "Because", "answer", "12", "https://x.org/y", "x" * 100]
+    plain = ["the", "Because", "answer", "12", "48213", "0.12", "https://x.org/y", "x" * 100]
     assert [word for word in plain if is_name(word)] == []
 
 
@@ -98,3 +98,25 @@ def test_faults_alone_are_those_that_are_found_with_the_names() -> None:
         one = said(text, kind=kind, cls=ContentClass.LOG)
         assert faults_of(one) == mine(one).faults, kind
     assert faults_of(said(text, kind=SourceKind.TEST)) == ("tests/test_a.py::test_x",)
+
+
+def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
+    text = (
+        "It takes 30 s on port 8080 with timeout=105 and answers HTTP 503 since v1.2.3, or 10.2.4, of 2024-05-01:"
+        " 105, 112 | 0.853 00.853 in 4985 lines, 12.50 EUR. See app.py:731 and line 733, at 16:40 the 16384."
+    )
+    assert names_in(text) == (
+        "30 s", "port 8080", "timeout=105", "HTTP 503", "v1.2.3", "10.2.4", "2024-05-01", "4985 lines",
+        "12.50 EUR", "app.py",
+    )  # fmt: skip
+
+
+def test_no_tail_of_a_colour_code_is_named() -> None:
+    rows = [f"\x1b[31m2024-05-01\x1b[0m \x1b[1mFAILED\x1b[0m lease_{n} took 105 ms" for n in range(2_000)]
+    whole = "\n".join(rows)
+    texts = [f"{' ' * at}\n{whole}{' ' * at}" for at in range(40)]  # each cut in another place of a line
+    texts += [whole[:9_000].replace("\x1b", before) for before in ("", "^[", "\\u001b", "\\x1b", "\\033", "\\e")]
+    for text in texts:
+        named = mine(said(text, kind=SourceKind.COMMAND, cls=ContentClass.LOG)).names
+        odd = [name for name in named if not name.startswith("lease_")]
+        assert set(odd) <= {"2024-05-01", "105 ms"}, odd
