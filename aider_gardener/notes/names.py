@@ -34,14 +34,20 @@ NAME = re.compile(
 )
 """What may be a name: a date, a version or address, a word with all that is joined to it."""
 DATE_OR_VERSION = re.compile(r"\d+(?:[.-]\d+){2,}")
-UNIT = r" ?(?:%|[€$£°]|(?:[numkMGTK]|µ)?i?(?:s|B|Hz|W)|min|h|px|rpm|[A-Z]{3}|[a-z]{3,14}s)(?!\w)"
+UNIT = (
+    r" ?(?:%|[€$£°]|(?:[kMGTK]i?|[numµ])?(?:s|B|Hz|W)|min|h|px|rpm|[A-Z]{3}"
+    r"|(?:second|minute|hour|day|week|month|year|byte|line|row|token|request)s)(?!\w)"
+)
 FIGURE = re.compile(
-    rf"(?<![\w.,:/-])(?:\d+(?:[.,_]\d+)*{UNIT}"
-    rf"|([A-Za-z][A-Za-z_-]{{2,30}})(?: ?= ?\d\d+|(?:: | #?)(?:\d{{3,}}|\d+[.,]\d+))(?![\w:/-]|[.,]\d|{UNIT}))"
+    rf"(?<![\w.,:/-])(?:\d+(?:[.,_]\d+)*{UNIT}|([A-Za-z][A-Za-z_-]{{2,30}})"
+    rf"(?: ?= ?\d\d+|(?:: | #?)(?:\d{{3,}}|\d+[.,]\d+))(?![\w:/-]|[.,]\d|{UNIT}))"
 )
 """A number with its unit, or behind what it is the number of: bare it says nothing to who reads it later."""
+FIGURE_SHARE = 0.5
+"""What a use of a figure counts beside that of a name: there are more of them, and fewer are asked for."""
+FIGURES_AN_ENTRY = 100
 NO_LABELS = STOPWORDS | {"line", "lines", "column"}
-LEFT_CODE = re.compile(r"(?:\\(?:x1b|u001b|033|e)|\^\[|\x1b)?\[[\d;]{0,12}m(?!\])")
+LEFT_CODE = re.compile(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
 """A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
@@ -114,13 +120,14 @@ def is_name(word: str) -> bool:
 @lru_cache(maxsize=1_024)
 def names_in(text: str) -> tuple[str, ...]:
     """The names of a text in the order of their first use; a path stands for its parts."""
-    found: dict[str, int] = {}
-    for match in NAME.finditer(text):
-        found.setdefault(match.group().rstrip("-."), match.start())
-    places = [(at, word) for word, at in found.items() if is_name(word)]
-    figures = FIGURE.finditer(text)
-    places += [(f.start(), f.group()) for f in figures if (f.group(1) or "").lower() not in NO_LABELS]
-    return tuple(dict.fromkeys(word for _at, word in sorted(places)))[:NAMES_AN_ENTRY]
+    found = dict.fromkeys(match.group().rstrip("-.") for match in NAME.finditer(text))
+    return tuple(word for word in found if is_name(word))[:NAMES_AN_ENTRY]
+
+
+def figures_in(text: str) -> tuple[str, ...]:
+    """The numbers of a text that say what they are, in the order of their first use."""
+    found = (match for match in FIGURE.finditer(text) if (match[1] or "").lower() not in NO_LABELS)
+    return tuple(dict.fromkeys(match.group() for match in found))[:FIGURES_AN_ENTRY]
 
 
 def scanned(text: str) -> str:
@@ -151,8 +158,11 @@ def _names_of(entry: Entry) -> Mapping[str, float]:
         worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
         if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
             worth = OTHER_WEIGHT
-        for name in names_in(scanned(entry.content[segment.start : segment.end])):
+        text = scanned(entry.content[segment.start : segment.end])
+        for name in names_in(text):
             names[name] = max(names.get(name, 0.0), worth)
+        for figure in figures_in(text):
+            names[figure] = max(names.get(figure, 0.0), FIGURE_SHARE * worth)
     return names
 
 

@@ -7,7 +7,16 @@ from dataclasses import replace
 from made_entries import entry, make_gardener, talk
 
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
-from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_of, gather, is_name, mine, names_in
+from aider_gardener.notes.names import (
+    FAULTS_REMEMBERED,
+    Name,
+    faults_of,
+    figures_in,
+    gather,
+    is_name,
+    mine,
+    names_in,
+)
 
 
 def test_names_are_specific_words() -> None:
@@ -105,17 +114,24 @@ def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
         "It takes 30 s on port 8080 with timeout=105 and answers HTTP 503 since v1.2.3, or 10.2.4, of 2024-05-01:"
         " 105, 112 | 0.853 00.853 in 4985 lines, 12.50 EUR. See app.py:731 and line 733, at 16:40 the 16384."
     )
-    assert names_in(text) == (
-        "30 s", "port 8080", "timeout=105", "HTTP 503", "v1.2.3", "10.2.4", "2024-05-01", "4985 lines",
-        "12.50 EUR", "app.py",
+    assert figures_in(text) == (
+        "30 s", "port 8080", "timeout=105", "HTTP 503", "4985 lines", "12.50 EUR",
     )  # fmt: skip
+    assert names_in(text) == ("v1.2.3", "10.2.4", "2024-05-01", "app.py")
+    assert figures_in("the release 1.9.3 is out, 240 is enough: [mill-4 105] and 1.10.0 goes") == ()
+    assert mine(said("port 8080 of [mill-blue-2]", kind=SourceKind.TYPED)).names == {
+        "mill-blue-2": 3.0,
+        "port 8080": 1.5,
+    }
 
 
 def test_no_tail_of_a_colour_code_is_named() -> None:
     rows = [f"\x1b[31m2024-05-01\x1b[0m \x1b[1mFAILED\x1b[0m lease_{n} took 105 ms" for n in range(2_000)]
     whole = "\n".join(rows)
     texts = [f"{' ' * at}\n{whole}{' ' * at}" for at in range(40)]  # each cut in another place of a line
-    texts += [whole[:9_000].replace("\x1b", before) for before in ("", "^[", "\\u001b", "\\x1b", "\\033", "\\e")]
+    texts += [
+        whole[:9_000].replace("\x1b", before) for before in ("", "^[", "\\u001b", "\\x1b", "\\033", "\\e")
+    ]
     for text in texts:
         named = mine(said(text, kind=SourceKind.COMMAND, cls=ContentClass.LOG)).names
         odd = [name for name in named if not name.startswith("lease_")]

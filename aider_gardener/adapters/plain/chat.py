@@ -91,7 +91,10 @@ class AgentList:
             at -= 1
         asked = self.question(chat)
         fixed = [seq for seq in self.seqs if self.kind(seq) is Kind.FIXED]
-        return frozenset([*fixed, *([asked.seq] if asked else []), *self.seqs[max(at, 0) : at + 1]]) - chat.forgotten
+        return (
+            frozenset([*fixed, *([asked.seq] if asked else []), *self.seqs[max(at, 0) : at + 1]])
+            - chat.forgotten
+        )
 
     def _units(self, entries: Sequence[Entry]) -> Iterator[list[Entry]]:
         """The entries by what stands or falls together: one message, or a call of tools with its results."""
