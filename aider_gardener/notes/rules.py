@@ -70,22 +70,8 @@ class Amendment:
     floor: int
 
 
-@dataclass(frozen=True)
-class Change:
-    """One step of what became of the rules: one is added, some are lifted, or one is edited by hand."""
-
-    added: Constraint | None = None
-    lifts: str = ""
-    edited: Amendment | None = None
-
-    def of(self, rule: Constraint) -> Constraint | None:
-        """What an older rule is after it; None for one that does not hold any more."""
-        if self.edited is not None:
-            text, old, turn = self.edited.text, self.edited.old, self.edited.turn
-            changed = replace(rule, text=text, turn=turn) if rule.text == old else rule
-            return changed if changed.text else None
-        gone = _lifts(self.lifts, rule.text) if self.added is None else replaces(self.added.text, rule.text)
-        return None if gone else rule
+Change = Constraint | Amendment | str
+"""One step of what became of the rules: one is added, one is edited by hand, or a sentence lifts some."""
 
 
 def typed_words(entry: Entry) -> str:
@@ -95,14 +81,14 @@ def typed_words(entry: Entry) -> str:
     content = entry.content
     page = PAGE.search(content)
     end = page.start() if page else len(content)
-    closed = [(block.start, block.end) for block in find_blocks(content)]
-    parts: list[str] = []
-    for segment in entry.segments:
-        if segment.cls is not ContentClass.PROMPT or segment.start >= end:
-            continue
-        if any(start <= segment.start < stop for start, stop in closed):
-            continue
-        parts.append(content[segment.start : min(segment.end, end)])
+    blocks = find_blocks(content)
+    parts = [
+        content[part.start : min(part.end, end)]
+        for part in entry.segments
+        if part.cls is ContentClass.PROMPT
+        and part.start < end
+        and not any(block.start <= part.start < block.end for block in blocks)
+    ]
     return edges(QUOTED_LINE.sub("", "\n\n".join(parts)))
 
 
@@ -175,13 +161,16 @@ def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
     long chat takes no longer than a short one."""
     held: list[Constraint] = []
     later: list[Change] = []
-    for each in sorted([*entries, *amendments], key=lambda each: each.seq)[::-1]:
-        for change in reversed(_changes(each)):
-            rule = change.added
-            for newer in reversed(later):
-                rule = rule and newer.of(rule)
-            held += [rule] if rule else []
-            later.append(change)
+    in_order: list[Entry | Amendment] = [*entries, *amendments]
+    in_order.sort(key=lambda each: each.seq)
+    for each in reversed(in_order):
+        with spared("reader of rules"):
+            for change in reversed(_changes(each)):
+                rule = change if isinstance(change, Constraint) else None
+                for newer in reversed(later):
+                    rule = rule and _after(newer, rule)
+                held += [rule] if rule else []
+                later.append(change)
         if len(held) >= MOST_RULES:
             break
     return held[:MOST_RULES][::-1]
@@ -190,15 +179,20 @@ def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
 def _changes(each: Entry | Amendment) -> list[Change]:
     """What an entry, or a change by hand, does to the rules before it."""
     if isinstance(each, Amendment):
-        added = Constraint(each.text, each.turn, "", each.seq)
-        return [Change(edited=each) if each.old else Change(added)]
-    changes: list[Change] = []
-    with spared("reader of rules"):
-        words = typed_words(each)
-        rules = rules_in(words)
-        changes += [Change(lifts=text) for text in lifted_in(words) if text not in rules]
-        changes += [Change(Constraint(text, each.turn, each.id, each.seq)) for text in rules]
-    return changes
+        return [each if each.old else Constraint(each.text, each.turn, "", each.seq)]
+    words = typed_words(each)
+    rules = rules_in(words)
+    lifts = [sentence for sentence in lifted_in(words) if sentence not in rules]
+    return [*lifts, *(Constraint(text, each.turn, each.id, each.seq) for text in rules)]
+
+
+def _after(change: Change, rule: Constraint) -> Constraint | None:
+    """What an older rule is after a change; None for one that does not hold any more."""
+    if isinstance(change, Amendment):
+        edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
+        return edited if edited.text else None
+    gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
+    return None if gone else rule
 
 
 def by_hand(text: str) -> str:

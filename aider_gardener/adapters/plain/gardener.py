@@ -9,10 +9,9 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn
 
 from aider_gardener.adapters.aider.embedding import loading
@@ -47,7 +46,7 @@ SOON_SHARE = 0.5
 log = logging.getLogger("aider_gardener")
 
 
-class Gardener(ChatGardener):
+class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     """A `Gardener` for any agent: `prompt` takes the agent's whole list and gives the messages to send.
 
     All else is the gardener of one chat: `recall`, `restore`, `forget`, `pin`, `why`, `pressure`, `plan`,
@@ -121,12 +120,7 @@ class Gardener(ChatGardener):
             backlog.stop()
         self.state.archive.store.close()
 
-    def __enter__(self) -> Gardener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
     def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
