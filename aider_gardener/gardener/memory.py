@@ -18,7 +18,7 @@ from aider_gardener.gardener.report import pressure_report, untended
 from aider_gardener.gardener.state import rule_changes
 from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
-from aider_gardener.notes.state_block import state_block
+from aider_gardener.notes.last_chat import state_block
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.candidates import Request

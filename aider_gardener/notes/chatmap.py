@@ -8,14 +8,13 @@ the same text and providers go on serving it from their caches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from dataclasses import dataclass
 
 from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.notes.decisions import MOST_DECISIONS, Decision, decided_after
-from aider_gardener.notes.growing import Growing
-from aider_gardener.notes.names import NAME, Fault, Gathered, Name, mine
-from aider_gardener.notes.rules import MOST_RULES, Amendment, Constraint, fitting, held_after, in_order, line
+from aider_gardener.notes.decisions import Decision, decided
+from aider_gardener.notes.fitting import fitting
+from aider_gardener.notes.names import Fault, Name, gather
+from aider_gardener.notes.rules import Amendment, Constraint, line, standing
 from aider_gardener.notes.summary import SUMMARY_SHARE
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied
@@ -37,28 +36,20 @@ DECIDED_SHARE, FAULTS_SHARE = 0.35, 0.15
 """Shares of the map for decisions and errors, at most; names get the rest."""
 LEAST_SCORE = 0.2
 """Names that score less, mentioned once long ago, are not worth their place."""
+NAMED_TURNS = 240
+"""Names and errors are read of so many turns, six times the half-life of a name."""
 FAULTS_SHOWN = 6
-
-
-class Read:
-    """What was read of the chat's entries so far: rules, decisions, names and errors."""
-
-    def __init__(self) -> None:
-        self.rules = Growing[list[Constraint], "Entry | Amendment"](list, held_after)
-        self.decisions = Growing[list[Decision], Entry](list, decided_after)
-        self.names = Growing[Gathered, Entry](Gathered, lambda held, entry: held.add(entry, mine(entry)))
+TURN_TOKENS = 4
+"""What the turn before a decision or the names of one turn costs."""
 
 
 @dataclass(frozen=True)
 class MapNote:
-    """The note as it stands, what it was made for, and its tokens: all of it, and its rules alone. `read`
-    is what the next one need not read again."""
+    """The note in the prompt, what it was made for, and its tokens."""
 
     key: object = None
     text: str = ""
     tokens: int = 0
-    rule_tokens: int = 0
-    read: Read = field(default_factory=Read, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,7 @@ class Room:
 def room_for(
     settings: Settings, budget: int, note: MapNote | None = None, plans: Sequence[Applied] = ()
 ) -> Room:
-    """What the settings allow of a history budget. With the note that stands and the plans applied: no
+    """What the settings allow of a history budget. With the note of the last prompt and the plans applied: no
     more than it had and the last plan saved, so that a compaction never makes a prompt longer."""
     rules, facts = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
     rolled = int(SUMMARY_SHARE * budget) if settings.incremental else 0
@@ -103,55 +94,22 @@ def renewed(
     if key == note.key:
         return note
     if not chat.fidelity:
-        room = replace(room, facts=0, summary=0, whole=0)
-    if not chat.fidelity and not amendments:
-        return MapNote(key, read=note.read)
-    return made(key, chat, room, around, summary, count, note.read, amendments)
-
-
-def made(
-    key: object,
-    chat: Chat,
-    room: Room,
-    around: Callable[[], str],
-    summary: Callable[[], str],
-    count: TokenCounter,
-    read: Read,
-    amendments: Sequence[Amendment],
-) -> MapNote:
-    """A new note within its room."""
+        room = Room(rules=room.rules)
+        if not amendments:
+            return MapNote(key)
     entries = past(chat)
-    view = "\n".join(piece.content for piece in [*chat.done, *chat.cur])
-    held = read.rules.over(in_order(entries, amendments))[-MOST_RULES:]
-    rules = rule_lines(held, view, room.rules, count)
-    told = summary() if room.summary else ""
-    shown = "\n".join([view, *rules, told, around()])
-    facts = fact_lines(chat.turn, entries, shown, room.facts, count, read)
-    sections = [section(RULES_HEAD, rules), section(SUMMARY_HEAD, [told] if told else []), facts]
+    view = "\n".join(piece.content for piece in chat.pieces)
+    rules = _rule_lines(standing(entries, amendments), squeeze(view), room.rules, count)
+    turns = summary() if room.summary else ""
+    in_prompt = "\n".join([view, *rules, turns, around()])
+    facts = _facts(chat.turn, entries, in_prompt, room.facts, count) if room.facts > 0 else ""
+    sections = [_section(RULES_HEAD, rules), _section(SUMMARY_HEAD, [turns] if turns else []), facts]
     while any(sections):
         text = "\n".join([MAP_HEAD, *filter(None, sections)])
         if not room.whole or count(text) <= room.whole:
-            return MapNote(key, text, count(text), count(sections[0]), read)
+            return MapNote(key, text, count(text))
         sections.pop()  # the facts go first, the rules last
-    return MapNote(key, read=read)
-
-
-def fact_lines(
-    turn: int, entries: Sequence[Entry], shown: str, limit: int, count: TokenCounter, read: Read
-) -> str:
-    """Decisions, errors and names that are not shown elsewhere, within `limit` tokens."""
-    if limit <= 0:
-        return ""
-    found, decided = read.names.over(entries), read.decisions.over(entries)[-MOST_DECISIONS:]
-    names, faults = found.names, list(found.faults.values())
-    flat = squeeze(shown)
-    sections = [
-        section(DECIDED_HEAD, decision_lines(decided, flat, int(DECIDED_SHARE * limit), count)),
-        section(FAULTS_HEAD, fault_lines(faults, flat, int(FAULTS_SHARE * limit), count)),
-    ]
-    left = limit - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
-    sections.append(section(NAMES_HEAD, name_lines(names.values(), shown, turn, left, count)))
-    return "\n".join(filter(None, sections))
+    return MapNote(key)
 
 
 def past(chat: Chat) -> list[Entry]:
@@ -159,69 +117,66 @@ def past(chat: Chat) -> list[Entry]:
     return [entry for seq, entry in chat.entries.items() if seq >= chat.floor and seq not in chat.gone]
 
 
-def section(head: str, lines: Sequence[str]) -> str:
+def _facts(turn: int, entries: Sequence[Entry], shown: str, room: int, count: TokenCounter) -> str:
+    """Decisions, errors and names that are not shown elsewhere, within `room` tokens."""
+    names, faults = gather([entry for entry in entries if entry.turn > turn - NAMED_TURNS])
+    flat = squeeze(shown)
+    sections = [
+        _section(DECIDED_HEAD, _decision_lines(decided(entries), flat, int(DECIDED_SHARE * room), count)),
+        _section(FAULTS_HEAD, _fault_lines(faults, flat, int(FAULTS_SHARE * room), count)),
+    ]
+    left = room - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
+    sections.append(_section(NAMES_HEAD, name_lines(names.values(), shown, turn, left, count)))
+    return "\n".join(filter(None, sections))
+
+
+def _section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-def rule_lines(held: Sequence[Constraint], view: str, limit: int, count: TokenCounter) -> list[str]:
-    """The rules that hold and do not stand in the view in the user's own words, the newest that fit."""
-    if limit <= 0:
-        return []
-    flat = squeeze(view)
-    missing = [rule for rule in held if rule.text.removesuffix(" …") not in flat]
-    return [line(rule) for rule in fitting(missing, token_limit=limit - count(RULES_HEAD) - 1, count=count)]
+def _is_shown(text: str, flat: str) -> bool:
+    return text.removesuffix(" …") in flat
 
 
-def decision_lines(made: Sequence[Decision], flat: str, limit: int, count: TokenCounter) -> list[str]:
+def _rule_lines(rules: Sequence[Constraint], flat: str, room: int, count: TokenCounter) -> list[str]:
+    """The rules that are not shown in the user's own words, the newest that fit."""
+    missing = [line(rule) for rule in reversed(rules) if not _is_shown(rule.text, flat)]
+    left = room - count(RULES_HEAD) - 1
+    return [*fitting(missing, left, lambda text: count(text) + 1, gaps=False)][::-1]
+
+
+def _decision_lines(made: Sequence[Decision], flat: str, room: int, count: TokenCounter) -> list[str]:
     """Decisions that are not shown, the user's before the model's and newer before older, in their order."""
-    rows = [one for one in made if one.text.removesuffix(" …") not in flat]
-    rows.sort(key=lambda one: (not one.is_users, -one.seq))
-    kept: list[Decision] = []
-    left = limit - count(DECIDED_HEAD)
-    for row in rows:
-        cost = count(row.text) + 4
-        if cost <= left:
-            left -= cost
-            kept.append(row)
-    kept.sort(key=lambda one: (one.seq, made.index(one)))
-    return [f"[{one.turn}] {one.text}" for one in kept]
+    missing = [one for one in made if not _is_shown(one.text, flat)]
+    best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
+    kept = fitting(best, room - count(DECIDED_HEAD), lambda one: count(one.text) + TURN_TOKENS)
+    return [f"[{one.turn}] {one.text}" for one in sorted(kept, key=made.index)]
 
 
-def fault_lines(faults: Sequence[Fault], flat: str, limit: int, count: TokenCounter) -> list[str]:
+def _fault_lines(faults: Sequence[Fault], flat: str, room: int, count: TokenCounter) -> list[str]:
     """The last errors, open ones first to be kept, in the order in which they were met."""
-    rows = sorted((f for f in faults if f.text not in flat), key=lambda f: (bool(f.solved), -f.turn))
-    kept: list[Fault] = []
-    left = limit - count(FAULTS_HEAD)
-    for fault in rows[:FAULTS_SHOWN]:
-        cost = count(fault.text) + 8
-        if cost <= left:
-            left -= cost
-            kept.append(fault)
-    kept.sort(key=faults.index)
-    return [f"[{f.turn}] {f.text}" + (f", gone in [{f.solved}]" if f.solved else "") for f in kept]
-
-
-def name_lines(names: Iterable[Name], shown: str, turn: int, limit: int, count: TokenCounter) -> list[str]:
-    """The names of highest rank that the prompt does not show, a line for each turn they first came up in."""
-    known = {match.group() for match in NAME.finditer(shown)}
-    rows = [name for name in names if name.score(turn) >= LEAST_SCORE and name.last_turn < turn]
-    rows.sort(key=lambda name: (-name.score(turn), name.order))
-    kept: list[Name] = []
-    turns: set[int] = set()
-    left = limit
-    for name in rows:
-        if left <= 4:
-            break
-        if name.text in known or name.text in shown:
-            continue
-        cost = count(name.text) + 1 + (0 if name.first_turn in turns else 4)
-        if cost <= left:
-            left -= cost
-            kept.append(name)
-            turns.add(name.first_turn)
-    kept.sort(key=lambda name: name.order)
-    kept.sort(key=lambda name: name.first_turn)
+    missing = [fault for fault in faults if fault.text not in flat]
+    best = sorted(missing, key=lambda fault: (bool(fault.solved), -fault.turn))[:FAULTS_SHOWN]
+    kept = fitting(best, room - count(FAULTS_HEAD), lambda fault: count(fault.text) + 2 * TURN_TOKENS)
     return [
-        f"[{first}] " + ", ".join(name.text for name in group)
-        for first, group in groupby(kept, key=lambda name: name.first_turn)
+        f"[{fault.turn}] {fault.text}" + (f", gone in [{fault.solved}]" if fault.solved else "")
+        for fault in sorted(kept, key=faults.index)
+    ]
+
+
+def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: TokenCounter) -> list[str]:
+    """The names of highest rank that the prompt does not show, a line for each turn they first came up in."""
+    scored = [(-name.score(turn), name.order, name) for name in names if name.last_turn < turn]
+    best = (name for score, _order, name in sorted(scored) if -score >= LEAST_SCORE)
+    missing = (name for name in best if name.text not in shown)
+    by_turn: dict[int, list[Name]] = {}
+
+    def cost(name: Name) -> int:
+        return count(name.text) + 1 + (0 if name.first_turn in by_turn else TURN_TOKENS)
+
+    for name in fitting(missing, room, cost, least=TURN_TOKENS):
+        by_turn.setdefault(name.first_turn, []).append(name)
+    return [
+        f"[{first}] " + ", ".join(name.text for name in sorted(group, key=lambda name: name.order))
+        for first, group in sorted(by_turn.items())
     ]

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.output import without_codes
+from aider_gardener.reading.sentences import STOPWORDS
 
 SCANNED_CHARS = 24_000
 """So much of one entry is read, half from each end."""
@@ -27,9 +28,26 @@ EDIT_WEIGHT = 0.3
 HALF_LIFE_TURNS = 40.0
 
 NAME = re.compile(
-    r"(?<!\d)\d+(?:[.,]\d+)+(?!\w)|[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*|(?<![\w.])\d{3,}(?:_\d+)*\b"
+    r"(?<![\w.,:-])(?:\d{4}-\d\d-\d\d(?!\w)|\d+(?:\.\d+){2,}(?!\w|,\d))"
+    r"|(?<!\w)[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*"
 )
-NUMBER = re.compile(r"\d[\d.,:_-]*")
+"""What may be a name: a date, a version or address, a word with all that is joined to it."""
+DATE_OR_VERSION = re.compile(r"\d+(?:[.-]\d+){2,}")
+UNIT = (
+    r" ?(?:%|[€$£°]|(?:[kMGTK]i?|[numµ])?(?:s|B|Hz|W)|min|h|px|rpm|[A-Z]{3}"
+    r"|(?:second|minute|hour|day|week|month|year|byte|line|row|token|request)s)(?!\w)"
+)
+FIGURE = re.compile(
+    rf"(?<![\w.,:/-])(?:\d+(?:[.,_]\d+)*{UNIT}|([A-Za-z][A-Za-z_-]{{2,30}})"
+    rf"(?: ?= ?\d\d+|(?:: | #?)(?:\d{{3,}}|\d+[.,]\d+))(?![\w:/-]|[.,]\d|{UNIT}))"
+)
+"""A number with its unit, or behind what it is the number of: bare it says nothing to who reads it later."""
+FIGURE_SHARE = 0.5
+"""What a use of a figure counts beside that of a name: there are more of them, and fewer are asked for."""
+FIGURES_AN_ENTRY = 100
+NO_LABELS = STOPWORDS | {"line", "lines", "column"}
+LEFT_CODE = re.compile(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
+"""A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
 EXCEPTION = re.compile(
@@ -46,6 +64,8 @@ FAILED = re.compile(
 )
 ERROR_CHARS = 110
 FAULTS_REMEMBERED = 100
+NOT_SAID = (SourceKind.NOTICE, SourceKind.STUB)
+"""What the host or the gardener wrote: it tells nothing new."""
 
 
 @dataclass
@@ -57,7 +77,6 @@ class Name:
     last_turn: int
     order: int
     weight: float = 0.0
-    uses: int = 0
 
     def score(self, turn: int) -> float:
         """Rank by reuse and recency: the weight of its uses on a log scale, halved every 40 turns of rest."""
@@ -79,15 +98,14 @@ class Fault:
 class Mined:
     """What one entry holds: names with the weight of their use there, and faults."""
 
-    names: Mapping[str, float] = field(default_factory=dict)
-    faults: tuple[str, ...] = ()
+    names: Mapping[str, float]
+    faults: tuple[str, ...]
 
 
 def is_name(word: str) -> bool:
-    """Whether a word is specific enough to be worth naming: an identifier, a path, a telling number."""
-    if NUMBER.fullmatch(word):
-        digits = re.sub(r"\D", "", word).strip("0")
-        return len(digits) >= 3 or ("." in word and len(digits) >= 2)
+    """Whether a word is specific enough to be worth naming: an identifier, a path, a date, a version."""
+    if DATE_OR_VERSION.fullmatch(word):
+        return True
     if not NAME_CHARS[0] <= len(word) <= NAME_CHARS[1] or "://" in word:
         return False
     if "_" in word.strip("_") or "::" in word:
@@ -105,49 +123,58 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(word for word in found if is_name(word))[:NAMES_AN_ENTRY]
 
 
+def figures_in(text: str) -> tuple[str, ...]:
+    """The numbers of a text that say what they are, in the order of their first use."""
+    found = (match for match in FIGURE.finditer(text) if (match[1] or "").lower() not in NO_LABELS)
+    return tuple(dict.fromkeys(match.group() for match in found))[:FIGURES_AN_ENTRY]
+
+
 def scanned(text: str) -> str:
-    half = SCANNED_CHARS // 2
-    return without_codes(text if len(text) <= SCANNED_CHARS else f"{text[:half]}\n{text[-half:]}")
+    """So much of a text as is read, in whole lines, without a terminal's codes."""
+    if len(text) > SCANNED_CHARS:
+        head, tail = text[: SCANNED_CHARS // 2], text[-SCANNED_CHARS // 2 :]
+        text = "\n".join([head.rpartition("\n")[0] or head, tail.partition("\n")[2] or tail])
+    return LEFT_CODE.sub("", without_codes(text))
 
 
-@remembered(1_024, key=content_key)
+@remembered(2_048, key=content_key)
 def mine(entry: Entry) -> Mined:
     """The names and faults of one entry, none where it can't be read. Linear in its size, at most
     SCANNED_CHARS of it are read."""
-    found = Mined()
+    names: Mapping[str, float] = {}
     with spared("reader of names"):
-        found = _mined(entry)
-    return found
+        names = _names_of(entry)
+    return Mined(names, faults_of(entry))
 
 
-def _mined(entry: Entry) -> Mined:
-    if entry.source.kind in (SourceKind.NOTICE, SourceKind.STUB):
-        return Mined()
-    weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
+def _names_of(entry: Entry) -> Mapping[str, float]:
+    """The names of an entry, each with the weight of its best use there."""
     names: dict[str, float] = {}
+    if entry.source.kind in NOT_SAID:
+        return names
+    weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
     for segment in entry.segments:
-        part = scanned(entry.content[segment.start : segment.end])
         worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
         if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
             worth = OTHER_WEIGHT
-        for name in names_in(part):
+        text = scanned(entry.content[segment.start : segment.end])
+        for name in names_in(text):
             names[name] = max(names.get(name, 0.0), worth)
-    return Mined(names, faults_in(entry))
+        for figure in figures_in(text):
+            names[figure] = max(names.get(figure, 0.0), FIGURE_SHARE * worth)
+    return names
 
 
 def faults_of(entry: Entry) -> tuple[str, ...]:
-    """The faults of one entry as `mine` gives them, without its names, which take most of its time."""
+    """The errors and failing tests that an output or a paste shows, each once, in order."""
     found: tuple[str, ...] = ()
-    if entry.source.kind not in (SourceKind.NOTICE, SourceKind.STUB):
+    if entry.source.kind not in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
         with spared("reader of faults"):
-            found = faults_in(entry)
+            found = _faults_in(entry)
     return found
 
 
-def faults_in(entry: Entry) -> tuple[str, ...]:
-    """The errors and failing tests that an output or a paste shows, each once, in order."""
-    if entry.source.kind in (SourceKind.REPLY, SourceKind.WEB):
-        return ()
+def _faults_in(entry: Entry) -> tuple[str, ...]:
     text = scanned(entry.content)
     if entry.source.kind is SourceKind.TYPED:
         kinds = (ContentClass.ERROR, ContentClass.LOG)
@@ -157,41 +184,28 @@ def faults_in(entry: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(found.split())[:ERROR_CHARS] for found in [*failed, *raised]))[:12]
 
 
-class Gathered:
-    """All names with their uses, and all faults with what became of them, over the entries so far."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Name] = {}
-        self.faults: dict[str, Fault] = {}
-
-    def add(self, entry: Entry, mined: Mined) -> Gathered:
-        """Count in what one more entry holds."""
+def gather(entries: Iterable[Entry]) -> tuple[dict[str, Name], list[Fault]]:
+    """All names with their uses, and all faults with what became of them, over the entries in order."""
+    names: dict[str, Name] = {}
+    faults: dict[str, Fault] = {}
+    for entry in entries:
+        mined = mine(entry)
         for text, weight in mined.names.items():
-            name = self.names.get(text)
+            name = names.get(text)
             if name is None:
-                name = self.names[text] = Name(text, entry.turn, entry.turn, len(self.names))
+                name = names[text] = Name(text, entry.turn, entry.turn, len(names))
             name.last_turn = max(name.last_turn, entry.turn)
             name.weight += weight
-            name.uses += 1
-        note_run(entry, mined.faults, self.faults)
-        return self
+        _note_run(entry, mined.faults, faults)
+    return names, list(faults.values())
 
 
-def gather(entries: Iterable[tuple[Entry, Mined]]) -> tuple[dict[str, Name], list[Fault]]:
-    """All names with their uses, and all faults with what became of them, over the entries in order."""
-    found = Gathered()
-    for entry, mined in entries:
-        found.add(entry, mined)
-    return found.names, list(found.faults.values())
-
-
-def note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
+def _note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
     """Faults of one output: those found are open, those that its command showed before are solved."""
-    command = entry.source.detail
-    is_run = entry.source.kind in (SourceKind.COMMAND, SourceKind.TEST)
-    for fault in faults.values():
-        same = fault.command == command or entry.source.kind is SourceKind.TEST
-        if is_run and same and not fault.solved and fault.text not in found:
+    command, kind = entry.source.detail, entry.source.kind
+    for fault in faults.values() if kind in (SourceKind.COMMAND, SourceKind.TEST) else ():
+        is_run_again = fault.command == command or kind is SourceKind.TEST
+        if is_run_again and not fault.solved and fault.text not in found:
             fault.solved = entry.turn
     for text in found:
         faults.pop(text, None)

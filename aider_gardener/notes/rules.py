@@ -8,12 +8,12 @@ order in which it was said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from aider_gardener.errors import spared
-from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.reading.segments import find_blocks
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
@@ -69,9 +69,9 @@ class Amendment:
     seq: int
     floor: int
 
-    @property
-    def id(self) -> str:
-        return f"{self.old}\n{self.text}"
+
+Change = Constraint | Amendment | str
+"""One step of what became of the rules: one is added, one is edited by hand, or a sentence lifts some."""
 
 
 def typed_words(entry: Entry) -> str:
@@ -81,14 +81,14 @@ def typed_words(entry: Entry) -> str:
     content = entry.content
     page = PAGE.search(content)
     end = page.start() if page else len(content)
-    closed = [(block.start, block.end) for block in find_blocks(content)]
-    parts: list[str] = []
-    for segment in entry.segments:
-        if segment.cls is not ContentClass.PROMPT or segment.start >= end:
-            continue
-        if any(start <= segment.start < stop for start, stop in closed):
-            continue
-        parts.append(content[segment.start : min(segment.end, end)])
+    blocks = find_blocks(content)
+    parts = [
+        content[part.start : min(part.end, end)]
+        for part in entry.segments
+        if part.cls is ContentClass.PROMPT
+        and part.start < end
+        and not any(block.start <= part.start < block.end for block in blocks)
+    ]
     return edges(QUOTED_LINE.sub("", "\n\n".join(parts)))
 
 
@@ -97,17 +97,21 @@ def edges(text: str) -> str:
     return text if len(text) <= LONG_TYPED_CHARS else f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
 
 
+def sentences(text: str) -> Iterator[tuple[Unit, str]]:
+    """The sentences of a text, each on one line without its bullet or number, and where they stand."""
+    for unit in units(text):
+        if sentence := without_lead(text[unit.start : unit.end]):
+            yield unit, sentence
+
+
 @lru_cache(maxsize=2_048)
 def rules_in(text: str) -> tuple[str, ...]:
     """The sentences of typed words that set a rule, in order, each on one line."""
-    text = edges(text)
     found: list[str] = []
     announced = False
-    for unit in units(text):
-        sentence = without_lead(text[unit.start : unit.end])
-        if not sentence:
-            continue
-        if is_rule(sentence) or (announced and is_listed(unit, sentence)):
+    for unit, sentence in sentences(edges(text)):
+        is_listed = unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
+        if is_rule(sentence) or (announced and is_listed):
             found.append(cut(sentence))
         if unit.first and unit.kind != "item":
             announced = False
@@ -115,16 +119,23 @@ def rules_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@lru_cache(maxsize=2_048)
+def lifted_in(text: str) -> tuple[str, ...]:
+    """The sentences that take a rule back."""
+    found = (sentence for _unit, sentence in sentences(edges(text)))
+    return tuple(sentence for sentence in found if LIFTS.search(sentence) and not sentence.endswith("?"))
+
+
 def is_rule(sentence: str) -> bool:
     """Whether a sentence sets a rule for what comes, rather than reports, asks or doubts."""
     if not is_spoken(sentence):
         return False
-    said = masked(sentence)
-    if ASKED_POLITELY.search(said):
+    plain = masked(sentence)
+    if ASKED_POLITELY.search(plain):
         return True
-    if said.rstrip(" \"')").endswith(("?", "？")):
+    if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return not NO_RULE.search(said) and any(pattern.search(said) for pattern in RULES)
+    return not NO_RULE.search(plain) and any(pattern.search(plain) for pattern in RULES)
 
 
 def is_spoken(sentence: str) -> bool:
@@ -132,11 +143,6 @@ def is_spoken(sentence: str) -> bool:
     words = sentence.split()
     plain = sum(any(letter.isalpha() for letter in word) and "::" not in word for word in words)
     return 2 * plain > len(words) and "::test" not in sentence
-
-
-def is_listed(unit: Unit, sentence: str) -> bool:
-    """Whether the unit is an item of a list, long enough to say something and no question."""
-    return unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
 
 
 def without_lead(text: str) -> str:
@@ -151,42 +157,52 @@ def cut(sentence: str) -> str:
 
 def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
-    gone, those dropped by hand too, and of more than MOST_RULES the oldest."""
+    gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
+    long chat takes no longer than a short one."""
     held: list[Constraint] = []
-    for said in in_order(entries, amendments):
-        held = held_after(held, said)
-    return held[-MOST_RULES:]
+    later: list[Change] = []
+    in_order: list[Entry | Amendment] = [*entries, *amendments]
+    in_order.sort(key=lambda each: each.seq)
+    for each in reversed(in_order):
+        with spared("reader of rules"):
+            for change in reversed(_changes(each)):
+                rule = change if isinstance(change, Constraint) else None
+                for newer in reversed(later):
+                    rule = rule and _after(newer, rule)
+                held += [rule] if rule else []
+                later.append(change)
+        if len(held) >= MOST_RULES:
+            break
+    return held[:MOST_RULES][::-1]
 
 
-def in_order(entries: Iterable[Entry], amendments: Iterable[Amendment]) -> list[Entry | Amendment]:
-    """Entries and what was changed by hand between them, as one followed the other."""
-    return sorted([*entries, *amendments], key=lambda said: said.seq)
+def _changes(each: Entry | Amendment) -> list[Change]:
+    """What an entry, or a change by hand, does to the rules before it."""
+    if isinstance(each, Amendment):
+        return [each if each.old else Constraint(each.text, each.turn, "", each.seq)]
+    words = typed_words(each)
+    rules = rules_in(words)
+    lifts = [sentence for sentence in lifted_in(words) if sentence not in rules]
+    return [*lifts, *(Constraint(text, each.turn, each.id, each.seq) for text in rules)]
 
 
-def held_after(held: list[Constraint], said: Entry | Amendment) -> list[Constraint]:
-    """The rules that hold after one more entry, or a change by hand, all of them."""
-    if isinstance(said, Amendment):
-        return amended(held, said)
-    with spared("reader of rules"):
-        return _held_after(held, said)
-    return held
-
-
-def amended(held: list[Constraint], change: Amendment) -> list[Constraint]:
-    """The rules after a change by hand; a new text stands where the old one stood."""
-    if not change.old:
-        left = [rule for rule in held if not replaces(change.text, rule.text)]
-        return [*left, Constraint(change.text, change.turn, "", change.seq)]
-    kept = [
-        replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
-        for rule in held
-    ]
-    return [rule for rule in kept if rule.text]
+def _after(change: Change, rule: Constraint) -> Constraint | None:
+    """What an older rule is after a change; None for one that does not hold any more."""
+    if isinstance(change, Amendment):
+        edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
+        return edited if edited.text else None
+    gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
+    return None if gone else rule
 
 
 def by_hand(text: str) -> str:
     """A rule as it is typed into the list: on one line, cut like any other."""
     return cut(" ".join(text.split()))
+
+
+def line(rule: Constraint) -> str:
+    """How a rule stands in a list."""
+    return f"[{rule.turn}] {rule.text}"
 
 
 def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entry, str] | None:
@@ -198,39 +214,18 @@ def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entr
         return None
     for later in entries:
         words = typed_words(later) if later.seq > entry.seq else ""
-        said = [sentence for sentence in rules_in(words) if sentence not in rules]
-        for sentence in said:
-            if any(overturns(sentence, rule) for rule in rules):
+        newer = [sentence for sentence in rules_in(words) if sentence not in rules]
+        for sentence in newer:
+            if any(_overturns(sentence, rule) for rule in rules):
                 return later, sentence
         for sentence in lifted_in(words):
-            if sentence not in said and any(covers(subject(sentence), subject(rule)) for rule in rules):
+            if sentence not in newer and any(_lifts(sentence, rule) for rule in rules):
                 return later, sentence
     return None
 
 
-def _held_after(held: list[Constraint], entry: Entry) -> list[Constraint]:
-    words = typed_words(entry)
-    if not words:
-        return held
-    rules = rules_in(words)
-    for sentence in lifted_in(words):
-        if sentence not in rules:
-            held = [rule for rule in held if not covers(subject(sentence), subject(rule.text))]
-    for rule in rules:
-        held = [older for older in held if not replaces(rule, older.text)]
-        held.append(Constraint(rule, entry.turn, entry.id, entry.seq))
-    return held
-
-
-@lru_cache(maxsize=2_048)
-def lifted_in(text: str) -> tuple[str, ...]:
-    """The sentences that take a rule back."""
-    text = edges(text)
-    sentences = (without_lead(text[unit.start : unit.end]) for unit in units(text))
-    return tuple(sentence for sentence in sentences if LIFTS.search(sentence) and not sentence.endswith("?"))
-
-
-def subject(sentence: str) -> frozenset[str]:
+@lru_cache(maxsize=8_192)
+def _subject(sentence: str) -> frozenset[str]:
     """The stems of the words that say what a rule is about; numbers are its value, not its subject."""
     words = (word.strip("`'\"").lower() for word in content_words(sentence))
     return frozenset(
@@ -245,57 +240,37 @@ def without_ending(word: str) -> str:
     return word
 
 
-def sides(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
+@lru_cache(maxsize=8_192)
+def _sides(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
     """What a rule asks for and what it bans: the words before and behind the first "not"."""
-    match = NEGATIVE.search(sentence)
-    if match is None:
-        return subject(sentence), frozenset()
-    return subject(sentence[: match.start()]), subject(sentence[match.end() :])
+    wanted, *banned = NEGATIVE.split(sentence, maxsplit=1)
+    return _subject(wanted), _subject("".join(banned))
 
 
-@lru_cache(maxsize=4_096)
+def _share(named: frozenset[str], about: frozenset[str]) -> float:
+    """The share, 0 to 1, of what is named among what something is about."""
+    return len(named & about) / len(about) if about else 0.0
+
+
 def replaces(newer: str, older: str) -> bool:
     """Whether a rule says anew what an older one said, or its contrary."""
-    new, old = subject(newer), subject(older)
-    if new and old and len(new & old) / len(new | old) >= REPEATS:
-        return True
-    return is_contrary(newer, older)
+    new, old = _subject(newer), _subject(older)
+    is_repeated = bool(new and old) and len(new & old) / len(new | old) >= REPEATS
+    return is_repeated or _is_contrary(newer, older)
 
 
-def is_contrary(newer: str, older: str) -> bool:
+def _is_contrary(newer: str, older: str) -> bool:
     """Whether a rule asks for what an older one banned, or bans what it asked for."""
-    (wanted, banned), (was_wanted, was_banned) = sides(newer), sides(older)
-    return turns_round(wanted, was_banned) or turns_round(banned, was_wanted)
+    (wanted, banned), (was_wanted, was_banned) = _sides(newer), _sides(older)
+    return max(_share(wanted, was_banned), _share(banned, was_wanted)) > CONTRADICTS
 
 
-def overturns(newer: str, older: str) -> bool:
+def _overturns(newer: str, older: str) -> bool:
     """Whether a rule that replaces an older one says another thing or figure, rather than the same again."""
-    changed = is_contrary(newer, older) or NUMBER.findall(newer) != NUMBER.findall(older)
+    changed = _is_contrary(newer, older) or NUMBER.findall(newer) != NUMBER.findall(older)
     return changed and replaces(newer, older)
 
 
-def turns_round(now: frozenset[str], before: frozenset[str]) -> bool:
-    return bool(before) and len(now & before) / len(before) > CONTRADICTS
-
-
-def covers(named: frozenset[str], about: frozenset[str]) -> bool:
+def _lifts(sentence: str, rule: str) -> bool:
     """Whether a sentence that lifts names at least half of what a rule is about."""
-    return bool(about) and len(named & about) / len(about) >= CONTRADICTS
-
-
-def fitting(rules: Sequence[Constraint], *, token_limit: int, count: TokenCounter) -> list[Constraint]:
-    """The newest of the rules whose lines fit in `token_limit`, in the order in which they were set."""
-    kept: list[Constraint] = []
-    left = token_limit
-    for rule in reversed(rules):
-        cost = count(line(rule)) + 1
-        if cost > left:
-            break
-        left -= cost
-        kept.append(rule)
-    return kept[::-1]
-
-
-def line(rule: Constraint) -> str:
-    """How a rule stands in a list."""
-    return f"[{rule.turn}] {rule.text}"
+    return _share(_subject(sentence), _subject(rule)) >= CONTRADICTS

@@ -49,10 +49,8 @@ WITHOUT_EFFECT = (
     "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
     "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
-    "gardener/memory",
-    "gardener/monthly", "gardener/pages", "notes/markdown", "notes/state_block",
-    "patches/", "phrases", "recall/hits", "replay/server",
-    "replay/session/check",
+    "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
+    "recall/hits", "replay/server", "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures: what people see and type."""

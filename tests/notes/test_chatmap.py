@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.compactions import apply, show_originals
+from aider_gardener.gardener.compactions import give_back, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity, Message
-from aider_gardener.notes.chatmap import MAP_HEAD, RULES_HEAD, MapNote, Room, name_lines, renewed
-from aider_gardener.notes.names import gather, mine
+from aider_gardener.messages import Fidelity
+from aider_gardener.notes.chatmap import (
+    FACTS_SHARE,
+    MAP_HEAD,
+    RULES_SHARE,
+    MapNote,
+    Room,
+    name_lines,
+    renewed,
+)
+from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
 
 RULE = "Never touch the table ledger_lines."
@@ -20,10 +28,10 @@ FILL = " ".join(f"Sentence {n} explains the part {n} at some length and in passi
 def rounds(gardener: Gardener, *opening: tuple[str, str], turns: int = 30, hide: bool = True) -> None:
     """A chat with the opening exchanges and many more; then all but the last is hidden."""
     messages = talk(*opening, *((f"question {n}", f"Answer {n}. {FILL}") for n in range(turns)))
-    gardener.sync(messages, [Message("user", "and now?")])
+    gardener.sync(messages, [message("user", "and now?")])
     if hide:
         levels = dict.fromkeys(range(len(messages) - 2), Fidelity.HIDDEN)
-        apply(gardener.state, levels, "test")
+        show(gardener.state, levels, "test")
 
 
 def note(gardener: Gardener, around: str = "") -> str:
@@ -31,7 +39,7 @@ def note(gardener: Gardener, around: str = "") -> str:
 
 
 def test_nothing_is_noted_while_all_stands_in_full() -> None:
-    gardener = make_gardener(history_tokens=100_000, chat_map=0.1)
+    gardener = make_gardener(history_tokens=100_000)
     rounds(gardener, (RULE, "Noted."), hide=False)
     assert note(gardener) == ""
 
@@ -40,8 +48,8 @@ def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
     assert f"[1] {RULE}" in note(gardener).splitlines()
-    levels = {seq: level for seq, level in gardener.state.chat.fidelity.items() if seq != 0}
-    apply(gardener.state, levels, "the rule's own message stands again")
+    levels = {seq: level for seq, level in gardener.state.chat.fidelity.items() if seq > 1}
+    show(gardener.state, levels, "the rule's own message stands again")
     assert RULE not in note(gardener)
 
 
@@ -49,7 +57,7 @@ def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
     gardener = make_gardener(history_tokens=600)
     rounds(gardener, (RULE, "Noted."), hide=False)
     assert gardener.compact_if_due() is not None
-    view = "\n".join(piece.content for part in gardener.pieces for piece in part)
+    view = "\n".join(piece.content for piece in gardener.state.chat.pieces)
     assert (RULE in view) != (RULE in note(gardener))
 
 
@@ -61,21 +69,8 @@ def test_at_hard_pressure_there_is_no_note() -> None:
     assert note(gardener) == ""
 
 
-def test_rules_can_be_switched_off() -> None:
-    gardener = make_gardener(history_tokens=2_000, rules_share=0.0)
-    rounds(gardener, (RULE, "Noted."))
-    assert RULE not in note(gardener)
-    assert RULES_HEAD not in note(gardener)
-
-
-def test_with_neither_rules_nor_map_there_is_no_note() -> None:
-    gardener = make_gardener(history_tokens=2_000, rules_share=0.0, chat_map=0.0)
-    rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
-    assert note(gardener) == ""
-
-
 def test_after_clear_nothing_older_is_noted() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.2)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "We decided to use zeta_codec."))
     gardener.clear()
     assert note(gardener) == ""
@@ -83,15 +78,15 @@ def test_after_clear_nothing_older_is_noted() -> None:
 
 
 def test_the_note_stays_the_same_until_the_view_changes() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.2)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
     first = note(gardener)
     assert "ledger/post_entry.py" in first
-    done = [Message(piece.role, piece.content) for piece in gardener.state.chat.done]
+    done = list(gardener.state.chat.done)
     more = talk(("and now?", "See ledger/post_entry.py again."), ("Never rename the column.", "Ok then."))
-    gardener.sync([*done, *more], [Message("user", "next")])
+    gardener.sync([*done, *more], [message("user", "next")])
     assert note(gardener) == first
-    apply(
+    show(
         gardener.state,
         {**gardener.state.chat.fidelity, gardener.state.chat.next_seq - 3: Fidelity.HIDDEN},
         "test",
@@ -100,7 +95,7 @@ def test_the_note_stays_the_same_until_the_view_changes() -> None:
 
 
 def test_what_stands_elsewhere_in_the_prompt_is_not_named() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.2)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("where is it?", "In alpha_module.py, made by beta_maker."))
     text = note(gardener, around="alpha_module.py\n```\nx = 1\n```")
     assert "beta_maker" in text
@@ -108,27 +103,25 @@ def test_what_stands_elsewhere_in_the_prompt_is_not_named() -> None:
 
 
 def test_decisions_of_user_and_model_are_noted() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("let's go with the ring buffer", "Agreed, we'll use a ring buffer of 512 slots."))
     text = note(gardener)
     assert "[1] let's go with the ring buffer" in text
     assert [one.is_users for one in gardener.decisions()] == [True, False]
 
 
-@given(share=st.floats(0.01, 0.4), rules=st.floats(0, 0.3), budget=st.integers(80, 3_000))
+@given(budget=st.integers(80, 3_000))
 @settings(max_examples=15, deadline=None)
-def test_the_note_fits_its_share_of_the_budget(share: float, rules: float, budget: int) -> None:
-    gardener = make_gardener(history_tokens=budget, chat_map=share, rules_share=rules)
+def test_the_note_fits_its_share_of_the_budget(budget: int) -> None:
+    gardener = make_gardener(history_tokens=budget)
     opening = ((f"Never touch part_{n}_x.py. let's use lib_{n}", f"See mod_{n}/a.py") for n in range(12))
     rounds(gardener, *opening)
-    text = note(gardener)
-    assert gardener.state.count(text) <= int(share * budget) + int(rules * budget) + gardener.state.count(
-        MAP_HEAD
-    )
+    count = gardener.state.count
+    assert count(note(gardener)) <= int(FACTS_SHARE * budget) + int(RULES_SHARE * budget) + count(MAP_HEAD)
 
 
 def test_a_plan_with_its_note_never_makes_the_prompt_longer() -> None:
-    gardener = make_gardener(history_tokens=1_500, chat_map=0.4, rules_share=0.3)
+    gardener = make_gardener(history_tokens=1_500)
     rounds(gardener, *((f"Never touch part_{n}_x.py.", f"See mod_{n}/a.py") for n in range(20)), hide=False)
     before = gardener.state.history_used
     assert gardener.compact_if_due() is not None
@@ -153,7 +146,7 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
 
 
 def test_what_was_forgotten_is_not_named_any_more() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("What is customer_4711_secret?", "A name in gamma_ledger."))
     assert "customer_4711_secret" in note(gardener)
     gardener.forget(gardener.state.chat.entries[0].id)
@@ -162,11 +155,11 @@ def test_what_was_forgotten_is_not_named_any_more() -> None:
 
 
 def test_a_trial_leaves_the_note_as_it_was() -> None:
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.2)
+    gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
     before = note(gardener)
-    with gardener.trial():
-        show_originals(gardener.state)
+    with gardener.preview():
+        give_back(gardener.state)
         assert note(gardener) == ""
     assert gardener.state.note.text == before
 
@@ -174,6 +167,6 @@ def test_a_trial_leaves_the_note_as_it_was() -> None:
 def test_names_go_by_the_turn_they_first_came_up_in() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("see one_thing", "yes"), ("see two_thing and one_thing", "yes"), turns=3)
-    names, _faults = gather((entry, mine(entry)) for entry in gardener.state.chat.all_entries())
+    names, _faults = gather(gardener.state.chat.all_entries())
     lines = name_lines(names.values(), "", gardener.state.chat.turn, 100, lambda text: len(text.split()))
     assert lines == ["[1] one_thing", "[2] two_thing"]

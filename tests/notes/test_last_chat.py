@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import talk, words
@@ -9,16 +11,15 @@ from made_entries import talk, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Message
 from aider_gardener.notes.last_chat import LastTime, last_time
-from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE, infer_source
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.settings import Settings
 
 FAILED = "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.1s\n"
 PASSED = "1 passed in 0.1s\n"
 
 
-def chat(store: Store, session: str, messages: list[Message]) -> Gardener:
+def chat(store: Store, session: str, messages: list[dict[str, Any]]) -> Gardener:
     archive = Archive(store, session=session, project="p", count=words, clock=lambda: 1_000.0)
     archive.provider = "openai"
     gardener = Gardener(Settings(), archive)
@@ -43,7 +44,6 @@ def test_prompts_come_with_the_last_reply_to_each() -> None:
     assert "do this" in found.note
     assert "→ That is done." in found.note
     assert found.prompts == 2
-    assert infer_source("user", found.note).kind.value == "stub"
 
 
 def test_an_error_that_was_mended_is_not_open() -> None:

@@ -7,30 +7,39 @@ from dataclasses import replace
 from made_entries import entry, make_gardener, talk
 
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
-from aider_gardener.notes.names import FAULTS_REMEMBERED, Name, faults_in, faults_of, gather, is_name, mine
+from aider_gardener.notes.names import (
+    FAULTS_REMEMBERED,
+    Name,
+    faults_of,
+    figures_in,
+    gather,
+    is_name,
+    mine,
+    names_in,
+)
 
 
 def test_names_are_specific_words() -> None:
-    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "48213", "v2x9", "a::b", "1.9.3"]
+    named = ["post_entry", "src/app.py", "LedgerEntry", "camelCase", "v2x9", "a::b", "1.9.3"]
     assert [word for word in named if not is_name(word)] == []
-    plain = ["the", "Because", "answer", "12", "https://x.org/y", "x" * 100]
+    plain = ["the", "Because", "answer", "12", "48213", "0.12", "https://x.org/y", "x" * 100]
     assert [word for word in plain if is_name(word)] == []
 
 
 def test_errors_are_open_until_their_command_runs_without_them() -> None:
     failed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\nFAILED tests/test_a.py::test_x - boom\n1 failed\n"
     passed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\n3 passed in 0.1s\n"
-    gardener = make_gardener(history_tokens=2_000, chat_map=0.4)
+    gardener = make_gardener(history_tokens=2_000)
     gardener.enter_turn()
     gardener.sync(talk((failed, "Ok.")), [])
     entries = gardener.state.chat.all_entries()
-    assert faults_in(entries[0]) == ("tests/test_a.py::test_x",)
-    _names, open_faults = gather((entry, mine(entry)) for entry in entries)
+    assert faults_of(entries[0]) == ("tests/test_a.py::test_x",)
+    _names, open_faults = gather(entries)
     assert [fault.solved for fault in open_faults] == [0]
     gardener.leave_turn()
     gardener.enter_turn()
     gardener.sync(talk((failed, "Ok."), (passed, "Ok.")), [])
-    _names, faults = gather((entry, mine(entry)) for entry in gardener.state.chat.all_entries())
+    _names, faults = gather(gardener.state.chat.all_entries())
     assert [fault.solved for fault in faults] == [2]
 
 
@@ -74,21 +83,21 @@ def test_an_error_is_gone_only_when_its_own_command_runs_without_it() -> None:
         return replace(made, source=Source(SourceKind.COMMAND, command))
 
     failed = output(1, "make", "fatal: no such target")
-    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(2, "ls", "fine")))
+    _names, (fault,) = gather((failed, output(2, "ls", "fine")))
     assert (fault.text, fault.solved) == ("fatal: no such target", 0)
-    _names, (fault,) = gather((one, mine(one)) for one in (failed, output(3, "make", "fine")))
+    _names, (fault,) = gather((failed, output(3, "make", "fine")))
     assert fault.solved == 3
 
 
 def test_what_the_model_or_a_page_says_of_errors_is_none() -> None:
     text = "fatal: no such target"
-    assert faults_in(said(text, kind=SourceKind.COMMAND)) == (text,)
-    assert [faults_in(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
+    assert faults_of(said(text, kind=SourceKind.COMMAND)) == (text,)
+    assert [faults_of(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
 
 
 def test_so_many_errors_are_remembered_the_newest() -> None:
     rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
-    _names, faults = gather((one, mine(one)) for one in rows)
+    _names, faults = gather(rows)
     assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
 
 
@@ -98,3 +107,32 @@ def test_faults_alone_are_those_that_are_found_with_the_names() -> None:
         one = said(text, kind=kind, cls=ContentClass.LOG)
         assert faults_of(one) == mine(one).faults, kind
     assert faults_of(said(text, kind=SourceKind.TEST)) == ("tests/test_a.py::test_x",)
+
+
+def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
+    text = (
+        "It takes 30 s on port 8080 with timeout=105 and answers HTTP 503 since v1.2.3, or 10.2.4, of 2024-05-01:"
+        " 105, 112 | 0.853 00.853 in 4985 lines, 12.50 EUR. See app.py:731 and line 733, at 16:40 the 16384."
+    )
+    assert figures_in(text) == (
+        "30 s", "port 8080", "timeout=105", "HTTP 503", "4985 lines", "12.50 EUR",
+    )  # fmt: skip
+    assert names_in(text) == ("v1.2.3", "10.2.4", "2024-05-01", "app.py")
+    assert figures_in("the release 1.9.3 is out, 240 is enough: [mill-4 105] and 1.10.0 goes") == ()
+    assert mine(said("port 8080 of [mill-blue-2]", kind=SourceKind.TYPED)).names == {
+        "mill-blue-2": 3.0,
+        "port 8080": 1.5,
+    }
+
+
+def test_no_tail_of_a_colour_code_is_named() -> None:
+    rows = [f"\x1b[31m2024-05-01\x1b[0m \x1b[1mFAILED\x1b[0m lease_{n} took 105 ms" for n in range(2_000)]
+    whole = "\n".join(rows)
+    texts = [f"{' ' * at}\n{whole}{' ' * at}" for at in range(40)]  # each cut in another place of a line
+    texts += [
+        whole[:9_000].replace("\x1b", before) for before in ("", "^[", "\\u001b", "\\x1b", "\\033", "\\e")
+    ]
+    for text in texts:
+        named = mine(said(text, kind=SourceKind.COMMAND, cls=ContentClass.LOG)).names
+        odd = [name for name in named if not name.startswith("lease_")]
+        assert set(odd) <= {"2024-05-01", "105 ms"}, odd

@@ -13,9 +13,7 @@ from aider_gardener.notes.rules import (
     Amendment,
     Constraint,
     by_hand,
-    fitting,
     is_rule,
-    line,
     replaced_in,
     rules_in,
     standing,
@@ -112,15 +110,6 @@ def test_a_rule_can_be_lifted() -> None:
 def test_rules_are_capped_and_the_newest_stay() -> None:
     said = [f"Never edit the file part{n}.py again." for n in range(MOST_RULES + 10)]
     assert texts(*said) == said[10:]
-
-
-@given(limit=st.integers(0, 60), sizes=st.lists(st.integers(1, 12), max_size=12))
-@settings(max_examples=50, deadline=None)
-def test_the_fitting_rules_are_the_newest_and_fit(limit: int, sizes: list[int]) -> None:
-    rules = [Constraint(" ".join(["x"] * size), 1, "g", seq) for seq, size in enumerate(sizes)]
-    kept = fitting(rules, token_limit=limit, count=lambda text: len(text.split()))
-    assert kept == rules[len(rules) - len(kept) :]
-    assert sum(len(line(rule).split()) + 1 for rule in kept) <= limit
 
 
 @given(st.text(max_size=300))

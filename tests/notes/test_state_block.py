@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, Message, Source, SourceKind
-from aider_gardener.notes.state_block import HEAD, state_block
+from aider_gardener.notes.last_chat import STATE_HEAD, state_block
 from aider_gardener.tokens import approximate
 
 TYPED, REPLY = Source(SourceKind.TYPED), Source(SourceKind.REPLY)
@@ -38,7 +38,7 @@ def test_it_tells_rules_decisions_errors_and_files_with_their_ids() -> None:
         (EDIT, REPLY), (FAILED, TESTS),
     )  # fmt: skip
     lines = block(said, reach="Ask recall.").splitlines()
-    assert lines[0] == HEAD and "of this chat, not a request" in lines[1]
+    assert lines[0] == STATE_HEAD and "of this chat, not a request" in lines[1]
     assert f"> [1] Never use the port 8080. ({said[0].id})" in lines
     assert f"> [2] We decided to use SQLite for the queue. ({said[1].id})" in lines
     assert f"> [4] pytest -q: tests/test_w.py::test_go ({said[3].id})" in lines

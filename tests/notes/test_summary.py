@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from made_chats import ANSWER, rolling_chat, shown
-from made_entries import make_gardener, talk
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.compactions import show_originals
-from aider_gardener.messages import Message
+from aider_gardener.gardener.compactions import give_back
 from aider_gardener.notes.summary import SUMMARY_SHARE
 from aider_gardener.plan.view import problems
 
@@ -19,7 +18,7 @@ def test_the_last_turns_stay_whole_and_older_ones_are_in_the_summary() -> None:
     assert "question 5 about unit_5" not in texts
     assert "Earlier turns:" in gardener.state.note.text
     assert "unit_12" in gardener.state.note.text
-    assert problems(shown(gardener)) == []
+    assert problems([piece.message for piece in shown(gardener)]) == []
 
 
 def test_the_prompt_is_flat_and_the_summary_keeps_its_size() -> None:
@@ -32,14 +31,14 @@ def test_what_left_can_be_recalled_and_taken_back() -> None:
     gardener, _sizes = rolling_chat(60)
     assert "4003" not in "\n".join(message.content for message in shown(gardener))
     assert "4003" in gardener.recall_note("which port has unit_3?", "")
-    show_originals(gardener.state)
+    give_back(gardener.state)
     assert "question 3 about unit_3" in [message.content for message in shown(gardener)]
 
 
 def test_switched_off_nothing_is_summarised() -> None:
     gardener = make_gardener(history_tokens=1_000)
     gardener.sync(
-        talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [Message("user", "x")]
+        talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [message("user", "x")]
     )
     assert gardener.compact_if_due()
     assert "Earlier turns:" not in gardener.map_note(lambda: "")

@@ -249,7 +249,7 @@ class ClaudeSession:
 
     def state(self, token_limit: int, which: str, reach: str) -> str:
         """Where this chat stands: rules, decisions, open errors, files."""
-        from aider_gardener.notes.state_block import state_block  # as late: only where a chat begins again
+        from aider_gardener.notes.last_chat import state_block  # as late: only where a chat begins again
 
         entries = self.store.session_entries(self.archive.session)
         return state_block(entries, which=which, token_limit=token_limit, count=approximate, reach=reach)

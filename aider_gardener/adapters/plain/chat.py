@@ -1,4 +1,4 @@
-"""An agent's own list of messages beside the chat that is made of it.
+"""An agent's own list of messages beside the chat that is made of it, and what of it is shown.
 
 The agent hands its whole list over before each prompt, perhaps as copies, so its messages are known by what
 they hold. A call of tools and its results stand or fall together: while the call is whole each result keeps
@@ -7,28 +7,29 @@ its own place, at whatever level, and once it is not all of them are lines of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
-from aider_gardener.adapters.plain.view import Drawing, mark
+from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import Piece, TextOf
+from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, TextOf, is_filler, note
+
+MARK_CHARS = 120
+"""A short form of a result that is no longer than this is shown even where the result is hidden."""
 
 AdmitItem = Callable[[Item], Admit]
 """Gives what makes and stores the entry of an item."""
-
-Unit = list[Entry]
-"""What stands or falls together: one message, or a call of tools with its results."""
 
 
 @dataclass(frozen=True)
 class AgentList:
     """The list as it was handed over last: `seqs` are its entries by sequence number, `keys` what each
-    message is known by, `items` how each entry that ever stood was read."""
+    message is known by, `items` how each entry that was ever in it was read."""
 
     seqs: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
@@ -48,13 +49,11 @@ class AgentList:
                 chat, entry = chat.enter(item.message, admit_as(item))
                 items[entry.seq] = item
                 added.append(entry)
-                seqs.append(entry.seq)
-            else:
-                seqs.append(self.seqs[known])
+            seqs.append(added[-1].seq if known is None else self.seqs[known])
         now = AgentList(tuple(seqs), keys, items)
         if self.seqs and not set(self.seqs) & set(seqs):
             chat = chat.cleared(keeping=seqs)
-        chat = replace(chat, order=now.seqs, held=now.held(chat), layout=now.layout)
+        chat = replace(chat, order=now.seqs, held=now._in_place(chat), layout=now.layout)
         return now, chat.shown_at(chat.fidelity, text_of), added
 
     def question(self, chat: Chat) -> Entry | None:
@@ -67,21 +66,39 @@ class AgentList:
     def kind(self, seq: int) -> Kind:
         return self.items[seq].kind
 
-    def held(self, chat: Chat) -> frozenset[int]:
-        """The entries that stand in their places whatever happens: instructions, what the user said last, and
+    def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
+        """The list with each entry at its level; the first of both lists is always empty."""
+        shown = _Shown(chat, text_of)
+        units = list(self._units([chat.entries[seq] for seq in chat.order]))
+        for unit, after in zip_longest(units, units[1:]):
+            first, item = unit[0], self.items[unit[0].seq]
+            followed = after is None or chat.in_place(after[0])
+            is_words = item.kind is Kind.SAID and not item.images and not first.pinned
+            must = first.seq in chat.held or not is_words  # a note may show words as well
+            if chat.in_place(first) and (must or shown.reads_well(first, followed=followed)):
+                shown.flush()
+                shown.add(self._piece(entry, chat, text_of) for entry in unit)
+            else:
+                shown.pending += unit
+        shown.flush()
+        return [], shown.pieces
+
+    def _in_place(self, chat: Chat) -> frozenset[int]:
+        """The entries that keep their places whatever happens: instructions, what the user said last, and
         the last message, or the call whose results it is among."""
-        held = {seq for seq in self.seqs if self.kind(seq) is Kind.FIXED}
-        asked = self.question(chat)
-        held |= {asked.seq} if asked else set()
         at = len(self.seqs) - 1
         while at > 0 and self.kind(self.seqs[at]) is Kind.RESULT:
             at -= 1
-        held |= set(self.seqs[max(at, 0) : at + 1])
-        return frozenset(held) - chat.forgotten
+        asked = self.question(chat)
+        fixed = [seq for seq in self.seqs if self.kind(seq) is Kind.FIXED]
+        return (
+            frozenset([*fixed, *([asked.seq] if asked else []), *self.seqs[max(at, 0) : at + 1]])
+            - chat.forgotten
+        )
 
-    def units(self, entries: Sequence[Entry]) -> Iterator[Unit]:
-        """The entries by what stands or falls together."""
-        unit: Unit = []
+    def _units(self, entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+        """The entries by what stands or falls together: one message, or a call of tools with its results."""
+        unit: list[Entry] = []
         for entry in entries:
             if unit and not (self.kind(entry.seq) is Kind.RESULT and self.kind(unit[0].seq) is Kind.CALLS):
                 yield unit
@@ -90,40 +107,80 @@ class AgentList:
         if unit:
             yield unit
 
-    def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
-        """The list with each entry at its level; the first of both lists is always empty."""
-        drawing = Drawing(chat, text_of)
-        units = list(self.units([chat.entries[seq] for seq in chat.order]))
-        for unit, after in zip_longest(units, units[1:]):
-            first = unit[0]
-            followed = after is None or chat.in_place(after[0])
-            must = first.seq in chat.held or not self.is_words(first)
-            if chat.in_place(first) and (must or drawing.reads_well(first, followed=followed)):
-                drawing.stand(self.piece(entry, chat, text_of) for entry in unit)
-            else:
-                drawing.leave(unit)
-        drawing.flush()
-        return [], drawing.pieces
-
-    def is_words(self, entry: Entry) -> bool:
-        """Whether an entry is text alone, which a note may show as well as a message of its own."""
-        return self.kind(entry.seq) is Kind.SAID and not entry.pinned and not self.items[entry.seq].images
-
-    def piece(self, entry: Entry, chat: Chat, text_of: TextOf) -> Piece:
+    def _piece(self, entry: Entry, chat: Chat, text_of: TextOf) -> Piece:
         """An entry in its own place; a result that is hidden leaves a mark, for its call must be answered."""
         level = chat.level_of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
-        text = mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
+        text = _mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
         return chat.piece(role, text, entry)
+
+
+@dataclass
+class _Shown:
+    """The messages shown so far, and behind them the entries that go into the next note (`pending`). `gap`:
+    something between the last message and the next one is not there. Where something is left out, user and
+    assistant take turns all the same: some providers demand it."""
+
+    chat: Chat
+    text_of: TextOf
+    pieces: list[Piece] = field(default_factory=list)
+    pending: list[Entry] = field(default_factory=list)
+    gap: bool = False
+
+    @property
+    def last_role(self) -> str:
+        return self.pieces[-1].role if self.pieces else ""
+
+    def reads_well(self, entry: Entry, *, followed: bool) -> bool:
+        """Whether a message of words alone is better in a place of its own than in a note: a question if what
+        follows it is shown too, a reply if something is there that it answers."""
+        if entry.role == "user":
+            return followed
+        has_gap = self.gap or bool(self.pending)
+        return bool(self._noted()) or not has_gap or self.last_role not in ("", "assistant")
+
+    def flush(self) -> None:
+        """Put what is pending into a note."""
+        self.gap = self.gap or bool(self.pending)
+        if noted := self._noted():
+            labels = dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+            text = note([(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in noted], labels)
+            self.add([self.chat.piece("user", text, *noted, is_note=True)])
+            self.gap = True
+        self.pending = []
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Add messages that follow each other without a gap."""
+        first, *rest = pieces
+        if self.gap and first.role == "user" and self.last_role in ("user", "tool"):
+            self.pieces.append(self.chat.piece("assistant", FILLER))
+        elif self.gap and first.role == "assistant" and self.last_role in ("", "assistant"):
+            self.pieces.append(self.chat.piece("user", NOTE_HEAD, is_note=True))
+        self.pieces += [first, *rest]
+        self.gap = False
+
+    def _noted(self) -> list[Entry]:
+        shown = (entry for entry in self.pending if self.chat.level_of(entry) is not Fidelity.HIDDEN)
+        return [entry for entry in shown if not is_filler(entry)]
+
+
+def _mark(entry: Entry, text_of: TextOf) -> str:
+    """What is shown of a hidden result: a short form of it that is hardly longer than saying that it was left
+    out."""
+    for level in (Fidelity.LINE, Fidelity.COMPRESSED):
+        with suppress(KeyError):  # no shorter form of it was made
+            text = text_of(entry, level)
+            if 0 < len(text) <= MARK_CHARS:
+                return text
+    return omitted("left out", entry.id)
 
 
 def aligned(known: Sequence[str], keys: Sequence[str]) -> list[int | None]:
     """For each key its place among those known, in order; None for a new one."""
-    result: list[int | None] = [None] * len(keys)
-    start = next((at for at, (old, new) in enumerate(zip(known, keys, strict=False)) if old != new), None)
-    start = min(len(known), len(keys)) if start is None else start
-    result[:start] = range(start)
-    for block in SequenceMatcher(None, known[start:], keys[start:], autojunk=False).get_matching_blocks():
-        for offset in range(block.size):
-            result[start + block.b + offset] = start + block.a + offset
-    return result
+    same = (at for at, (old, new) in enumerate(zip(known, keys, strict=False)) if old != new)
+    start = next(same, min(len(known), len(keys)))
+    places: list[int | None] = [*range(start), *[None] * (len(keys) - start)]
+    blocks = SequenceMatcher(None, known[start:], keys[start:], autojunk=False).get_matching_blocks()
+    for old, new, size in blocks:
+        places[start + new : start + new + size] = range(start + old, start + old + size)
+    return places

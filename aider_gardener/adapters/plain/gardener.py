@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn
 
 from aider_gardener.adapters.aider.embedding import loading
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.adapters.plain.chat import AgentList
-from aider_gardener.adapters.plain.model import counter_for, window_of
-from aider_gardener.adapters.plain.reading import Item, Kind, as_mappings, items, text_of
+from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
-from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.files import keep_to_policy_and_renew
@@ -34,7 +33,7 @@ from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate
 
 HISTORY_SHARE = 0.5
 """Share of the window that the history may have where no limit is set: instructions, tools, what is recalled
@@ -47,7 +46,7 @@ SOON_SHARE = 0.5
 log = logging.getLogger("aider_gardener")
 
 
-class Gardener(ChatGardener):
+class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     """A `Gardener` for any agent: `prompt` takes the agent's whole list and gives the messages to send.
 
     All else is the gardener of one chat: `recall`, `restore`, `forget`, `pin`, `why`, `pressure`, `plan`,
@@ -57,12 +56,11 @@ class Gardener(ChatGardener):
     def __init__(self, settings: Settings, archive: Archive, *, window: int = 0, model: str = "") -> None:
         super().__init__(settings, archive)
         state = self.state
-        self._list = AgentList()
         state.on = settings.enabled
         state.frame = replace(state.frame, window=window, model=model)
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
-        self._asked: object = None
-        self._recalled = ""
+        self._list = AgentList()
+        self._recalled: tuple[object, str] = (None, "")  # for which question and view, and the note
         self._sent: tuple[object, list[Any]] = (None, [])  # for which list, and its places or our messages
 
     @classmethod
@@ -94,17 +92,24 @@ class Gardener(ChatGardener):
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
-        root = os.path.realpath(project)
-        place = settings.store_path
+        root, place = os.path.realpath(project), settings.store_path
         chosen = chosen_directory(place) if place else store_directory(Path(root))
         store = open_store(None if memory else chosen, clock=clock, key_source=settings.store_key)
+        backlog = Backlog(
+            store,
+            load=loading(settings.embedder),
+            background=background,
+            eager=False,
+            upkeep=lambda: keep_to_policy_and_renew(store, root, settings),
+        )
+        backlog.resume()
         archive = Archive(
             store,
             session=secrets.token_hex(8),
             project=root,
             count=count or counter_for(model),
             clock=clock,
-            backlog=backlog_of(store, root, settings, background=background),
+            backlog=backlog,
         )
         return cls(settings, archive, window=window, model=model)
 
@@ -115,12 +120,7 @@ class Gardener(ChatGardener):
             backlog.stop()
         self.state.archive.store.close()
 
-    def __enter__(self) -> Gardener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
     def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
@@ -129,12 +129,12 @@ class Gardener(ChatGardener):
 
     @contextmanager
     def preview(self) -> Iterator[ChatState]:
-        own = self._list, self._asked, self._recalled, self._sent
+        own = self._list, self._recalled, self._sent
         with super().preview() as state:
             try:
                 yield state
             finally:
-                self._list, self._asked, self._recalled, self._sent = own
+                self._list, self._recalled, self._sent = own
 
     # The prompt
 
@@ -159,20 +159,21 @@ class Gardener(ChatGardener):
             return list(messages)
 
     def _prompt(
-        self, own: list[Any], given: Sequence[Mapping[str, Any]], read: Sequence[Item], tools: Sequence[Any]
+        self, own: list[Any], given: Sequence[AgentMessage], read: Sequence[Item], tools: Sequence[Any]
     ) -> list[Any]:
         state = self.state
         asked = ([item.key for item in read], repr(tools))
         if self._sent[0] == (asked, self._view()):
             return [own[part] if isinstance(part, int) else part for part in self._sent[1]]
         head = next((at for at, item in enumerate(read) if item.kind is not Kind.FIXED), len(read))
-        self._frame(read, head, tools)
-        throttle_outputs(state, self._take_in(read[head:]))
-        self._measure_open()
-        self._measure_images()
+        system = sum(state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head])
+        schemas = sum(state.count(json.dumps(tool, default=str)) for tool in tools)
+        self._measure(system=system, tools=schemas, notes=state.note.tokens, current=0, images=0)
+        throttle_outputs(state, self._sync(read[head:]))
+        self._measure(current=self._open_tokens(), images=self._image_tokens())
         self.compact_if_due()
         self._fit_open()
-        self._measure_images()
+        self._measure(images=self._image_tokens())
         shown = self._shown(own[head:], given[head:])
         if state.acts:
             shown = self._with_notes(shown, "\n".join(map(text_of, given[:head])))
@@ -188,26 +189,24 @@ class Gardener(ChatGardener):
         decided = (dict(chat.fidelity), len(chat.forgotten), state.amendments, state.acts)
         return (*decided, chat.floor, chat.next_seq)
 
-    def _frame(self, read: Sequence[Item], head: int, tools: Sequence[Any]) -> None:
-        """Take the measure of what stands beside the history."""
-        state = self.state
-        parts = {
-            "system": sum(
-                state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head]
-            ),
-            "tools": sum(state.count(json.dumps(tool, default=str)) for tool in tools),
-            "notes": state.note.tokens,
-        }
-        state.frame = replace(state.frame, parts={name: tokens for name, tokens in parts.items() if tokens})
+    def _measure(self, **tokens: int) -> None:
+        """Note the tokens of parts of the prompt beside the history."""
+        frame = self.state.frame
+        parts = {name: part for name, part in {**frame.parts, **tokens}.items() if part}
+        self.state.frame = replace(frame, parts=parts)
 
-    def _measure_images(self) -> None:
-        """Count the images of the messages that stand whole."""
-        state, held = self.state, self._list
-        images = sum(held.items[seq].images for seq in held.seqs if seq not in state.chat.fidelity)
-        parts = {**state.frame.parts, "images": IMAGE_TOKENS * images}
-        state.frame = replace(state.frame, parts=parts)
+    def _image_tokens(self) -> int:
+        """The tokens of the images whose messages are whole."""
+        whole = (seq for seq in self._list.seqs if seq not in self.state.chat.fidelity)
+        return IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
 
-    def _take_in(self, read: Sequence[Item]) -> list[Entry]:
+    def _open_tokens(self) -> int:
+        """The tokens of what waits for an answer, but at most half the window: rather than let one message
+        push out the whole history, the message itself is cut."""
+        tokens, window = open_tokens(self.state.chat, self.state.count), self.state.frame.window
+        return min(tokens, window // 2) if window else tokens
+
+    def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""
         state = self.state
 
@@ -219,25 +218,15 @@ class Gardener(ChatGardener):
             self.replace_chat(chat)
             return added
 
-    def _measure_open(self) -> None:
-        """Note what waits for an answer. Of more than half the window only that much counts: rather than let
-        one message push out the whole history, the message itself is cut."""
-        state, window = self.state, self.state.frame.window
-        tokens = open_tokens(state.chat, state.count)
-        current = min(tokens, window // 2) if window else tokens
-        state.frame = replace(state.frame, parts={**state.frame.parts, "current": current})
-
     def _fit_open(self) -> None:
         """Cut what waits for an answer where the prompt could not be sent otherwise."""
         state = self.state
-        if not state.acts or not state.frame.window:
-            return
         left = int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
-        if 0 < left < open_tokens(state.chat, state.count):
+        if state.acts and 0 < left < open_tokens(state.chat, state.count):
             throttle_open(state, left)
 
-    def _shown(self, own: Sequence[Any], given: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """What stands, as the agent's messages: those that are whole are its own."""
+    def _shown(self, own: Sequence[Any], given: Sequence[AgentMessage]) -> list[Any]:
+        """What is shown, as messages to send: those that are whole are the agent's own."""
         chat = self.state.chat
         places = {seq: at for at, seq in enumerate(chat.order)}
 
@@ -256,23 +245,22 @@ class Gardener(ChatGardener):
         asked = self._list.question(self.state.chat)
         if asked is not None:
             shown_at = (at for at, piece in enumerate(self.state.chat.cur) if [*piece.levels] == [asked.seq])
-            at = next(shown_at, 0)
-            recalled = self._recall_once(asked, f"{instructions}\n{settled}")
-            shown = [*shown[:at], *noted(recalled, shown[at - 1 : at] if at else [], shown[at:]), *shown[at:]]
+            before, after = shown[: (at := next(shown_at, 0))], shown[at:]
+            recalled = self._recall(asked, f"{instructions}\n{settled}")
+            shown = [*before, *noted(recalled, before, after), *after]
         return [*noted(settled, [], shown), *shown]
 
-    def _recall_once(self, asked: Entry, standing: str) -> str:
+    def _recall(self, asked: Entry, in_prompt: str) -> str:
         """What is recalled for a question: the same in every prompt of its turn until the view is changed, so
         that the provider's cache holds it."""
         state, chat = self.state, self.state.chat
         key = (asked.seq, chat.floor, len(chat.forgotten), len(chat.gone), state.plans[-1:])
-        if key != self._asked:
-            self._recalled = self.recall_note(asked.content, standing)
-            self._asked = key
-        return self._recalled
+        if key != self._recalled[0]:
+            self._recalled = key, self.recall_note(asked.content, in_prompt)
+        return self._recalled[1]
 
     def _rest(self) -> None:
-        """After a prompt: what no longer stands is embedded if it may be asked for."""
+        """After a prompt: what is not shown is embedded if it may be asked for."""
         state = self.state
         backlog = state.archive.backlog
         if backlog and state.history_used >= SOON_SHARE * state.budget:
@@ -281,29 +269,39 @@ class Gardener(ChatGardener):
             log.warning("aider-gardener: %s", notice)
 
 
-def backlog_of(store: Store, project: str, settings: Settings, *, background: bool) -> Backlog:
-    """What embeds the passages of the archive between prompts."""
-    backlog = Backlog(
-        store,
-        load=loading(settings.embedder),
-        background=background,
-        eager=False,
-        upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
-    )
-    backlog.resume()
-    return backlog
-
-
-def role_of(message: Any) -> str:
-    """The role of a message, which may be an object."""
-    return str(message["role"] if isinstance(message, Mapping) else message.role)
-
-
 def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[str, str]]:
     """A note as the messages that make it fit between others; none for an empty one."""
-    if not text:
-        return []
+    roles = [str(_role_of(message)) for message in [*before[-1:], *after[:1]]]
     filler = {"role": "assistant", "content": FILLER}
-    first = [filler] if any(role_of(message) in ("user", "tool") for message in before) else []
-    last = [filler] if not after or role_of(after[0]) != "assistant" else []
-    return [*first, {"role": "user", "content": text}, *last]
+    first = [filler] if before and roles[0] in ("user", "tool") else []
+    last = [filler] if not after or roles[-1] != "assistant" else []
+    return [*first, {"role": "user", "content": text}, *last] if text else []
+
+
+def _role_of(message: Any) -> Any:
+    return message["role"] if isinstance(message, Mapping) else message.role
+
+
+def counter_for(model: str) -> TokenCounter:
+    """Counts with the encoding that litellm ships (cl100k_base), which nothing has to be fetched for;
+    estimates where no model is named or litellm is not installed."""
+    _use_shipped_prices()
+    return default_counter() if model else approximate
+
+
+def window_of(model: str) -> int:
+    """The most tokens of a prompt for the model by litellm's own table; 0 where it is not there."""
+    if not model:
+        return 0
+    _use_shipped_prices()
+    try:
+        litellm: Any = importlib.import_module("litellm")
+        found = litellm.get_model_info(model)
+    except Exception:  # reason: litellm raises a plain Exception for a name that it does not know
+        return 0
+    return int(found.get("max_input_tokens") or found.get("max_tokens") or 0)
+
+
+def _use_shipped_prices() -> None:
+    """Let litellm take the table of models that it ships: importing it would fetch a newer one else."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

@@ -8,7 +8,7 @@ from aider_gardener.adapters.plain.chat import AgentList, aligned
 from aider_gardener.adapters.plain.reading import Item, items
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import FILLER
+from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
 from .agents import Sent, call, calls, result, said, user
 
@@ -78,6 +78,30 @@ def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> No
         ("tool", "short 3"),
         ("assistant", "done"),
     ]
+
+
+def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
+    hidden = Fidelity.HIDDEN
+    roles = [role for role, _text in shown(agent_of(*TALK), s4=hidden)]
+    assert roles == ["user", "assistant", "tool", "tool", "assistant", "user"]
+    assert shown(agent_of(*TALK), s4=hidden)[4] == ("assistant", FILLER)
+    assert shown(agent_of(*TALK), s0=hidden)[0] == ("user", NOTE_HEAD), "calls answer somebody"
+    without = agent_of(said("a"), user("b"), user("c"), said("d"), said("e"))
+    assert [role for role, _text in shown(without)] == ["assistant", "user", "user", "assistant", "assistant"]
+
+
+def test_a_hidden_result_leaves_its_shortest_form_or_says_where_the_whole_is() -> None:
+    agent, forms = agent_of(*TALK), {Fidelity.LINE: "l" * 500, Fidelity.COMPRESSED: "3 passed"}
+
+    def marked() -> str:
+        texts = agent.chat.rendered(
+            {3: Fidelity.HIDDEN}, lambda entry, level: forms.get(level, entry.content)
+        )
+        return texts[1][3].content
+
+    assert marked() == "3 passed"
+    forms[Fidelity.COMPRESSED] = "c" * 500
+    assert marked() == f"[… left out; whole: {agent.chat.entries[3].id}]"
 
 
 def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> None:

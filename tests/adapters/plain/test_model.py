@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aider_gardener.adapters.plain.gardener import Gardener
-from aider_gardener.adapters.plain.model import counter_for, window_of
+from aider_gardener.adapters.plain.gardener import Gardener, counter_for, window_of
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
