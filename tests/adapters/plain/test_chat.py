@@ -94,10 +94,9 @@ def test_a_hidden_result_leaves_its_shortest_form_or_says_where_the_whole_is() -
     agent, forms = agent_of(*TALK), {Fidelity.LINE: "l" * 500, Fidelity.COMPRESSED: "3 passed"}
 
     def marked() -> str:
-        texts = agent.chat.rendered(
-            {3: Fidelity.HIDDEN}, lambda entry, level: forms.get(level, entry.content)
-        )
-        return texts[1][3].content
+        hidden = {3: Fidelity.HIDDEN}
+        shown = agent.chat.shown_at(hidden, lambda entry, level: forms.get(level, entry.content))
+        return shown.cur[3].content
 
     assert marked() == "3 passed"
     forms[Fidelity.COMPRESSED] = "c" * 500
