@@ -55,8 +55,8 @@ CONCLUSION = re.compile(r",? we can conclude that .*?(?:\.(?= And because )|$)")
 
 SEAMS = """
 import json
-from aider_gardener.adapters.aider.install import installed_version, mismatches, needed_seams
-found = {"version": installed_version(), "seams": len(needed_seams()), "differs": mismatches()}
+from aider_gardener.adapters.aider.install import installed_version, mismatches, needed_points
+found = {"version": installed_version(), "seams": len(needed_points()), "differs": mismatches()}
 print(json.dumps(found))
 """
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import after_turn, link, overflow, prompt, resume
-from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.adapters.aider.guard import ATTRIBUTE
+from aider_gardener.adapters.aider import call, link, prompt, resume
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
+from aider_gardener.adapters.aider.guard import ATTRIBUTE, guarded
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import SHORT_NOTE
 
@@ -18,6 +21,11 @@ CLEARED = (
     "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
     " finds it, /forget session deletes it for good."
 )
+SOON_SHARE = 0.5
+"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
+
+
+# Coders
 
 
 @dataclass(frozen=True)
@@ -30,25 +38,60 @@ class Handed:
     is_ready: bool = False
 
 
-def hand_on(
-    coder: HostCoder | None,
-    main_model: HostModel | None,
-    edit_format: str | None,
-    *,
-    summarise: bool,
-    options: dict[str, Any],
-) -> Handed:
+def create(original: Any) -> Any:
+    """The wrapper of `Coder.create`: the chat goes on in the new coder."""
+    plain = original.__func__
+
+    def create(
+        cls: type,
+        main_model: HostModel | None = None,
+        edit_format: str | None = None,
+        io: HostIO | None = None,
+        from_coder: HostCoder | None = None,
+        summarize_from_coder: bool = True,
+        **kwargs: Any,
+    ) -> HostCoder:
+        options = {**kwargs, "main_model": main_model, "edit_format": edit_format}
+        handed = guarded(hand_on, from_coder, options, summarise=summarize_from_coder) or Handed()
+        if handed.gardener is not None and not handed.is_sub:
+            kwargs["restore_chat_history"] = False
+        summarise = summarize_from_coder and not handed.is_ready
+        coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
+        guarded(take_over, coder, from_coder, handed)
+        return coder
+
+    wrapper: Any = wraps(plain)(create)
+    return classmethod(wrapper)
+
+
+def hand_on(coder: HostCoder | None, options: dict[str, Any], *, summarise: bool) -> Handed:
     """What the coder, if there is one, hands on to the next, which is made with these options. `summarise`:
     the host would have the history summarised for a new edit format."""
     if coder is None:
         link.warm_up()
         return Handed()
     gardener = link.gardener_of(coder)
-    if gardener is None or prompt.makes_sub_coder(coder, options):
+    if gardener is None or makes_sub_coder(coder, options):
         return Handed(gardener, is_sub=gardener is not None)
-    if summarise and gardener.state.acts:
-        prompt.forget_old_format(coder, gardener, main_model, edit_format)
+    if summarise and edit_format_of(coder, options) != coder.edit_format:
+        prompt.forget_edits(coder)
     return Handed(gardener, is_ready=gardener.state.acts)
+
+
+def makes_sub_coder(coder: HostCoder, options: dict[str, Any]) -> bool:
+    """Whether these options make a helper with a chat of its own: architect's editor, the lint fixer."""
+    fresh_lists = "cur_messages" in options or "done_messages" in options
+    editor = coder.edit_format == "architect" and options.get("map_tokens") == 0
+    return fresh_lists or (editor and options.get("cache_prompts") is False)
+
+
+def edit_format_of(coder: HostCoder, options: dict[str, Any]) -> str:
+    """The edit format of a coder that is made from this one with these options."""
+    chosen, model = options.get("edit_format"), options.get("main_model")
+    if chosen not in (None, "code"):
+        return str(chosen)
+    named: str | None = model.edit_format if model else None
+    return named if named not in (None, "code") else coder.edit_format
 
 
 def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> None:
@@ -61,40 +104,17 @@ def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> Non
     else:
         coder.__dict__[ATTRIBUTE] = handed.gardener
         if handed.gardener is not None:
-            link.hold(handed.gardener, coder)
+            link.bind(handed.gardener, coder)
 
 
-def begin_turn(coder: HostCoder, typed: str) -> None:
-    """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
-    gardener = link.gardener_of(coder)
-    if gardener is not None and gardener.enter_turn(typed):
-        link.hold(gardener, coder)
-
-
-def end_turn(coder: HostCoder) -> None:
-    """What a turn, or the part of one that another coder ran, has left behind is archived."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    gardener.leave_turn()
-    if gardener.state.acts and link.holds(gardener, coder):
-        overflow.close_open_exchanges(coder, last=False)
-    link.sync(coder)
-    if not gardener.state.busy:
-        after_turn.turn_over(coder, gardener)
-        link.sync_shared(gardener)
-
-
-def cleared(coder: HostCoder) -> None:
-    """The user clears the chat: nothing older comes back by itself, and the user is told so where the chat
-    has the commands that reach it."""
-    link.sync(coder)
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    if gardener.state.chat.all_entries() and hasattr(coder.commands, "cmd_recall"):
-        coder.io.tool_output(CLEARED.format(command="clear"))
-    gardener.clear()
+def join(coder: HostCoder, before: HostCoder | None) -> None:
+    """The same where aider has asked for what the new edit format needs, and given helpers a provider of
+    their own."""
+    if before is None:
+        link.warm_up()
+    elif link.gardener_of(before) is not None and not before.done_messages:
+        coder.done_messages = []  # cleared, and restored from aider's history file
+    take_over(coder, before, Handed(link.gardener_of(before) if before else None))
 
 
 def begin(coder: HostCoder) -> None:
@@ -116,14 +136,11 @@ def begin(coder: HostCoder) -> None:
     link.refresh(gardener, coder)
     if settings.resume != SHORT_NOTE:
         go_on(coder, gardener)
-        return
-    found = gardener.last_time()
-    if found is None:
-        return
-    from aider_gardener.reading.source import LAST_CHAT
+    elif (found := gardener.last_time()) is not None:
+        from aider_gardener.reading.source import LAST_CHAT
 
-    coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
-    coder.io.tool_output(f"aider-gardener: {found.line()}")
+        coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
+        coder.io.tool_output(f"aider-gardener: {found.line()}")
 
 
 def go_on(coder: HostCoder, gardener: Gardener) -> None:
@@ -140,6 +157,88 @@ def go_on(coder: HostCoder, gardener: Gardener) -> None:
     coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
-    link.take_in(coder, gardener)
+    link.sync(coder)
     coder.io.tool_output(resume.line(gardener.state, info))
     resume.put_back_files(coder, archive.store, info.id)
+
+
+# Turns
+
+
+@contextmanager
+def turn(coder: HostCoder, typed: str, *_options: object, **_named: object) -> Iterator[None]:
+    """A context of a turn of the user's, unless a command of one runs a prompt of its own (perhaps by another
+    coder). What it has left behind is archived."""
+    gardener = link.gardener_of(coder)
+    if gardener is not None and gardener.enter_turn(typed):
+        link.bind(gardener, coder)
+    try:
+        yield
+    finally:
+        if (gardener := link.gardener_of(coder)) is not None:
+            gardener.leave_turn()
+            if gardener.state.acts and link.holds(gardener, coder):
+                call.close_open_exchanges(coder, last=False)
+            link.sync(coder)
+            if not gardener.state.busy:
+                turn_over(coder, gardener)
+
+
+def turn_over(coder: HostCoder, gardener: Gardener) -> None:
+    """After a turn: growth and sums are kept, what upkeep has to say is told; the status line is shown to
+    those who asked for it."""
+    from aider_gardener.gardener import growth
+
+    state = gardener.state
+    backlog = state.archive.backlog
+    if backlog and state.history_used >= SOON_SHARE * state.budget:
+        backlog.want()
+    link.show_pending(gardener, coder.io)
+    called = growth.turn_over(state)
+    if called and state.settings.status_line:
+        coder.io.tool_output(growth.status_line(state.growth.points, len(state.plans)))
+    link.state.sync_shared(gardener)
+
+
+# What the user takes back
+
+
+@contextmanager
+def clearing(coder: HostCoder) -> Iterator[None]:
+    """A context in which the host clears the chat: afterwards nothing older comes back by itself."""
+    link.sync(coder)
+    yield
+    if (gardener := link.gardener_of(coder)) is not None:
+        gardener.clear()
+
+
+@contextmanager
+def clear_command(coder: HostCoder, *_args: object, name: str = "clear") -> Iterator[None]:
+    """A context of the command that does it: the user is told that what was said is kept, and how to reach it
+    where the chat has the commands for that."""
+    gardener = link.sync(coder)
+    held = gardener is not None and bool(gardener.state.chat.all_entries())
+    yield
+    if held and link.gardener_of(coder) is not None and hasattr(coder.commands, "cmd_recall"):
+        coder.io.tool_output(CLEARED.format(command=name))
+
+
+def clear(coder: HostCoder) -> None:
+    """The user clears the chat, and the host will say so afterwards."""
+    with clear_command(coder), clearing(coder):
+        pass
+
+
+@contextmanager
+def undoing(coder: HostCoder, *_args: object) -> Iterator[None]:
+    """A context of aider's /undo: an edit was undone if the repository is at another commit afterwards."""
+    before = coder.repo.get_head_commit_sha() if coder.repo else None
+    yield
+    if before and coder.repo and before != coder.repo.get_head_commit_sha():
+        edit_undone(coder)
+
+
+def edit_undone(coder: HostCoder) -> None:
+    """The user undid the last edit."""
+    if (gardener := link.gardener_of(coder)) is not None:
+        gardener.edit_undone()

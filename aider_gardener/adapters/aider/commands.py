@@ -34,13 +34,9 @@ def name_of(command: Callable[..., None]) -> str:
 
 def gardener_for(commands: HostCommands) -> Gardener | None:
     """The chat's gardener, up to date with its lists; says so when there is none."""
-    coder = commands.coder
-    gardener = link.gardener_of(coder)
+    gardener = link.sync(commands.coder)
     if gardener is None:
         commands.io.tool_warning(OFF)
-        return None
-    link.refresh(gardener, coder)
-    link.take_in(coder, gardener)
     return gardener
 
 

@@ -51,7 +51,7 @@ def test_with_default_settings_no_round_calls_a_model(
 def test_if_told_to_the_weak_model_is_asked_once(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(refine=True)
+    gardened(llm="refine")
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
     upkeep = link.state.upkeeps[0]
@@ -66,7 +66,7 @@ def test_if_told_to_the_weak_model_is_asked_once(
 
 
 def test_another_model_can_be_named(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(refine=True, refine_model="gpt-4")
+    gardened(llm="refine", refine_model="gpt-4")
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
     link.state.upkeeps[0].round()

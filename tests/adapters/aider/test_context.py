@@ -54,7 +54,7 @@ def stock() -> Stock:
 def test_where_the_gardener_is_off_aiders_own_provider_does_it(
     drive: MakeDriver, stock: Stock, gardened: Any
 ) -> None:
-    gardened(enabled=False)
+    gardened(mode="off")
     coder, context = drive().coder, GardenerContext(stock)
     context.compact_if_due(coder)
     assert context.new_format(coder) == [] and context.wants_summary(coder)

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
-from aider_gardener.adapters.aider.overflow import FAKE_REPLY
+from aider_gardener.adapters.aider.call import FAKE_REPLY
 from aider_gardener.gardener.compactions import compact_to, drafted
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import FILLER

@@ -122,15 +122,15 @@ def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_wa
     driver.ask("/ask remember 48213")
     gardener = driver.coder.gardener
     monkeypatch.setattr(link.state, "background", True)
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert begun == [], "where nobody knows what the environment was, nothing is synced"
 
     monkeypatch.setattr(
         link.state, "origins", Origins(None, environ={VARIABLE: "postgresql://ana@db.example/d"})
     )
     monkeypatch.setenv(VARIABLE, "postgresql://thief.example/d")
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert begun == [{VARIABLE: "postgresql://ana@db.example/d"}]
     monkeypatch.setattr(link.state, "background", False)
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert len(begun) == 1

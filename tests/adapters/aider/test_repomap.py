@@ -51,7 +51,7 @@ def test_a_map_rests_while_it_shows_what_is_spoken_of(
     talk(drive(map_tokens=MAP_TOKENS))
     aiders = maps(model)
     model.requests.clear()
-    gardened(order="stable")
+    gardened(files="stable")
     driver = drive(map_tokens=MAP_TOKENS)
     talk(driver)
     ours = maps(model)
