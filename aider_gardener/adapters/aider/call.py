@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, text_of
-from aider_gardener.adapters.aider.guard import Guard, guarded
 from aider_gardener.adapters.aider.provider import token_counter
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.planner import open_tokens
@@ -59,18 +58,17 @@ WORDS = {"current": "your message", "files": "files in the chat", "map": "reposi
 
 
 @contextmanager
-def message(coder: HostCoder, *_message: object) -> Iterator[None]:
+def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator[None]:
     """A context of one message and its reply. Before: what was left without an answer is closed. After: a
     message that was not sent is taken out, and a reply that asks for originals is answered."""
-    gardener = link.active(coder)
-    if gardener is not None:
+    if gardener.state.acts:
         coder.__dict__.update({TRIED: False, UNSENT: ""})
         close_open_exchanges(coder, last=True)
         gardener.state.chat = gardener.state.chat.counted()
     yield
-    if gardener is not None and link.active(coder) is gardener:
-        take_out_unsent(coder)
-        answer(coder)
+    if gardener.state.acts and link.runs(gardener, coder):
+        take_out_unsent(coder, gardener)
+        answer(coder, gardener)
 
 
 def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
@@ -89,7 +87,7 @@ def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
         coder.cur_messages = closed
 
 
-def take_out_unsent(coder: HostCoder) -> None:
+def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
     """A message that could not be sent, or was not, leaves no trace but its original in the archive; nothing
     that the model did not say stands in its voice."""
     cur = coder.cur_messages
@@ -100,27 +98,24 @@ def take_out_unsent(coder: HostCoder) -> None:
     coder.cur_messages = cur[:-1] if fake else list(cur)
     if not coder.cur_messages or coder.cur_messages[-1]["role"] != "user":
         return
-    gardener = link.sync(coder)
-    if gardener is None:
-        return
+    link.sync(coder, gardener)
     chat = gardener.state.chat
     name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
     coder.cur_messages = coder.cur_messages[:-1]
-    link.sync(coder)
+    link.sync(coder, gardener)
     say = coder.io.tool_error if why else coder.io.tool_output
     say(
         f"aider-gardener: {why}the message got no answer and was taken out of the chat; it is kept as {name}."
     )
 
 
-def answer(coder: HostCoder) -> bool | None:
+def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
     """Add what the reply asked for to the reflection; True when there was something to add.
 
     Edits of the same reply were applied before. Nothing is added when the host will not reflect again or
     the reply was broken off: there is none, the user interrupted it, or it did not fit.
     """
-    gardener = link.active(coder)
-    if gardener is None or not gardener.state.settings.ask_for_originals:
+    if not gardener.state.acts or not gardener.state.settings.ask_for_originals:
         return None
     last = coder.cur_messages[-1] if coder.cur_messages else {}
     said = str(last.get("content", ""))
@@ -149,14 +144,13 @@ def send(original: Any) -> Any:
         model: HostModel | None = None,
         functions: Any = None,
     ) -> Iterator[Any]:
-        with Guard(self):
-            self.__dict__.update({TRIED: True, RETRIED: None})
+        self.__dict__.update({TRIED: True, RETRIED: None})
         while True:
             try:
                 yield from original(self, messages, model=model, functions=functions)
                 return
             except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-                again = guarded(shrink, self, messages, error)
+                again = link.run(shrink, self, messages, error)
                 if again is None:
                     raise
             if not again:
@@ -166,13 +160,14 @@ def send(original: Any) -> Any:
     return send
 
 
-def shrink(coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool | None:
+def shrink(
+    coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException
+) -> bool | None:
     """After a failed call: True when the prompt was made shorter, in place, to be sent once more; False when
     it was given up, as on a second failure, and the user told; None when the failure is the host's to deal
     with: none of the prompt's length, or something came back."""
     coder.__dict__[TRIED] = True
-    gardener = link.active(coder)
-    if gardener is None or coder.partial_response_content or not is_overflow(error):
+    if not gardener.state.acts or coder.partial_response_content or not is_overflow(error):
         return None
     is_second = coder.__dict__.get(RETRIED) is messages
     coder.__dict__[RETRIED] = messages
@@ -204,7 +199,7 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
     states and that is smaller than the one known is taken over."""
     from aider_gardener.gardener.throttle import throttle_open
 
-    link.sync(coder)
+    link.sync(coder, gardener)
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
@@ -273,12 +268,11 @@ def give_up(coder: HostCoder, gardener: Gardener) -> None:
 # What the call used
 
 
-def used(coder: HostCoder, messages: list[HostMessage], completion: Any = None) -> None:
+def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any = None) -> None:
     """The provider got a prompt: add the call to the chat's usage, by its own numbers if the completion has
     them, and correct the counter where the provider counts otherwise."""
     coder.__dict__[TRIED] = True
-    gardener = link.gardener_of(coder)
-    if gardener is None or completion is None:
+    if completion is None:
         return
     from aider_gardener.gardener.growth import sent
 

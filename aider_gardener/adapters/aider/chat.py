@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt, resume
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
-from aider_gardener.adapters.aider.guard import ATTRIBUTE, guarded
+from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard, guarded
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import SHORT_NOTE
 
@@ -28,18 +27,8 @@ SOON_SHARE = 0.5
 # Coders
 
 
-@dataclass(frozen=True)
-class Handed:
-    """What a new coder gets of the one before it: its gardener, if that is on. `is_sub`: the new one is a
-    helper with a chat of its own. `is_ready`: the history needs no summary by a model for it."""
-
-    gardener: Gardener | None = None
-    is_sub: bool = False
-    is_ready: bool = False
-
-
 def create(original: Any) -> Any:
-    """The wrapper of `Coder.create`: the chat goes on in the new coder."""
+    """The wrapper of `Coder.create`: the chat goes on in the new coder, with no summary by a model."""
     plain = original.__func__
 
     def create(
@@ -51,70 +40,68 @@ def create(original: Any) -> Any:
         summarize_from_coder: bool = True,
         **kwargs: Any,
     ) -> HostCoder:
-        options = {**kwargs, "main_model": main_model, "edit_format": edit_format}
-        handed = guarded(hand_on, from_coder, options, summarise=summarize_from_coder) or Handed()
-        if handed.gardener is not None and not handed.is_sub:
+        options = {"main_model": main_model, "edit_format": edit_format, **kwargs}
+        gardener, acts = None, False
+        with Guard(from_coder):
+            if from_coder is not None:
+                gardener = hand_on(from_coder, options, summarise=summarize_from_coder)
+            acts = gardener is not None and gardener.state.acts
+        if gardener is not None:
             kwargs["restore_chat_history"] = False
-        summarise = summarize_from_coder and not handed.is_ready
+        summarise = summarize_from_coder and not acts
         coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
-        guarded(take_over, coder, from_coder, handed)
+        guarded(take_over, coder, from_coder, gardener)
         return coder
 
     wrapper: Any = wraps(plain)(create)
     return classmethod(wrapper)
 
 
-def hand_on(coder: HostCoder | None, options: dict[str, Any], *, summarise: bool) -> Handed:
-    """What the coder, if there is one, hands on to the next, which is made with these options. `summarise`:
-    the host would have the history summarised for a new edit format."""
-    if coder is None:
-        link.warm_up()
-        return Handed()
+def hand_on(coder: HostCoder, options: dict[str, Any], *, summarise: bool) -> Gardener | None:
+    """The gardener that the coder hands on to one that is made with these options: none to a helper with a
+    chat of its own. `summarise`: the host would have the history summarised for a new edit format."""
     gardener = link.gardener_of(coder)
-    if gardener is None or makes_sub_coder(coder, options):
-        return Handed(gardener, is_sub=gardener is not None)
-    if summarise and edit_format_of(coder, options) != coder.edit_format:
-        prompt.forget_edits(coder)
-    return Handed(gardener, is_ready=gardener.state.acts)
+    if gardener is None or makes_helper(coder, options):
+        return None
+    if summarise and _edit_format(coder, **options) != coder.edit_format:
+        prompt.forget_edits(coder, gardener)
+    return gardener
 
 
-def makes_sub_coder(coder: HostCoder, options: dict[str, Any]) -> bool:
-    """Whether these options make a helper with a chat of its own: architect's editor, the lint fixer."""
+def makes_helper(coder: HostCoder, options: dict[str, Any]) -> bool:
+    """Whether these options make a coder with a chat of its own: architect's editor, the lint fixer."""
     fresh_lists = "cur_messages" in options or "done_messages" in options
     editor = coder.edit_format == "architect" and options.get("map_tokens") == 0
     return fresh_lists or (editor and options.get("cache_prompts") is False)
 
 
-def edit_format_of(coder: HostCoder, options: dict[str, Any]) -> str:
+def _edit_format(
+    coder: HostCoder, main_model: HostModel | None, edit_format: str | None, **_options: object
+) -> str:
     """The edit format of a coder that is made from this one with these options."""
-    chosen, model = options.get("edit_format"), options.get("main_model")
-    if chosen not in (None, "code"):
-        return str(chosen)
-    named: str | None = model.edit_format if model else None
-    return named if named not in (None, "code") else coder.edit_format
+    models = main_model.edit_format if main_model else None
+    return next((name for name in (edit_format, models) if name not in (None, "code")), coder.edit_format)
 
 
-def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> None:
+def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | None) -> None:
     """Join a new coder to its chat: a new one, or that of the coder before it. Off or stopped there, it does
     not begin anew here."""
-    if handed.is_sub:
-        coder.__dict__[link.SUB_CODER] = True
-    elif before is None:
+    if before is None:
+        link.warm_up()
         begin(coder)
-    else:
-        coder.__dict__[ATTRIBUTE] = handed.gardener
-        if handed.gardener is not None:
-            link.bind(handed.gardener, coder)
+        return
+    coder.__dict__[ATTRIBUTE] = gardener
+    if gardener is not None:
+        link.bind(gardener, coder)
 
 
 def join(coder: HostCoder, before: HostCoder | None) -> None:
     """The same where aider has asked for what the new edit format needs, and given helpers a provider of
     their own."""
-    if before is None:
-        link.warm_up()
-    elif link.gardener_of(before) is not None and not before.done_messages:
+    gardener = link.gardener_of(before) if before else None
+    if before is not None and gardener is not None and not before.done_messages:
         coder.done_messages = []  # cleared, and restored from aider's history file
-    take_over(coder, before, Handed(link.gardener_of(before) if before else None))
+    take_over(coder, before, gardener)
 
 
 def begin(coder: HostCoder) -> None:
@@ -130,8 +117,8 @@ def begin(coder: HostCoder) -> None:
         return
     if not (settings.enabled and settings.resume):
         return
-    gardener = link.active(coder)
-    if gardener is None or coder.done_messages or coder.cur_messages:
+    gardener = link.gardener_of(coder)
+    if gardener is None or not gardener.state.acts or coder.done_messages or coder.cur_messages:
         return
     link.refresh(gardener, coder)
     if settings.resume != SHORT_NOTE:
@@ -157,7 +144,7 @@ def go_on(coder: HostCoder, gardener: Gardener) -> None:
     coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
-    link.sync(coder)
+    link.sync(coder, gardener)
     coder.io.tool_output(resume.line(gardener.state, info))
     resume.put_back_files(coder, archive.store, info.id)
 
@@ -166,20 +153,21 @@ def go_on(coder: HostCoder, gardener: Gardener) -> None:
 
 
 @contextmanager
-def turn(coder: HostCoder, typed: str, *_options: object, **_named: object) -> Iterator[None]:
+def turn(
+    coder: HostCoder, gardener: Gardener, user_message: str, *_options: object, **_named: object
+) -> Iterator[None]:
     """A context of a turn of the user's, unless a command of one runs a prompt of its own (perhaps by another
     coder). What it has left behind is archived."""
-    gardener = link.gardener_of(coder)
-    if gardener is not None and gardener.enter_turn(typed):
+    if gardener.enter_turn(user_message):
         link.bind(gardener, coder)
     try:
         yield
     finally:
-        if (gardener := link.gardener_of(coder)) is not None:
+        if link.runs(gardener, coder):
             gardener.leave_turn()
             if gardener.state.acts and link.holds(gardener, coder):
                 call.close_open_exchanges(coder, last=False)
-            link.sync(coder)
+            link.sync(coder, gardener)
             if not gardener.state.busy:
                 turn_over(coder, gardener)
 
@@ -204,41 +192,42 @@ def turn_over(coder: HostCoder, gardener: Gardener) -> None:
 
 
 @contextmanager
-def clearing(coder: HostCoder) -> Iterator[None]:
+def clearing(coder: HostCoder, gardener: Gardener) -> Iterator[None]:
     """A context in which the host clears the chat: afterwards nothing older comes back by itself."""
-    link.sync(coder)
+    link.sync(coder, gardener)
     yield
-    if (gardener := link.gardener_of(coder)) is not None:
+    if link.runs(gardener, coder):
         gardener.clear()
 
 
 @contextmanager
-def clear_command(coder: HostCoder, *_args: object, name: str = "clear") -> Iterator[None]:
+def clear_command(
+    coder: HostCoder, gardener: Gardener, *_args: object, name: str = "clear"
+) -> Iterator[None]:
     """A context of the command that does it: the user is told that what was said is kept, and how to reach it
     where the chat has the commands for that."""
-    gardener = link.sync(coder)
-    held = gardener is not None and bool(gardener.state.chat.all_entries())
+    link.sync(coder, gardener)
+    held = gardener.state.chat.all_entries()
     yield
-    if held and link.gardener_of(coder) is not None and hasattr(coder.commands, "cmd_recall"):
+    if held and link.runs(gardener, coder) and hasattr(coder.commands, "cmd_recall"):
         coder.io.tool_output(CLEARED.format(command=name))
 
 
-def clear(coder: HostCoder) -> None:
+def clear(coder: HostCoder, gardener: Gardener) -> None:
     """The user clears the chat, and the host will say so afterwards."""
-    with clear_command(coder), clearing(coder):
+    with clear_command(coder, gardener), clearing(coder, gardener):
         pass
 
 
 @contextmanager
-def undoing(coder: HostCoder, *_args: object) -> Iterator[None]:
+def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[None]:
     """A context of aider's /undo: an edit was undone if the repository is at another commit afterwards."""
     before = coder.repo.get_head_commit_sha() if coder.repo else None
     yield
-    if before and coder.repo and before != coder.repo.get_head_commit_sha():
-        edit_undone(coder)
+    if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(gardener, coder):
+        edit_undone(coder, gardener)
 
 
-def edit_undone(coder: HostCoder) -> None:
+def edit_undone(_coder: HostCoder, gardener: Gardener) -> None:
     """The user undid the last edit."""
-    if (gardener := link.gardener_of(coder)) is not None:
-        gardener.edit_undone()
+    gardener.edit_undone()

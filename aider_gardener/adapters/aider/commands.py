@@ -34,9 +34,12 @@ def name_of(command: Callable[..., None]) -> str:
 
 def gardener_for(commands: HostCommands) -> Gardener | None:
     """The chat's gardener, up to date with its lists; says so when there is none."""
-    gardener = link.sync(commands.coder)
+    coder = commands.coder
+    gardener = link.gardener_of(coder)
     if gardener is None:
         commands.io.tool_warning(OFF)
+    else:
+        link.sync(coder, gardener)
     return gardener
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import announce, call, chat, commands, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostContext, HostMessage
@@ -20,6 +20,9 @@ from aider_gardener.adapters.aider.origins import REACHING
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
 
 REACHES_OUT = (
     "context option {name} decides what leaves the repository, and files of a repository may set options:"
@@ -48,51 +51,51 @@ class GardenerContext:
         guarded(chat.join, coder, from_coder)
 
     def turn(self, coder: HostCoder, user_message: str) -> AbstractContextManager[None]:
-        return GuardedContext(chat.turn, coder, user_message)
+        return GuardedContext(coder, lambda: link.run(chat.turn, coder, user_message))
 
     def take_in(self, coder: HostCoder) -> None:
-        guarded(link.sync, coder)
+        link.run(link.sync, coder)
 
     def undo(self, coder: HostCoder) -> None:
-        guarded(chat.edit_undone, coder)
+        link.run(chat.edit_undone, coder)
 
     def tend(self, coder: HostCoder) -> None:
-        if not guarded(prompt.before, coder):
+        if not link.run(prompt.before, coder):
             self.stock.tend(coder)
 
     def add(self, coder: HostCoder, chunks: Chunks) -> None:
-        guarded(prompt.after, coder, chunks)
+        link.run(prompt.after, coder, chunks)
 
     def shrink(self, coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool:
-        return bool(guarded(call.shrink, coder, messages, error))
+        return bool(link.run(call.shrink, coder, messages, error))
 
     def used(self, coder: HostCoder, messages: list[HostMessage], completion: Any) -> None:
-        guarded(call.used, coder, messages, completion)
+        link.run(call.used, coder, messages, completion)
 
     def clear(self, coder: HostCoder) -> None:
-        guarded(chat.clear, coder)
+        link.run(chat.clear, coder)
 
     def new_format(self, coder: HostCoder) -> list[HostMessage]:
-        return coder.done_messages if guarded(prompt.forget_edits, coder) else self.stock.new_format(coder)
+        return coder.done_messages if link.run(prompt.forget_edits, coder) else self.stock.new_format(coder)
 
     def wants_summary(self, coder: HostCoder) -> bool:
-        return not guarded(link.acts, coder) and self.stock.wants_summary(coder)
+        return not link.run(link.acts, coder) and self.stock.wants_summary(coder)
 
     def token_rows(self, coder: HostCoder) -> list[tuple[int, str, str]]:
-        return guarded(token_rows, coder) or self.stock.token_rows(coder)
+        return link.run(token_rows, coder) or self.stock.token_rows(coder)
 
     def token_details(self, coder: HostCoder) -> list[str]:
-        return guarded(token_details, coder) or self.stock.token_details(coder)
+        return link.run(commands.pressure_lines, coder) or self.stock.token_details(coder)
 
 
-def token_rows(coder: HostCoder) -> list[tuple[int, str, str]]:
+def token_rows(coder: HostCoder, gardener: Gardener) -> list[tuple[int, str, str]]:
     """The rows of aider's /tokens for the history: what stands whole, what stands shortened, and the note on
     what is settled that the last prompt had."""
-    gardener = link.sync(coder)
-    pieces = gardener.state.chat.pieces if gardener is not None else []
-    if gardener is None or not pieces:
-        return []
+    link.sync(coder, gardener)
     state = gardener.state
+    pieces = state.chat.pieces
+    if not pieces:
+        return []
     short = [piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS for piece in pieces if piece.is_note]
     rows = [(state.history_used - sum(short), "chat history", "use /clear to clear")]
     if short:
@@ -100,12 +103,6 @@ def token_rows(coder: HostCoder) -> list[tuple[int, str, str]]:
     if state.note.tokens:
         rows.append((state.note.tokens, "notes on what is settled", ""))
     return rows
-
-
-def token_details(coder: HostCoder) -> list[str]:
-    """The report of /context-pressure, below aider's own."""
-    gardener = link.gardener_of(coder)
-    return commands.pressure_lines(coder, gardener) if gardener is not None else []
 
 
 def make_provider(original: Any) -> Any:

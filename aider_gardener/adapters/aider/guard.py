@@ -11,12 +11,10 @@ import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.coder import HostCoder
-
-T = TypeVar("T")
 
 log = logging.getLogger("aider_gardener")
 
@@ -60,7 +58,7 @@ class Guard:
         return True
 
 
-def guarded(hook: Callable[..., T], coder: HostCoder | None, *args: Any, **options: Any) -> T | None:
+def guarded(hook: Callable[..., Any], coder: Any, *args: Any, **options: Any) -> Any:
     """What a hook of ours makes of a coder and the arguments; None where it failed."""
     with Guard(coder):
         return hook(coder, *args, **options)
@@ -68,21 +66,19 @@ def guarded(hook: Callable[..., T], coder: HostCoder | None, *args: Any, **optio
 
 
 class GuardedContext:
-    """A context of ours around work of the host's: it is left, where it could be entered, and told of the
-    host's errors, which go on up."""
+    """A context of ours around work of the host's, if `make` gives one: it is left where it could be entered,
+    and told of the host's errors, which go on up."""
 
-    def __init__(
-        self, hook: Callable[..., AbstractContextManager[Any]], coder: HostCoder, *args: Any, **options: Any
-    ) -> None:
-        self.coder, self.args, self.options = coder, args, options
-        self.hook = hook
+    def __init__(self, coder: HostCoder, make: Callable[[], AbstractContextManager[Any] | None]) -> None:
+        self.coder, self.make = coder, make
         self.entered: AbstractContextManager[Any] | None = None
 
     def __enter__(self) -> None:
-        with Guard(self.coder):
-            context = self.hook(self.coder, *self.args, **self.options)
-            context.__enter__()
-            self.entered = context
+        context = self.make()
+        if context is not None:
+            with Guard(self.coder):
+                context.__enter__()
+                self.entered = context
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
 from aider_gardener.messages import SourceKind
 from aider_gardener.plan.order import Part
@@ -136,11 +135,10 @@ def exchanges(state: ChatState, done: Sequence[HostMessage]) -> list[Placed]:
 # Cache breakpoints
 
 
-def set_breakpoints(coder: HostCoder, chunks: Chunks) -> None:
+def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Set the cache breakpoint that aider leaves free where a provider takes them, four of them: behind the
     history. In aider's order that is only worth it once some of it is compacted."""
-    gardener = link.active(coder) if coder.add_cache_headers else None
-    if gardener is None:
+    if not (coder.add_cache_headers and gardener.state.acts):
         return
     if gardener.state.settings.files == "stable":
         mark(chunks)
@@ -193,29 +191,26 @@ def unmarked(message: HostMessage) -> HostMessage:
 # The map
 
 
-def resting_gardener(coder: HostCoder) -> Gardener | None:
-    """The gardener, where it lets the map rest: not while prompts are to be as aider makes them."""
-    gardener = link.active(coder)
-    if gardener is None or getattr(coder.repo_map, "refresh", "") != AUTO:
-        return None
-    state = gardener.state
-    return gardener if state.chat.fidelity or state.settings.files == "stable" else None
+def rests(coder: HostCoder, state: ChatState) -> bool:
+    """Whether the map may rest: not while prompts are to be as aider makes them."""
+    is_due = bool(state.chat.fidelity) or state.settings.files == "stable"
+    return state.acts and is_due and getattr(coder.repo_map, "refresh", "") == AUTO
 
 
-def current_texts(coder: HostCoder) -> str | None:
+def current_texts(coder: HostCoder, gardener: Gardener) -> str | None:
     """The current messages as they were said, whatever of them is in the prompt: what the map's mentions are
     taken from. None where the map does not rest."""
-    gardener = resting_gardener(coder)
-    if gardener is None:
+    if not rests(coder, gardener.state):
         return None
     return "".join(f"{entry.content}\n" for entry in gardener.state.chat.current_entries())
 
 
-def resting_map(coder: HostCoder, fresh: str | None, force_refresh: bool = False) -> str | None:
+def resting_map(
+    coder: HostCoder, gardener: Gardener, fresh: str | None, force_refresh: bool = False
+) -> str | None:
     """The map for this prompt, given the one that aider made for it; None: that one. `force_refresh`: the
     user asked for a new one."""
-    gardener = resting_gardener(coder) if fresh else None
-    if not fresh or gardener is None or not fresh.startswith(head := map_head(coder)):
+    if not fresh or not rests(coder, gardener.state) or not fresh.startswith(head := map_head(coder)):
         return None
     state = gardener.state
     resting = state.resting_map = replace(state.resting_map)
@@ -225,8 +220,8 @@ def resting_map(coder: HostCoder, fresh: str | None, force_refresh: bool = False
     def stamp(name: str) -> object:
         return stamp_of(os.path.join(coder.root, name))
 
-    rests = not force_refresh and resting.holds(stamp, chat_files, room)
-    if not rests or resting.lacks(fresh[len(head) :], mentions(coder, gardener)):
+    is_true = not force_refresh and resting.holds(stamp, chat_files, room)
+    if not is_true or resting.lacks(fresh[len(head) :], mentions(coder, gardener)):
         resting.replace(fresh[len(head) :], stamp, room)
     return head + resting.listing
 

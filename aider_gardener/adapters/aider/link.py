@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
 REMOTE = "aider-gardener: {model} gets every passage and question over the network, secrets taken out."
-SUB_CODER = "_gardener_sub_coder"
 
 
 @dataclass
@@ -145,22 +144,29 @@ def gardener_of(coder: HostCoder) -> Gardener | None:
     return found
 
 
+def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) -> Any:
+    """What a hook of ours makes of a coder, its gardener and the arguments; None where there is none or it
+    failed."""
+    with Guard(coder):
+        if (gardener := gardener_of(coder)) is not None:
+            return hook(coder, gardener, *args, **options)
+    return None
+
+
 def is_sub(coder: HostCoder) -> bool:
-    """Whether the coder is a helper with a chat of its own, which has no gardener. An aider with context
-    providers gives it another one."""
+    """Whether an aider with context providers has given the coder another one, as it does with helpers."""
     context = getattr(coder, "context", None)
-    return bool(coder.__dict__.get(SUB_CODER)) or not getattr(context, "is_gardener", context is None)
+    return not getattr(context, "is_gardener", context is None)
 
 
-def active(coder: HostCoder) -> Gardener | None:
-    """The gardener if prompts may be changed now."""
-    gardener = gardener_of(coder)
-    return gardener if gardener is not None and gardener.state.acts else None
+def acts(_coder: HostCoder, gardener: Gardener) -> bool | None:
+    """True if prompts may be changed now."""
+    return gardener.state.acts or None
 
 
-def acts(coder: HostCoder) -> bool | None:
-    """True where prompts may be changed now."""
-    return active(coder) is not None or None
+def runs(gardener: Gardener, coder: HostCoder) -> bool:
+    """Whether it is the coder's gardener still: no fault has stopped it."""
+    return coder.__dict__.get(ATTRIBUTE) is gardener
 
 
 def make_gardener(coder: HostCoder) -> Gardener | None:
@@ -200,7 +206,7 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
 
 def settings_of(coder: HostCoder) -> Settings:
     """The settings of `install`, of the chat's context provider, or those of aider's command line,
-    variables and their defaults."""
+    variables and their defaults. What the repository's files set and may not is left out."""
     chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
     if chosen is not None:
         return chosen
@@ -211,24 +217,17 @@ def settings_of(coder: HostCoder) -> Settings:
     switched: bool | None = getattr(args, "gardener", None)
     if switched is not None:
         environ[SWITCH] = "true" if switched else "false"
-    for name, own in own_instead(coder, args).items():
-        given.pop(name, None)
-        environ.pop(variable(name), None)
-        if own is not None:
-            environ[variable(name)] = own
-    return Settings.from_env(environ, **given)
-
-
-def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
-    """What the user gives in place of what the repository's files set and may not; None: nothing."""
-    origins = state.origins
-    if origins is None or not vars(args) or getattr(args, "gardener", None) is False:
-        return {}
-    root = Path(coder.root or os.getcwd())
+    origins, root = state.origins, Path(coder.root or os.getcwd())
+    if origins is None or not vars(args) or switched is False:
+        return Settings.from_env(environ, **given)
     found = origins.of_repository(root, args)
-    if not found or origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
-        return {}
-    return {name: origins.own_value(name, refused) for name, refused in found.items()}
+    if found and not origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
+        for name, refused in found.items():
+            given.pop(name, None)
+            environ.pop(variable(name), None)
+            if (own := origins.own_value(name, refused)) is not None:
+                environ[variable(name)] = own
+    return Settings.from_env(environ, **given)
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
@@ -310,7 +309,7 @@ class CoderHost:
 
     def sync(self) -> None:
         if (coder := self.reference()) is not None:
-            sync(coder)
+            sync(coder, self.gardener)
 
     def show(self) -> None:
         if (coder := self.reference()) is not None:
@@ -334,12 +333,11 @@ def holds(gardener: Gardener, coder: HostCoder) -> bool:
     return coder_of(gardener) in (None, coder)
 
 
-def sync(coder: HostCoder) -> Gardener | None:
+def sync(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists, if they are the chat's; an oversized output among it is cut
-    at once. Returns the coder's gardener."""
-    gardener = gardener_of(coder)
-    if gardener is None or not holds(gardener, coder):
-        return gardener
+    at once."""
+    if not holds(gardener, coder):
+        return
     from aider_gardener.gardener.throttle import throttle_outputs
 
     refresh(gardener, coder)
@@ -348,7 +346,6 @@ def sync(coder: HostCoder) -> Gardener | None:
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             coder.io.tool_output(f"aider-gardener: {line}")
-    return gardener
 
 
 def refresh(gardener: Gardener, coder: HostCoder) -> None:
@@ -356,13 +353,13 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     from aider_gardener.plan.usage import Prices
 
     state, model = gardener.state, coder.main_model
+    state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
         gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
         state.archive.provider = provider_of(model)
         state.usage.prices = Prices.of(model.info)
         window = int(model.info.get("max_input_tokens") or 0)
         state.frame = replace(state.frame, model=model.name, window=window)
-    state.host_limit, state.host_limit_given = history_limit(coder)
 
 
 def show(coder: HostCoder, gardener: Gardener) -> None:
@@ -386,12 +383,13 @@ def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
 
 
 @contextmanager
-def syncing(coder: HostCoder, *_call: object) -> Iterator[None]:
+def syncing(coder: HostCoder, gardener: Gardener, *_call: object) -> Iterator[None]:
     """A context after which what is new in the coder's lists is archived."""
     try:
         yield
     finally:
-        sync(coder)
+        if runs(gardener, coder):
+            sync(coder, gardener)
 
 
 @contextmanager

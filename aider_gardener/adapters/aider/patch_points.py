@@ -23,13 +23,9 @@ from aider_gardener.adapters.aider.guard import guarded
 from aider_gardener.adapters.aider.wrappers import (
     Wrap,
     added,
-    after,
     around,
-    before,
+    beside,
     command,
-    completions,
-    instead,
-    with_result,
 )
 
 TRIED = (
@@ -104,14 +100,11 @@ USED = ProviderCall("Coder.calculate_and_show_tokens_and_cost", "used", TOKENS)
 SHRINK = ProviderCall("Coder.send_message", "shrink", EVICT)
 
 
-def around_prompt(original: object) -> object:
-    """aider puts its prompt together between our two steps."""
-    return before(prompt.before)(with_result(prompt.after)(original))
-
-
 THE_GARDENER = property(
     partial(guarded, link.gardener_of), doc="The gardener of this chat, or None when it is off."
 )
+
+AT_REST = around(link.resting, run=guarded)
 
 PATCH_POINTS = (
     PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
@@ -120,40 +113,41 @@ PATCH_POINTS = (
         "(main_model=None, edit_format=None, io=None, from_coder=None, summarize_from_coder=True, **kwargs)",
         chat.create, "hand the gardener on; switch modes without an LLM; do not resurrect a cleared history",
         (JOIN, FORMAT)),
-    PatchPoint(CODER, "Coder.show_announcements", "(self)", after(announce.announce),
+    PatchPoint(CODER, "Coder.show_announcements", "(self)", beside(after=announce.announce, run=guarded),
         "the start tells that the gardener is on", remains="a line of ours in aider's start"),
-    PatchPoint(CODER, "Coder.format_chat_chunks", "(self)", around_prompt,
+    PatchPoint(CODER, "Coder.format_chat_chunks", "(self)", beside(before=prompt.before, result=prompt.after),
         "garden the history before it is sent, recall into the prompt", (TEND, ADD)),
-    PatchPoint(CODER, "Coder.format_messages", "(self)", with_result(layout.set_breakpoints),
+    PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=layout.set_breakpoints),
         "a cache breakpoint behind the history", remains=NOT_ASKED),
-    PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", instead(layout.current_texts),
+    PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=layout.current_texts),
         "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
-    PatchPoint(CODER, "Coder.get_repo_map", "(self, force_refresh=False)", with_result(layout.resting_map),
+    PatchPoint(CODER, "Coder.get_repo_map", "(self, force_refresh=False)", beside(result=layout.resting_map),
         "the map rests while it shows what is spoken of", remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
         "garden harder and try once more when the provider says the prompt is too long", (SHRINK, USED)),
     PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(call.message),
         "a reply that asks for an original gets it; one not sent leaves a legal chat", remains=NOT_ASKED),
     PatchPoint("aider.coders.architect_coder", "ArchitectCoder.reply_completed", "(self)",
-        instead(call.answer), "no editor is sent off while the architect asks for an original",
+        beside(instead=call.answer), "no editor is sent off while the architect asks for an original",
         remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.calculate_and_show_tokens_and_cost", "(self, messages, completion=None)",
-        after(call.used), "count what the provider says a call used, cache reads and writes too", (USED,)),
-    PatchPoint(CODER, "Coder.summarize_start", "(self)", instead(link.acts),
+        beside(after=call.used),
+        "count what the provider says a call used, cache reads and writes too", (USED,)),
+    PatchPoint(CODER, "Coder.summarize_start", "(self)", beside(instead=link.acts),
         "no LLM summary, no thread", (SUMMARY,)),
-    PatchPoint(CODER, "Coder.summarize_end", "(self)", instead(link.acts),
+    PatchPoint(CODER, "Coder.summarize_end", "(self)", beside(instead=link.acts),
         "no LLM summary, no thread", (SUMMARY, TEND)),
     PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(link.syncing),
         "archive the reply as soon as it exists", (REPLY,)),
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(link.syncing),
         "archive the commit notice as soon as it exists", (NOTICE,)),
-    PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", around(link.resting),
+    PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", AT_REST,
         "nothing is embedded while a command runs", remains=SPEED),
-    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)", around(link.resting),
+    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)", AT_REST,
         "nothing is embedded while a command or the tests run", remains=SPEED),
-    PatchPoint(CODER, "Coder.lint_edited", "(self, fnames)", around(link.resting),
+    PatchPoint(CODER, "Coder.lint_edited", "(self, fnames)", AT_REST,
         "nothing is embedded while a linter runs", remains=SPEED),
-    PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", around(link.resting),
+    PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", AT_REST,
         "nothing is embedded while a linter runs", remains=SPEED),
     PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(chat.turn),
         "count turns; archive what commands added", (RUN,)),
@@ -167,14 +161,15 @@ PATCH_POINTS = (
       for name in ("clear", "reset")),
     PatchPoint(COMMANDS, "Commands.raw_cmd_undo", "(self, args)", around(chat.undoing),
         "notes say of an edit that it was undone", (UNDO,)),
-    PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)", with_result(wrappers.without_ours),
+    PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
+        beside(result=wrappers.without_ours, run=guarded),
         "prefixes of aider's own commands mean what they meant", remains=OURS),
-    *(PatchPoint(COMMANDS, f"Commands.{function.__name__}", "", command(function),
+    *(PatchPoint(COMMANDS, f"Commands.{function.__name__}", "", command(function, name_of(function)),
         name_of(function), remains=OURS)
       for function in (commands.cmd_context_pressure, commands.cmd_gardener, commands.cmd_compact,
                        entry_commands.cmd_recall, entry_commands.cmd_forget, entry_commands.cmd_pin,
                        entry_commands.cmd_unpin, entry_commands.cmd_restore, entry_commands.cmd_why)),
-    *(PatchPoint(COMMANDS, f"Commands.completions_{name}", "", completions(function),
+    *(PatchPoint(COMMANDS, f"Commands.completions_{name}", "", command(function, "completion"),
         "ids complete as one types", remains=OURS)
       for name, function in (("gardener", commands.completions_gardener),
                              ("forget", entry_commands.completions_forget),

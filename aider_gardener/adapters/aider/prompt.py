@@ -33,13 +33,10 @@ LAST_CHAT_LEFT = (
 KEPT_HEAD = "Decisions and rules of mine that stand:"
 
 
-def before(coder: HostCoder) -> bool:
+def before(coder: HostCoder, gardener: Gardener) -> bool:
     """Archive what is new and apply the plan that is due; returns whether the gardener acts."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return False
     link.bind(gardener, coder)
-    link.sync(coder)
+    link.sync(coder, gardener)
     state = gardener.state
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
     if (plan := gardener.compact_if_due()) is not None:
@@ -50,12 +47,9 @@ def before(coder: HostCoder) -> bool:
     return state.acts
 
 
-def after(coder: HostCoder, chunks: Chunks) -> None:
+def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; put in what is settled and what is
     recalled."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
     state = gardener.state
     state.frame = frame_of(coder, state, chunks)
     if not state.acts:
@@ -195,15 +189,15 @@ def estimate(path: str) -> int:
 # Instead of aider's summaries
 
 
-def forget_edits(coder: HostCoder) -> bool:
+def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
     """Show the edits of the chat in their compressed form, before another edit format: the new coder would
     imitate their blocks, and the host asks its LLM for a summary here. Returns whether the gardener acts."""
     from aider_gardener.gardener.compactions import show
 
-    gardener = link.sync(coder)
-    if gardener is None or not gardener.state.acts:
-        return False
     state = gardener.state
+    if not state.acts:
+        return False
+    link.sync(coder, gardener)
     levels = dict(state.chat.fidelity)
     for entry in state.chat.all_entries():
         if has_edit(entry) and entry.seq not in levels:
@@ -249,7 +243,7 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     link.show(coder, gardener)
     pinned = coder.done_messages
     coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *pinned]
-    link.sync(coder)
+    link.sync(coder, gardener)
     coder.io.tool_output(
         f"aider-gardener: {hidden} older messages were summarised by the LLM (window above 95 %)."
     )

@@ -1,8 +1,8 @@
 """What takes aider's place: general wrappers, each of which runs a hook of ours beside the original.
 
 The rule of every wrapper: the original's signature, the original's path when the gardener is off, and every
-statement of ours in a `Guard`, so that no exception of ours reaches the host. A hook gets the arguments of
-the call, the coder in the place of its commands.
+statement of ours in a `Guard`, so that no exception of ours reaches the host. A hook gets the coder, its
+gardener and the arguments of the call; where there is no gardener it is not called.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import inspect
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 from aider_gardener.adapters.aider import announce, commands, link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, HostIO
-from aider_gardener.adapters.aider.guard import Guard, GuardedContext, guarded
+from aider_gardener.adapters.aider.guard import Guard, GuardedContext
 from aider_gardener.adapters.aider.options import add_options
 from aider_gardener.adapters.aider.origins import Origins
 
@@ -29,80 +28,58 @@ UPGRADE_HINT = (
 
 Wrap = Callable[[Any], Any]
 """Gets what aider has at a patch point, returns what takes its place."""
+Hook = Callable[..., Any]
 
 
-def before(hook: Callable[..., object]) -> Wrap:
-    """The hook is called, then the original."""
+def beside(
+    *,
+    before: Hook | None = None,
+    instead: Hook | None = None,
+    after: Hook | None = None,
+    result: Hook | None = None,
+    run: Hook = link.run,
+) -> Wrap:
+    """The original with hooks of ours: `before` and `after` it, `instead` of it where that returns anything.
+    `result` gets what the original returned before the arguments; what it makes of that, if anything, is
+    returned. `run` calls a hook: with the coder and its gardener, or `guarded` with the coder alone."""
 
     def wrap(original: Any) -> Any:
         @wraps(original)
         def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
-            guarded(hook, coder_of(owner), *args, **options)
-            return original(owner, *args, **options)
+            coder = _coder_of(owner)
+            if before:
+                run(before, coder, *args, **options)
+            made = run(instead, coder, *args, **options) if instead else None
+            if made is not None:
+                return made
+            made = original(owner, *args, **options)
+            if after:
+                run(after, coder, *args, **options)
+            changed = run(result, coder, made, *args, **options) if result else None
+            return made if changed is None else changed
 
         return wrapper
 
     return wrap
 
 
-def after(hook: Callable[..., object]) -> Wrap:
-    """The original is called, then the hook."""
-
-    def wrap(original: Any) -> Any:
-        @wraps(original)
-        def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
-            result = original(owner, *args, **options)
-            guarded(hook, coder_of(owner), *args, **options)
-            return result
-
-        return wrapper
-
-    return wrap
-
-
-def with_result(hook: Callable[..., Any]) -> Wrap:
-    """After the original the hook gets its result, behind the coder; what it makes of it, if anything, is the
-    result of the call."""
-
-    def wrap(original: Any) -> Any:
-        @wraps(original)
-        def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
-            result = original(owner, *args, **options)
-            changed = guarded(hook, coder_of(owner), result, *args, **options)
-            return result if changed is None else changed
-
-        return wrapper
-
-    return wrap
-
-
-def instead(hook: Callable[..., Any]) -> Wrap:
-    """What the hook returns is the result of the call; only where that is None the original is called."""
-
-    def wrap(original: Any) -> Any:
-        @wraps(original)
-        def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
-            done = guarded(hook, coder_of(owner), *args, **options)
-            return original(owner, *args, **options) if done is None else done
-
-        return wrapper
-
-    return wrap
-
-
-def around(hook: Callable[..., AbstractContextManager[Any]]) -> Wrap:
+def around(hook: Hook, *, run: Hook = link.run) -> Wrap:
     """The original runs within the context that the hook makes, to the end of what it yields."""
 
     def wrap(original: Any) -> Any:
-        @wraps(original)
-        def stream(owner: Any, *args: Any, **options: Any) -> Iterator[Any]:
-            with GuardedContext(hook, coder_of(owner), *args, **options):
-                yield from original(owner, *args, **options)
+        def context(owner: Any, *args: Any, **options: Any) -> GuardedContext:
+            coder = _coder_of(owner)
+            return GuardedContext(coder, lambda: run(hook, coder, *args, **options))
 
         @wraps(original)
-        def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
-            with GuardedContext(hook, coder_of(owner), *args, **options):
-                return original(owner, *args, **options)
+        def stream(*args: Any, **options: Any) -> Iterator[Any]:
+            with context(*args, **options):
+                yield from original(*args, **options)
+
+        @wraps(original)
+        def wrapper(*args: Any, **options: Any) -> Any:
+            with context(*args, **options):
+                return original(*args, **options)
 
         return stream if inspect.isgeneratorfunction(original) else wrapper
 
@@ -114,31 +91,19 @@ def added(value: Any) -> Wrap:
     return lambda _original: value
 
 
-def command(function: Callable[[HostCommands, str], None]) -> Wrap:
-    """A command of ours is added. If it fails, only it has failed, and its name is said."""
-    name = commands.name_of(function)
+def command(function: Callable[..., Any], name: str) -> Wrap:
+    """A command of ours is added, or what completes one. If it fails, only it has failed."""
 
     @wraps(function)
-    def wrapper(self: HostCommands, args: str) -> None:
+    def wrapper(self: HostCommands, *args: str) -> Any:
         with Guard(self.coder, name):
-            function(self, args)
-
-    return added(wrapper)
-
-
-def completions(function: Callable[[HostCommands], list[str]]) -> Wrap:
-    """What completes a command's argument is added."""
-
-    @wraps(function)
-    def wrapper(self: HostCommands) -> list[str]:
-        with Guard(self.coder, "completion"):
-            return function(self)
+            return function(self, *args)
         return []
 
     return added(wrapper)
 
 
-def coder_of(owner: Any) -> Any:
+def _coder_of(owner: Any) -> Any:
     """The coder that a call is about: its own, or that of its commands."""
     return getattr(owner, "coder", owner)
 
