@@ -12,13 +12,13 @@ from archive.test_pruning import OLD, put
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
-from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.adapters.aider import link
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 from aider_gardener.gardener.files import write_index
 from aider_gardener.gardener.growth import sums_of
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Driver, MakeDriver, ScriptedModel
 
 LONG = " ".join(f"The part {n} of the answer explains a detail of the topic {n * 3}." for n in range(80))
 
@@ -65,14 +65,6 @@ def test_if_told_to_the_weak_model_is_asked_once(
     assert entry.id in asked[0]["messages"][0]["content"]
 
 
-def test_another_model_can_be_named(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(llm="refine", refine_model="gpt-4")
-    driver = drive()
-    driver.ask("/ask hello", reply=LONG)
-    link.state.upkeeps[0].round()
-    assert model.calls[-1]["model"] == "gpt-4"
-
-
 PROSE = "words of prose about the worker. " * 60
 
 
@@ -94,7 +86,7 @@ def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, ga
 
 
 def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
+    gardened(history_tokens=1_000, status_line=True)
     driver = drive()
     driver.ask(*(f"/ask question {n}" for n in range(12)), reply=PROSE)
     gardener = driver.coder.gardener
@@ -102,7 +94,7 @@ def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> No
     sums = sums_of(gardener.state)
     assert sums.calls == 12
     assert sums.saved_tokens > 2_000
-    after_turn.report_at_exit(gardener, driver.coder.io)
+    link.end_upkeep(gardener, driver.coder.io, link.state.upkeeps[-1])
     assert "12 turns" in driver.said[-1]
     assert "fewer than with the whole history" in driver.said[-1]
 
@@ -130,76 +122,63 @@ def test_gardener_status_knows_the_last_chat_and_the_month(
     assert wrong.exit_code == 2
 
 
-def test_the_index_is_written_at_the_end_if_it_is_wanted(
+def index_of(driver: Driver) -> Path:
+    """The index of the sessions that the user had written, which is kept from then on."""
+    archive = driver.coder.gardener.state.archive
+    write_index(archive.store, archive.project)
+    return Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
+
+
+def test_an_index_that_was_written_is_renewed_at_the_end(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     due: list[Any] = []
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: due.append((call, args)))
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: due.append((call, args)))
     gardened()
-    drive().ask("/ask hello")
-    assert after_turn.index_at_exit not in [call for call, _ in due]
-    uninstall()
-    gardened(archive_index=True)
+    driver = drive()
+    driver.ask("/ask hello")
+    index = index_of(driver)
+    link.end_upkeep(*due[-1][1])
+    written = index.read_bytes()
     driver = drive()
     driver.ask("/ask where is the pool?")
-    (args,) = [args for call, args in due if call is after_turn.index_at_exit]
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    assert not index.exists()
-    after_turn.index_at_exit(*args)
-    assert "where is the pool?" in index.read_text("utf-8")
+    link.end_upkeep(*due[-1][1])
+    assert "where is the pool?" in index.read_text("utf-8") and index.read_bytes() != written
     written = index.read_bytes()
-    index.write_text("mine")
-    after_turn.index_at_exit(*args)
-    assert index.read_text() == "mine", "nothing was said since"
     index.write_bytes(written + b"and a line of somebody's\n")
     driver.ask("/ask and the queue?")
-    after_turn.index_at_exit(*args)
+    link.end_upkeep(*due[-1][1])
     assert index.read_bytes() == written + b"and a line of somebody's\n"
     assert "was changed by somebody and stays as it is" in driver.said[-1]
 
 
-def test_the_index_is_renewed_in_the_loop_and_its_lines_follow_a_turn(
+def test_such_an_index_is_renewed_in_the_loop_and_its_lines_follow_a_turn(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
+    gardened()
     driver = drive()
     driver.ask("/ask where is the pool?")
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    (upkeep,) = link.state.upkeeps
-    assert not upkeep.round().renewed and not index.exists(), "too little was said"
+    index = index_of(driver)
+    driver = drive()
     driver.ask("/ask and all of it?", reply=LONG * 60)
+    upkeep = link.state.upkeeps[-1]
     assert upkeep.round().renewed and "and all of it?" in index.read_text("utf-8")
     index.write_text("mine")
     driver.ask("/ask once more?", reply=LONG * 61)
     assert not upkeep.round().renewed and index.read_text() == "mine"
-    assert not any("name another file" in line for line in driver.said)
     driver.ask("/ask is that so?")
-    assert not upkeep.round().renewed
-    driver.ask("/ask really?")
-    assert sum("name another file" in line for line in driver.said) == 1
-
-
-def test_a_chat_that_was_killed_is_in_the_index_soon_after_the_next_begins(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
-    drive().ask("/ask where is the pool?")  # its end is never told
-    driver = drive()
-    driver.ask("/ask hello")
-    index = Path(driver.coder.root) / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    assert not index.exists()
-    upkeep = link.state.upkeeps[-1]
-    assert upkeep.round().renewed and "where is the pool?" in index.read_text("utf-8")
-    assert not upkeep.round().renewed
+    assert sum("the index of sessions is left as it is" in line for line in driver.said) == 1
 
 
 def test_new_observations_are_told_once(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
-    gardened(archive_index=True)
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    index_of(driver)
     for text in (
         "use httpx, not requests",
         "no, use httpx instead of requests",

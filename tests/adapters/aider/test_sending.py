@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.gardener.asks import HEAD, HINT, MOST_ORIGINALS
-from aider_gardener.gardener.compactions import apply
+from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
@@ -36,7 +36,7 @@ def shorten(driver: Driver, words: str) -> list[str]:
     replies = [
         e for e in gardener.state.chat.entries.values() if e.role == "assistant" and words in e.content
     ]
-    apply(gardener.state, dict.fromkeys([entry.seq for entry in replies], Fidelity.LINE), "a test")
+    show(gardener.state, dict.fromkeys([entry.seq for entry in replies], Fidelity.LINE), "a test")
     gardener.state.host.show()
     return [entry.id for entry in replies]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.adapters.aider import link
 
 from .conftest import MakeDriver, ScriptedModel
 from .test_entry_commands import say
@@ -79,7 +79,7 @@ def test_the_list_of_tasks_is_the_one_that_is_set(drive: MakeDriver, gardened: A
 def test_observations_that_were_listed_are_not_told_again(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
     gardened(archive_index=True)
     for text in SAID:
         drive().ask(f"/ask {text}")
