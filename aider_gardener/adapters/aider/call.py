@@ -220,7 +220,7 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
         else "The prompt did not fit the model's window: aider-gardener tries once more without the"
         " middle of your message."
     )
-    say_cut(coder, cut)
+    _say_cut(coder, cut)
     return True
 
 
@@ -240,12 +240,11 @@ def fit_open(coder: HostCoder, gardener: Gardener) -> bool:
     if not 0 < room_for_open(state) < open_tokens(state.chat, state.count):
         return False
     cut = throttle_open(state, room_for_open(state))
-    say_cut(coder, cut)
+    _say_cut(coder, cut)
     return bool(cut)
 
 
-def say_cut(coder: HostCoder, cut: Iterable[Throttled]) -> None:
-    """Say in one line for each message what of it is kept."""
+def _say_cut(coder: HostCoder, cut: Iterable[Throttled]) -> None:
     for item in cut:
         coder.io.tool_warning(f"aider-gardener: {item.line()}")
 
@@ -296,14 +295,14 @@ def reported_call(completion: Any) -> Call | None:
     whole = getattr(completion, "usage", None)
     chunks = getattr(completion, "chunks", None)
     parts = [whole] if whole else [getattr(c, "usage", None) for c in chunks or []]
-    rows = [numbers(part) for part in parts if part is not None]
+    rows = [_numbers(part) for part in parts if part is not None]
     if not rows:
         return None
     prompt, answer, cached, written = (max(column) for column in zip(*rows, strict=True))
     return Call(prompt, answer, min(cached, prompt), min(written, prompt)) if prompt else None
 
 
-def numbers(usage: Any) -> tuple[int, int, int, int]:
+def _numbers(usage: Any) -> tuple[int, int, int, int]:
     """Prompt, completion, cached and written tokens of one report; litellm's prompt tokens hold all."""
 
     def number(holder: Any, name: str) -> int:

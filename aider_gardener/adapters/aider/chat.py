@@ -88,7 +88,7 @@ def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | N
     not begin anew here."""
     if before is None:
         link.warm_up()
-        begin(coder)
+        _begin(coder)
         return
     coder.__dict__[ATTRIBUTE] = gardener
     if gardener is not None:
@@ -104,7 +104,7 @@ def join(coder: HostCoder, before: HostCoder | None) -> None:
     take_over(coder, before, gardener)
 
 
-def begin(coder: HostCoder) -> None:
+def _begin(coder: HostCoder) -> None:
     """Go on with the chat that the user named, or put the account of the last one into a new one, and tell
     the user in one line.
 
@@ -122,7 +122,7 @@ def begin(coder: HostCoder) -> None:
         return
     link.refresh(gardener, coder)
     if settings.resume != SHORT_NOTE:
-        go_on(coder, gardener)
+        _go_on(coder, gardener)
     elif (found := gardener.last_time()) is not None:
         from aider_gardener.reading.source import LAST_CHAT
 
@@ -130,7 +130,7 @@ def begin(coder: HostCoder) -> None:
         coder.io.tool_output(f"aider-gardener: {found.line()}")
 
 
-def go_on(coder: HostCoder, gardener: Gardener) -> None:
+def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     """Give the host the chat that its session was before, if any, with the files of its last prompt."""
     from aider_gardener.plan.view import FILLER
 
@@ -169,10 +169,10 @@ def turn(
                 call.close_open_exchanges(coder, last=False)
             link.sync(coder, gardener)
             if not gardener.state.busy:
-                turn_over(coder, gardener)
+                _turn_over(coder, gardener)
 
 
-def turn_over(coder: HostCoder, gardener: Gardener) -> None:
+def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
     """After a turn: growth and sums are kept, what upkeep has to say is told; the status line is shown to
     those who asked for it."""
     from aider_gardener.gardener import growth

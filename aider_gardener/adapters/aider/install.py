@@ -36,9 +36,9 @@ def install(settings: Settings | None = None) -> None:
     with _lock:
         if not _originals:
             if problems := mismatches():
-                raise PatchPointError(refusal(problems))
+                raise PatchPointError(_refusal(problems))
             points = [*needed_points(), *(point for point in PROVIDERS if at(point) is not MISSING)]
-            wrapped = [(*holder_of(point), at(point), point.wrap(at(point))) for point in points]
+            wrapped = [(*_holder_of(point), at(point), point.wrap(at(point))) for point in points]
             for holder, attribute, original, wrapper in wrapped:
                 _originals.append((holder, attribute, original))
                 setattr(holder, attribute, wrapper)
@@ -64,10 +64,10 @@ def in_force() -> int:
 
 def needed_points() -> list[PatchPoint]:
     """The patch points that this aider needs: not those for which it calls its context provider itself."""
-    return [point for point in PATCH_POINTS if not (point.calls and all(map(is_made, point.calls)))]
+    return [point for point in PATCH_POINTS if not (point.calls and all(map(_is_made, point.calls)))]
 
 
-def is_made(call: ProviderCall) -> bool:
+def _is_made(call: ProviderCall) -> bool:
     """Whether this aider has a call of the context provider, as the names used in the function tell."""
     owner, _, name = call.inside.partition(".")
     try:
@@ -81,13 +81,13 @@ def is_made(call: ProviderCall) -> bool:
 def mismatches() -> list[str]:
     """What is wrong at each patch point that this aider needs, in a few words each; empty where it is
     supported."""
-    return [problem for problem in map(mismatch, needed_points()) if problem]
+    return [problem for problem in map(_mismatch, needed_points()) if problem]
 
 
-def mismatch(point: PatchPoint) -> str:
+def _mismatch(point: PatchPoint) -> str:
     """What is wrong at a patch point, in a few words; "" when it is as expected."""
     try:
-        holder, attribute = holder_of(point)
+        holder, attribute = _holder_of(point)
     except PatchPointError as error:
         return str(error)
     is_there = at(point) is not MISSING
@@ -99,7 +99,7 @@ def mismatch(point: PatchPoint) -> str:
     return "" if found == point.signature else f"{point.name} has the signature {found}"
 
 
-def holder_of(point: PatchPoint) -> tuple[Any, str]:
+def _holder_of(point: PatchPoint) -> tuple[Any, str]:
     """The module or class that holds the attribute. Raises PatchPointError when it is not there."""
     *outer, attribute = point.path.split(".")
     try:
@@ -113,11 +113,11 @@ def holder_of(point: PatchPoint) -> tuple[Any, str]:
 
 def at(point: PatchPoint) -> Any:
     """What is at a patch point now: the holder's own attribute, or MISSING."""
-    holder, attribute = holder_of(point)
+    holder, attribute = _holder_of(point)
     return holder.__dict__.get(attribute, MISSING)
 
 
-def refusal(problems: Sequence[str]) -> str:
+def _refusal(problems: Sequence[str]) -> str:
     """One line: which aider is refused, what does not match, and which versions were tried."""
     more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
     return (

@@ -62,7 +62,7 @@ def parts_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Parts | None
     found = [*read_only, *files]
     if chunks.repo:
         text = str(chunks.repo[0]["content"])
-        found.append(("map", text.removeprefix(map_head(coder)), chunks.repo))
+        found.append(("map", text.removeprefix(_map_head(coder)), chunks.repo))
     placed = [Placed(Part(name, hash(text), state.count(text)), messages) for name, text, messages in found]
     rest = [*chunks.readonly_files[2 if read_only else 0 :], *chunks.chat_files[2 if files else 0 :]]
     return Parts(placed, rest)
@@ -96,7 +96,7 @@ def split(
 
 def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> None:
     """Put each part where it rests."""
-    history = exchanges(state, chunks.done)
+    history = _exchanges(state, chunks.done)
     messages = {one.part.name: one.messages for one in [*parts.placed, *history]}
     state.order = replace(state.order)
     order = state.order.arrange(
@@ -118,7 +118,7 @@ def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> No
     state.frame = replace(state.frame, behind=state.order.behind_history)
 
 
-def exchanges(state: ChatState, done: Sequence[HostMessage]) -> list[Placed]:
+def _exchanges(state: ChatState, done: Sequence[HostMessage]) -> list[Placed]:
     """The history cut where a user message follows a reply: only there something can stand between."""
     cut: list[list[HostMessage]] = []
     for message in done:
@@ -151,9 +151,9 @@ def mark(chunks: Chunks) -> None:
     history, behind the history, and behind the finished exchanges among the current messages or, where there
     are none, behind the files. aider has set the first, second and last."""
     if chunks.done:
-        chunks.done = [*chunks.done[:-1], marked(chunks.done[-1])]
+        chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
         if mark_history(chunks):
-            chunks.chat_files = [unmarked(message) for message in chunks.chat_files]
+            chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]
 
 
 def mark_history(chunks: Chunks) -> bool:
@@ -165,7 +165,7 @@ def mark_history(chunks: Chunks) -> bool:
         at -= 2  # what is recalled changes with each prompt
     if at < 0 or not isinstance(chunks.cur[at]["content"], str):
         return False
-    chunks.cur[at] = marked(chunks.cur[at])
+    chunks.cur[at] = _marked(chunks.cur[at])
     return True
 
 
@@ -174,13 +174,12 @@ def last_user(messages: Sequence[HostMessage]) -> int | None:
     return next((at for at in reversed(range(len(messages))) if messages[at]["role"] == "user"), None)
 
 
-def marked(message: HostMessage) -> HostMessage:
-    """The message with a breakpoint behind it."""
+def _marked(message: HostMessage) -> HostMessage:
     part = {"type": "text", "text": message["content"], "cache_control": {"type": "ephemeral"}}
     return {**message, "content": [part]}
 
 
-def unmarked(message: HostMessage) -> HostMessage:
+def _unmarked(message: HostMessage) -> HostMessage:
     """The message without a breakpoint; aider's is the only part of a text."""
     content = message["content"]
     if isinstance(content, list) and len(content) == 1 and "cache_control" in content[0]:
@@ -210,7 +209,7 @@ def resting_map(
 ) -> str | None:
     """The map for this prompt, given the one that aider made for it; None: that one. `force_refresh`: the
     user asked for a new one."""
-    if not fresh or not rests(coder, gardener.state) or not fresh.startswith(head := map_head(coder)):
+    if not fresh or not rests(coder, gardener.state) or not fresh.startswith(head := _map_head(coder)):
         return None
     state = gardener.state
     resting = state.resting_map = replace(state.resting_map)
@@ -218,15 +217,15 @@ def resting_map(
     chat_files = {coder.get_rel_fname(name) for name in coder.abs_fnames}
 
     def stamp(name: str) -> object:
-        return stamp_of(os.path.join(coder.root, name))
+        return _stamp_of(os.path.join(coder.root, name))
 
     is_true = not force_refresh and resting.holds(stamp, chat_files, room)
-    if not is_true or resting.lacks(fresh[len(head) :], mentions(coder, gardener)):
+    if not is_true or resting.lacks(fresh[len(head) :], _mentions(coder, gardener)):
         resting.replace(fresh[len(head) :], stamp, room)
     return head + resting.listing
 
 
-def map_head(coder: HostCoder) -> str:
+def _map_head(coder: HostCoder) -> str:
     """What aider writes above a map. It keeps the files of the chat out of it, and read-only ones of the
     repository."""
     prefix = coder.repo_map.repo_content_prefix if coder.repo_map else None
@@ -234,7 +233,7 @@ def map_head(coder: HostCoder) -> str:
     return (prefix or "").format(other="other " if in_chat else "")
 
 
-def mentions(coder: HostCoder, gardener: Gardener) -> Mentions:
+def _mentions(coder: HostCoder, gardener: Gardener) -> Mentions:
     """What the user typed since the last edit, and the files that the model named since then."""
     entries = gardener.state.chat.current_entries()
     typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
@@ -244,7 +243,7 @@ def mentions(coder: HostCoder, gardener: Gardener) -> Mentions:
     return Mentions(frozenset(files), frozenset(words))
 
 
-def stamp_of(path: str) -> object:
+def _stamp_of(path: str) -> object:
     """What tells of a file that it was changed; None where it is not there."""
     try:
         found = os.stat(path)

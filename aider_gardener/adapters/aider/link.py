@@ -200,13 +200,13 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
     )
     gardener = Gardener(settings, archive)
     if state.background:
-        start_upkeep(gardener, coder.io)
+        _start_upkeep(gardener, coder.io)
     return gardener
 
 
 def settings_of(coder: HostCoder) -> Settings:
     """The settings of `install`, of the chat's context provider, or those of aider's command line,
-    variables and their defaults. What the repository's files set and may not is left out."""
+    variables and their defaults."""
     chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
     if chosen is not None:
         return chosen
@@ -217,17 +217,24 @@ def settings_of(coder: HostCoder) -> Settings:
     switched: bool | None = getattr(args, "gardener", None)
     if switched is not None:
         environ[SWITCH] = "true" if switched else "false"
-    origins, root = state.origins, Path(coder.root or os.getcwd())
-    if origins is None or not vars(args) or switched is False:
-        return Settings.from_env(environ, **given)
-    found = origins.of_repository(root, args)
-    if found and not origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
-        for name, refused in found.items():
-            given.pop(name, None)
-            environ.pop(variable(name), None)
-            if (own := origins.own_value(name, refused)) is not None:
-                environ[variable(name)] = own
+    for name, own in own_instead(coder, args).items():
+        given.pop(name, None)
+        environ.pop(variable(name), None)
+        if own is not None:
+            environ[variable(name)] = own
     return Settings.from_env(environ, **given)
+
+
+def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
+    """What the user gives in place of what the repository's files set and may not; None: nothing."""
+    origins = state.origins
+    if origins is None or not vars(args) or getattr(args, "gardener", None) is False:
+        return {}
+    root = Path(coder.root or os.getcwd())
+    found = origins.of_repository(root, args)
+    if not found or origins.agreed(coder.io, root, found, ask=can_ask(coder.io, args)):
+        return {}
+    return {name: origins.own_value(name, refused) for name, refused in found.items()}
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
@@ -255,11 +262,11 @@ def warm_up() -> None:
 # Its upkeep
 
 
-def start_upkeep(gardener: Gardener, io: HostIO) -> None:
+def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
     """Start the loop of a chat, which may ask its weak model; it ends with the process."""
     from aider_gardener.gardener.upkeep import upkeep_for
 
-    upkeep = upkeep_for(gardener.state, lambda prompt: ask_weak_model(coder_of(gardener), prompt))
+    upkeep = upkeep_for(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
     upkeep.start()
     state.upkeeps.append(upkeep)
     atexit.register(end_upkeep, gardener, io, upkeep)
@@ -287,7 +294,7 @@ def show_pending(gardener: Gardener, io: HostIO) -> None:
         io.tool_output(f"aider-gardener: {lines.pop(0)}")
 
 
-def ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
+def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
     """One call of the weak model, without retries and without a word on the terminal. Raises GardenerError
     when the chat is over, else what the provider raises."""
     if coder is None:
