@@ -127,6 +127,8 @@ def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
         return None
     waiting = coder.reflected_message
     coder.reflected_message = f"{waiting}\n\n{text}" if waiting else text
+    state = gardener.state
+    state.chat = replace(state.chat, typed_this_turn=False)  # what is reflected begins no turn of the user's
     coder.io.tool_output(f"aider-gardener: the model asked for {', '.join(ids)} and is given it.")
     return True
 

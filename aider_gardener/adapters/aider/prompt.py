@@ -192,7 +192,7 @@ def estimate(path: str) -> int:
 def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
     """Show the edits of the chat in their compressed form, before another edit format: the new coder would
     imitate their blocks, and the host asks its LLM for a summary here. Returns whether the gardener acts."""
-    from aider_gardener.gardener.compactions import show
+    from aider_gardener.gardener import compactions
 
     state = gardener.state
     if not state.acts:
@@ -205,7 +205,7 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
             shorter = (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made)
             levels[entry.seq] = next(shorter, Fidelity.HIDDEN)
     if len(levels) > len(state.chat.fidelity):
-        show(state, levels, "the edit format changed")
+        compactions.show(state, levels, "the edit format changed")
         link.show(coder, gardener)
     return True
 

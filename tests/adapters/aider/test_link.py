@@ -109,7 +109,7 @@ def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
     driver.ask("/ask hello")
     assert len(model.requests) == 1
     (line,) = warnings(driver.said)
-    assert "AIDER_GARDENER_RECALL_TOKENS='many' is not a float" in line
+    assert "AIDER_GARDENER_RECALL_TOKENS='many' is not a int" in line
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(
