@@ -2,7 +2,7 @@
 
 Each release is installed with its own dependencies and ours into an environment of its own, by uv, and the
 adapter's tests are run there: chats with a scripted model. Where its pins leave no room for our requirements,
-only its patch points are looked at: its wheel, without dependencies, is read before the aider that is installed.
+only its patch points are looked at: its wheel, without dependencies, is read before the installed aider.
 """
 
 from __future__ import annotations
