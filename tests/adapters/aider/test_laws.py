@@ -217,7 +217,7 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def a_plan_saves_tokens(self) -> None:
-        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.state.plans)
+        assert all(one.plan.tokens_after < one.plan.tokens_before for one in self.gardener.state.plans)
 
     @invariant()
     def the_same_chat_makes_the_same_prompt_and_no_second_plan(self) -> None:
