@@ -53,7 +53,7 @@ test-patches: $(INSTALLED)
 	$(BIN)/python tools/patch_tests.py prefixes
 
 # Two recorded sessions on aider with the fixes and with the whole series: by aider's own summaries, with every
-# seam, with those that the series leaves, and with none. All prompts must be the same.
+# wrapper, with those that the series leaves, and with none. All prompts must be the same.
 patches-replay: $(INSTALLED)
 	$(BIN)/python tools/patches_replay.py
 

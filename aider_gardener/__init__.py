@@ -21,18 +21,18 @@ def install(settings: Settings | None = None) -> None:
     """Patch the running process's aider. Calling it again only replaces the settings.
 
     Without `settings` they come from aider's own command line and the AIDER_GARDENER variables.
-    Raises SeamError, and changes nothing, when the installed aider is not one that is supported.
+    Raises PatchPointError, and changes nothing, when the installed aider is not one that is supported.
     """
-    from aider_gardener.adapters.aider.install import install as install_seams
+    from aider_gardener.adapters.aider.install import install as install_wrappers
 
-    install_seams(settings)
+    install_wrappers(settings)
 
 
 def uninstall() -> None:
     """Take the patches back: every attribute of aider is the object it was before. Harmless twice."""
-    from aider_gardener.adapters.aider.install import uninstall as uninstall_seams
+    from aider_gardener.adapters.aider.install import uninstall as uninstall_wrappers
 
-    uninstall_seams()
+    uninstall_wrappers()
 
 
 def __getattr__(name: str) -> object:

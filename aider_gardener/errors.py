@@ -23,8 +23,8 @@ class UsageError(GardenerError):
     """The call cannot be carried out as written (exit code 2)."""
 
 
-class SeamError(GardenerError):
-    """The installed aider lacks a seam or has another signature; nothing was changed."""
+class PatchPointError(GardenerError):
+    """The installed aider lacks a patch point or has another signature; nothing was changed."""
 
 
 class StoreError(GardenerError):

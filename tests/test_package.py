@@ -229,7 +229,7 @@ def test_what_is_imported_is_declared(root: Path, project: dict[str, Any]) -> No
 def test_every_aider_that_was_tried_is_allowed_and_none_older_and_no_newer_one_is_shut_out(
     project: dict[str, Any],
 ) -> None:
-    from aider_gardener.adapters.aider.seams import TRIED
+    from aider_gardener.adapters.aider.patch_points import TRIED
 
     asked = map(Requirement, project["dependencies"])
     allowed = next(one.specifier for one in asked if one.name == "aider-chat")

@@ -2,7 +2,7 @@
 
 Each release is installed with its own dependencies and ours into an environment of its own, by uv, and the
 adapter's tests are run there: chats with a scripted model. Where its pins leave no room for our requirements,
-only its seams are looked at: its wheel, without dependencies, is read before the aider that is installed.
+only its patch points are looked at: its wheel, without dependencies, is read before the installed aider.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ CONCLUSION = re.compile(r",? we can conclude that .*?(?:\.(?= And because )|$)")
 
 SEAMS = """
 import json
-from aider_gardener.adapters.aider.install import installed_version, mismatches, needed_seams
-found = {"version": installed_version(), "seams": len(needed_seams()), "differs": mismatches()}
+from aider_gardener.adapters.aider.install import installed_version, mismatches, needed_points
+found = {"version": installed_version(), "seams": len(needed_points()), "differs": mismatches()}
 print(json.dumps(found))
 """
 

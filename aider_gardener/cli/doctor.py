@@ -121,10 +121,10 @@ def seams() -> tuple[bool, str]:
     """Whether the installed aider has every seam, found by installing and taking out again, and whether this
     version was tried."""
     from aider_gardener import install, uninstall
-    from aider_gardener.adapters.aider.install import installed_version, needed_seams
-    from aider_gardener.adapters.aider.seams import TRIED
+    from aider_gardener.adapters.aider.install import installed_version, needed_points
+    from aider_gardener.adapters.aider.patch_points import TRIED
 
-    version, count = installed_version(), len(needed_seams())
+    version, count = installed_version(), len(needed_points())
     install()
     uninstall()
     tried = "was tried" if version in TRIED else f"was not tried ({TRIED[0]} to {TRIED[-1]} were)"

@@ -11,7 +11,7 @@ import aider_versions as tool
 import pytest
 from pages import results
 
-from aider_gardener.adapters.aider.seams import TRIED
+from aider_gardener.adapters.aider.patch_points import TRIED
 
 SOUND = {
     "version": "0.86.2",

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from aider_gardener.adapters.aider.seams import SEAMS
+from aider_gardener.adapters.aider.patch_points import PATCH_POINTS
 from aider_gardener.errors import PatchError
 from aider_gardener.patches.mail import PatchMail
 from patch_series.diff import changes
@@ -65,7 +65,7 @@ def seams_of(patch: PatchMail) -> str:
     """The seams that aider-gardener leaves alone once this patch and those before it are in aider, from the
     table of seams."""
     name = patch.name.removesuffix(".patch")
-    retired = [seam.path for seam in SEAMS if seam.calls and max(seam.retired_by) == name]
+    retired = [point.path for point in PATCH_POINTS if point.calls and max(point.retired_by) == name]
     return ", ".join(retired) or "none"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import after_turn, link, overflow, prompt, resume
-from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.adapters.aider.guard import ATTRIBUTE
+from aider_gardener.adapters.aider import call, link, prompt, resume
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
+from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard, guarded
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import SHORT_NOTE
 
@@ -18,86 +20,91 @@ CLEARED = (
     "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
     " finds it, /forget session deletes it for good."
 )
+SOON_SHARE = 0.5
+"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
 
 
-@dataclass(frozen=True)
-class Handed:
-    """What a new coder gets of the one before it: its gardener, if that is on. `is_sub`: the new one is a
-    helper with a chat of its own. `is_ready`: the history needs no summary by a model for it."""
-
-    gardener: Gardener | None = None
-    is_sub: bool = False
-    is_ready: bool = False
+# Coders
 
 
-def hand_on(
-    coder: HostCoder | None,
-    main_model: HostModel | None,
-    edit_format: str | None,
-    *,
-    summarise: bool,
-    options: dict[str, Any],
-) -> Handed:
-    """What the coder, if there is one, hands on to the next, which is made with these options. `summarise`:
-    the host would have the history summarised for a new edit format."""
-    if coder is None:
-        link.warm_up()
-        return Handed()
+def create(original: Any) -> Any:
+    """The wrapper of `Coder.create`: the chat goes on in the new coder, with no summary by a model."""
+    plain = original.__func__
+
+    def create(
+        cls: type,
+        main_model: HostModel | None = None,
+        edit_format: str | None = None,
+        io: HostIO | None = None,
+        from_coder: HostCoder | None = None,
+        summarize_from_coder: bool = True,
+        **kwargs: Any,
+    ) -> HostCoder:
+        options = {"main_model": main_model, "edit_format": edit_format, **kwargs}
+        gardener, acts = None, False
+        with Guard(from_coder):
+            if from_coder is not None:
+                gardener = hand_on(from_coder, options, summarise=summarize_from_coder)
+            acts = gardener is not None and gardener.state.acts
+        if gardener is not None:
+            kwargs["restore_chat_history"] = False
+        summarise = summarize_from_coder and not acts
+        coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
+        guarded(take_over, coder, from_coder, gardener)
+        return coder
+
+    wrapper: Any = wraps(plain)(create)
+    return classmethod(wrapper)
+
+
+def hand_on(coder: HostCoder, options: dict[str, Any], *, summarise: bool) -> Gardener | None:
+    """The gardener that the coder hands on to one that is made with these options: none to a helper with a
+    chat of its own. `summarise`: the host would have the history summarised for a new edit format."""
     gardener = link.gardener_of(coder)
-    if gardener is None or prompt.makes_sub_coder(coder, options):
-        return Handed(gardener, is_sub=gardener is not None)
-    if summarise and gardener.state.acts:
-        prompt.forget_old_format(coder, gardener, main_model, edit_format)
-    return Handed(gardener, is_ready=gardener.state.acts)
+    if gardener is None or makes_helper(coder, options):
+        return None
+    if summarise and _edit_format(coder, **options) != coder.edit_format:
+        prompt.forget_edits(coder, gardener)
+    return gardener
 
 
-def take_over(coder: HostCoder, before: HostCoder | None, handed: Handed) -> None:
+def makes_helper(coder: HostCoder, options: dict[str, Any]) -> bool:
+    """Whether these options make a coder with a chat of its own: architect's editor, the lint fixer."""
+    fresh_lists = "cur_messages" in options or "done_messages" in options
+    editor = coder.edit_format == "architect" and options.get("map_tokens") == 0
+    return fresh_lists or (editor and options.get("cache_prompts") is False)
+
+
+def _edit_format(
+    coder: HostCoder, main_model: HostModel | None, edit_format: str | None, **_options: object
+) -> str:
+    """The edit format of a coder that is made from this one with these options."""
+    models = main_model.edit_format if main_model else None
+    return next((name for name in (edit_format, models) if name not in (None, "code")), coder.edit_format)
+
+
+def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | None) -> None:
     """Join a new coder to its chat: a new one, or that of the coder before it. Off or stopped there, it does
     not begin anew here."""
-    if handed.is_sub:
-        coder.__dict__[link.SUB_CODER] = True
-    elif before is None:
-        begin(coder)
-    else:
-        coder.__dict__[ATTRIBUTE] = handed.gardener
-        if handed.gardener is not None:
-            link.hold(handed.gardener, coder)
-
-
-def begin_turn(coder: HostCoder, typed: str) -> None:
-    """A turn is due, unless a command of one runs a prompt of its own (perhaps by another coder)."""
-    gardener = link.gardener_of(coder)
-    if gardener is not None and gardener.enter_turn(typed):
-        link.hold(gardener, coder)
-
-
-def end_turn(coder: HostCoder) -> None:
-    """What a turn, or the part of one that another coder ran, has left behind is archived."""
-    gardener = link.gardener_of(coder)
-    if gardener is None:
+    if before is None:
+        link.warm_up()
+        _begin(coder)
         return
-    gardener.leave_turn()
-    if gardener.state.acts and link.holds(gardener, coder):
-        overflow.close_open_exchanges(coder, last=False)
-    link.sync(coder)
-    if not gardener.state.busy:
-        after_turn.turn_over(coder, gardener)
-        link.sync_shared(gardener)
+    coder.__dict__[ATTRIBUTE] = gardener
+    if gardener is not None:
+        link.bind(gardener, coder)
 
 
-def cleared(coder: HostCoder) -> None:
-    """The user clears the chat: nothing older comes back by itself, and the user is told so where the chat
-    has the commands that reach it."""
-    link.sync(coder)
-    gardener = link.gardener_of(coder)
-    if gardener is None:
-        return
-    if gardener.state.chat.all_entries() and hasattr(coder.commands, "cmd_recall"):
-        coder.io.tool_output(CLEARED.format(command="clear"))
-    gardener.clear()
+def join(coder: HostCoder, before: HostCoder | None) -> None:
+    """The same where aider has asked for what the new edit format needs, and given helpers a provider of
+    their own."""
+    gardener = link.gardener_of(before) if before else None
+    if before is not None and gardener is not None and not before.done_messages:
+        coder.done_messages = []  # cleared, and restored from aider's history file
+    take_over(coder, before, gardener)
 
 
-def begin(coder: HostCoder) -> None:
+def _begin(coder: HostCoder) -> None:
     """Go on with the chat that the user named, or put the account of the last one into a new one, and tell
     the user in one line.
 
@@ -110,23 +117,20 @@ def begin(coder: HostCoder) -> None:
         return
     if not (settings.enabled and settings.resume):
         return
-    gardener = link.active(coder)
-    if gardener is None or coder.done_messages or coder.cur_messages:
+    gardener = link.gardener_of(coder)
+    if gardener is None or not gardener.state.acts or coder.done_messages or coder.cur_messages:
         return
     link.refresh(gardener, coder)
     if settings.resume != SHORT_NOTE:
-        go_on(coder, gardener)
-        return
-    found = gardener.last_time()
-    if found is None:
-        return
-    from aider_gardener.reading.source import LAST_CHAT
+        _go_on(coder, gardener)
+    elif (found := gardener.last_time()) is not None:
+        from aider_gardener.reading.source import LAST_CHAT
 
-    coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
-    coder.io.tool_output(f"aider-gardener: {found.line()}")
+        coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
+        coder.io.tool_output(f"aider-gardener: {found.line()}")
 
 
-def go_on(coder: HostCoder, gardener: Gardener) -> None:
+def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     """Give the host the chat that its session was before, if any, with the files of its last prompt."""
     from aider_gardener.plan.view import FILLER
 
@@ -140,6 +144,90 @@ def go_on(coder: HostCoder, gardener: Gardener) -> None:
     coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
-    link.take_in(coder, gardener)
+    link.sync(coder, gardener)
     coder.io.tool_output(resume.line(gardener.state, info))
     resume.put_back_files(coder, archive.store, info.id)
+
+
+# Turns
+
+
+@contextmanager
+def turn(
+    coder: HostCoder, gardener: Gardener, user_message: str, *_options: object, **_named: object
+) -> Iterator[None]:
+    """A context of a turn of the user's, unless a command of one runs a prompt of its own (perhaps by another
+    coder). What it has left behind is archived."""
+    if gardener.enter_turn(user_message):
+        link.bind(gardener, coder)
+    try:
+        yield
+    finally:
+        if link.runs(gardener, coder):
+            gardener.leave_turn()
+            if gardener.state.acts and link.holds(gardener, coder):
+                call.close_open_exchanges(coder, last=False)
+            link.sync(coder, gardener)
+            if not gardener.state.busy:
+                _turn_over(coder, gardener)
+
+
+def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
+    """After a turn: growth and sums are kept, what upkeep has to say is told; the status line is shown to
+    those who asked for it."""
+    from aider_gardener.gardener import growth
+
+    state = gardener.state
+    backlog = state.archive.backlog
+    if backlog and state.history_used >= SOON_SHARE * state.budget:
+        backlog.want()
+    link.show_pending(gardener, coder.io)
+    called = growth.turn_over(state)
+    if called and state.settings.status_line:
+        coder.io.tool_output(growth.status_line(state.growth.points, len(state.plans)))
+    link.state.sync_shared(gardener)
+
+
+# What the user takes back
+
+
+@contextmanager
+def clearing(coder: HostCoder, gardener: Gardener) -> Iterator[None]:
+    """A context in which the host clears the chat: afterwards nothing older comes back by itself."""
+    link.sync(coder, gardener)
+    yield
+    if link.runs(gardener, coder):
+        gardener.clear()
+
+
+@contextmanager
+def clear_command(
+    coder: HostCoder, gardener: Gardener, *_args: object, name: str = "clear"
+) -> Iterator[None]:
+    """A context of the command that does it: the user is told that what was said is kept, and how to reach it
+    where the chat has the commands for that."""
+    link.sync(coder, gardener)
+    held = gardener.state.chat.all_entries()
+    yield
+    if held and link.runs(gardener, coder) and hasattr(coder.commands, "cmd_recall"):
+        coder.io.tool_output(CLEARED.format(command=name))
+
+
+def clear(coder: HostCoder, gardener: Gardener) -> None:
+    """The user clears the chat, and the host will say so afterwards."""
+    with clear_command(coder, gardener), clearing(coder, gardener):
+        pass
+
+
+@contextmanager
+def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[None]:
+    """A context of aider's /undo: an edit was undone if the repository is at another commit afterwards."""
+    before = coder.repo.get_head_commit_sha() if coder.repo else None
+    yield
+    if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(gardener, coder):
+        edit_undone(coder, gardener)
+
+
+def edit_undone(_coder: HostCoder, gardener: Gardener) -> None:
+    """The user undid the last edit."""
+    gardener.edit_undone()

@@ -1,19 +1,16 @@
 """What the gardener uses of aider: its coder, and what hangs on it. Nothing else of it is touched.
 
-The names and types are aider's own, of the version that `seams` supports.
+The names and types are aider's own, of the versions that `patch_points` names.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 HostMessage = dict[str, Any]
 """A message as aider holds it: "role" and "content", which is a text or a list of parts."""
-
-Original = Callable[..., Any]
-"""What stands in a seam while the gardener is not installed."""
 
 
 class HostIO(Protocol):
@@ -57,12 +54,6 @@ class HostSummarizer(Protocol):
     max_tokens: int
 
     def summarize_all(self, messages: list[HostMessage]) -> list[HostMessage]: ...
-
-
-class HostRepo(Protocol):
-    """The git repository of the chat."""
-
-    def get_head_commit_sha(self) -> str | None: ...
 
 
 class Chunks(Protocol):
@@ -127,7 +118,7 @@ class HostCoder(Protocol):
     repo_map: HostMap | None
     gpt_prompts: HostPrompts
     fence: tuple[str, str]
-    repo: HostRepo | None
+    repo: Any | None
     io: HostIO
     commands: HostCommands | None
     main_model: HostModel
@@ -147,3 +138,11 @@ class HostCoder(Protocol):
     def get_ident_filename_matches(self, idents: set[str]) -> set[str]: ...
     def format_chat_chunks(self) -> Chunks: ...
     def format_messages(self) -> Chunks: ...
+
+
+def text_of(message: HostMessage) -> str:
+    """The text of a message; of several content parts the textual ones."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return str(content or "")

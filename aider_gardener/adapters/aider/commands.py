@@ -49,8 +49,7 @@ def command(work: Work) -> Callable[[HostCommands, str], None]:
         if gardener is None:
             self.io.tool_warning(OFF)
             return
-        link.refresh(gardener, self.coder)
-        link.take_in(self.coder, gardener)
+        link.sync(self.coder, gardener)
         store = gardener.state.archive.store
         before = store.notice
         try:

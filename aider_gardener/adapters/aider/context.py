@@ -1,20 +1,21 @@
 """The gardener as a context provider of aider: for an aider that has the interface of patches/0010 and on.
 
-aider calls each method at the place that a seam would replace otherwise. Where the gardener is off or has
-failed, the provider that stood there before does the work. Every statement of ours is in a `Guard`.
+aider calls each method at the place that a wrapper would stand at otherwise, and each calls the same hook.
+Where the gardener is off or has failed, the provider that stood there before does the work.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import announce, chat, commands, link, overflow, prompt, responses
+from aider_gardener.adapters.aider import announce, call, chat, commands, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostContext, HostMessage
-from aider_gardener.adapters.aider.guard import Guard
+from aider_gardener.adapters.aider.guard import GuardedContext, guarded
 from aider_gardener.adapters.aider.origins import REACHING
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
@@ -28,13 +29,13 @@ REACHES_OUT = (
     " give it on the command line"
 )
 
-BY_SEAMS = ("ask_for_originals",)
+ONLY_INSTALLED = ("ask_for_originals",)
 """Settings whose places in aider have no call of a provider, so that only `install` gives them effect."""
 
 
 class GardenerContext:
     """The gardener in the place of `stock`, aider's own provider. `settings` None: those of `install`, or of
-    aider's command line as the seams extend it."""
+    aider's command line as `install` extends it."""
 
     is_gardener = True
 
@@ -42,104 +43,55 @@ class GardenerContext:
         self.stock, self.settings = stock, settings
 
     def announcements(self, coder: HostCoder) -> list[str]:
-        with Guard(coder):
-            if self.settings is not None and (line := announce.line(coder)):  # else the seam says it
-                return [line]
-        return []
+        # With the settings of `install` a wrapper says it.
+        line = guarded(announce.line, coder) if self.settings is not None else ""
+        return [line] if line else []
 
     def join(self, coder: HostCoder, from_coder: HostCoder | None = None) -> None:
-        with Guard(coder):
-            handed = chat.Handed()
-            if from_coder is None:
-                link.warm_up()
-            else:
-                handed = chat.Handed(link.gardener_of(from_coder))
-                if handed.gardener is not None and not from_coder.done_messages:
-                    coder.done_messages = []  # cleared, and restored from aider's history file
-            chat.take_over(coder, from_coder, handed)
+        guarded(chat.join, coder, from_coder)
 
-    @contextmanager
-    def turn(self, coder: HostCoder, user_message: str) -> Iterator[None]:
-        with Guard(coder):
-            chat.begin_turn(coder, user_message)
-        try:
-            yield
-        finally:
-            with Guard(coder):
-                chat.end_turn(coder)
+    def turn(self, coder: HostCoder, user_message: str) -> AbstractContextManager[None]:
+        return GuardedContext(coder, lambda: link.run(chat.turn, coder, user_message))
 
     def take_in(self, coder: HostCoder) -> None:
-        with Guard(coder):
-            link.sync(coder)
+        link.run(link.sync, coder)
 
     def undo(self, coder: HostCoder) -> None:
-        with Guard(coder):
-            if (gardener := link.gardener_of(coder)) is not None:
-                gardener.edit_undone()
+        link.run(chat.edit_undone, coder)
 
     def tend(self, coder: HostCoder) -> None:
-        acts = False
-        with Guard(coder):
-            if (gardener := link.attending(coder)) is not None:
-                prompt.before(coder, gardener)
-                acts = gardener.state.acts
-        if not acts:
+        if not link.run(prompt.before, coder):
             self.stock.tend(coder)
 
     def add(self, coder: HostCoder, chunks: Chunks) -> None:
-        with Guard(coder):
-            if (gardener := link.gardener_of(coder)) is not None:
-                prompt.after(coder, gardener, chunks)
+        link.run(prompt.after, coder, chunks)
 
     def shrink(self, coder: HostCoder, messages: list[HostMessage], error: BaseException) -> bool:
-        again = None
-        with Guard(coder):
-            again = overflow.shrink(coder, messages, error)
-        return bool(again)
+        return bool(link.run(call.shrink, coder, messages, error))
 
     def used(self, coder: HostCoder, messages: list[HostMessage], completion: Any) -> None:
-        with Guard(coder):
-            responses.note_call(coder, messages, completion)
+        link.run(call.used, coder, messages, completion)
 
     def clear(self, coder: HostCoder) -> None:
-        with Guard(coder):
-            chat.cleared(coder)
+        link.run(chat.clear, coder)
 
     def new_format(self, coder: HostCoder) -> list[HostMessage]:
-        acts = False
-        with Guard(coder):
-            gardener = link.active(coder)
-            acts = gardener is not None
-            if gardener is not None:
-                prompt.forget_edits(coder, gardener)
-        return coder.done_messages if acts else self.stock.new_format(coder)
+        return coder.done_messages if link.run(prompt.forget_edits, coder) else self.stock.new_format(coder)
 
     def wants_summary(self, coder: HostCoder) -> bool:
-        with Guard(coder):
-            if link.active(coder) is not None:
-                return False
-        return self.stock.wants_summary(coder)
+        return not link.run(link.acts, coder) and self.stock.wants_summary(coder)
 
     def token_rows(self, coder: HostCoder) -> list[tuple[int, str, str]]:
-        rows: list[tuple[int, str, str]] = []
-        with Guard(coder):
-            if (gardener := link.gardener_of(coder)) is not None:
-                link.refresh(gardener, coder)
-                link.take_in(coder, gardener)
-                rows = token_rows(gardener)
-        return rows or self.stock.token_rows(coder)
+        return link.run(token_rows, coder) or self.stock.token_rows(coder)
 
     def token_details(self, coder: HostCoder) -> list[str]:
-        lines: list[str] = []
-        with Guard(coder):
-            if (gardener := link.gardener_of(coder)) is not None:
-                lines = commands.pressure_lines(coder, gardener)
-        return lines or self.stock.token_details(coder)
+        return link.run(commands.pressure_lines, coder) or self.stock.token_details(coder)
 
 
-def token_rows(gardener: Gardener) -> list[tuple[int, str, str]]:
+def token_rows(coder: HostCoder, gardener: Gardener) -> list[tuple[int, str, str]]:
     """The rows of aider's /tokens for the history: what stands whole, what stands shortened, and the note on
     what is settled that the last prompt had."""
+    link.sync(coder, gardener)
     state = gardener.state
     pieces = state.chat.pieces
     if not pieces:
@@ -151,6 +103,17 @@ def token_rows(gardener: Gardener) -> list[tuple[int, str, str]]:
     if state.note.tokens:
         rows.append((state.note.tokens, "notes on what is settled", ""))
     return rows
+
+
+def make_provider(original: Any) -> Any:
+    """The wrapper of aider's `make_provider`: ours takes the place of the one that is named if nothing is."""
+
+    @wraps(original)
+    def make_provider(name: str = "summary", options: Sequence[str] = ()) -> HostContext:
+        made: HostContext = original(name, options) if options else original(name)
+        return GardenerContext(made) if name == "summary" else made
+
+    return make_provider
 
 
 def make(**options: str) -> GardenerContext:
@@ -165,7 +128,7 @@ def make(**options: str) -> GardenerContext:
     for name, value in options.items():
         if name not in fields:
             raise ValueError(f"the context provider gardener has no option {name}")
-        if name in BY_SEAMS:
+        if name in ONLY_INSTALLED:
             raise ValueError(f"context option {name} has an effect only in aider-gardener: use that command")
         if fields[name] in REACHING and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
             raise ValueError(REACHES_OUT.format(name=name))

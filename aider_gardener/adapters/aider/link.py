@@ -1,9 +1,8 @@
-"""What joins a coder and its gardener: finding or making it, lists to messages and back."""
+"""What joins a coder and its gardener: finding or making it, and keeping lists and chat the same."""
 
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import secrets
 import threading
@@ -14,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import HostCoder
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO
 from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.settings import RETIRED, SWITCH, Settings, variable
 
 if TYPE_CHECKING:
@@ -34,14 +33,11 @@ if TYPE_CHECKING:
 
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
-log = logging.getLogger("aider_gardener")
-
 REMOTE = "aider-gardener: {model} gets every passage and question over the network, secrets taken out."
-SUB_CODER = "_gardener_sub_coder"
 
 
 @dataclass
-class State:
+class Process:
     """What this process shares: the settings given to `install`, and one open archive a directory with
     the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it.
     `loading` makes what loads the embedder of a name; None: `embedding.loading`. `origins` is what is known
@@ -57,32 +53,28 @@ class State:
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def store(self, directory: Path | None, key_source: str = "") -> Store:
-        """The archive of a directory, opened once."""
-        with self.lock:
-            key = str(directory)
-            if key not in self.stores:
-                from aider_gardener.archive.store import open_store
-
-                if not self.stores:
-                    atexit.register(self.close_at_exit)
-                self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
-            return self.stores[key]
-
     @property
     def user(self) -> Path | None:
         """The folder of the user's data, as it was before a repository's files could name another."""
         return self.origins.user if self.origins is not None else None
 
+    def store(self, directory: Path | None, key_source: str = "") -> Store:
+        """The archive of a directory, opened once."""
+        from aider_gardener.archive.store import open_store
+
+        with self.lock:
+            key = str(directory)
+            if key not in self.stores:
+                if not self.stores:
+                    atexit.register(self.close_at_exit)
+                self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
+            return self.stores[key]
+
     def backlog(self, directory: Path | None, session: str, project: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
         from aider_gardener.adapters.aider.embedding import loading
+        from aider_gardener.gardener.files import keep_to_policy_and_renew
         from aider_gardener.recall.backlog import Backlog
-
-        def upkeep() -> str:
-            from aider_gardener.gardener.files import keep_to_policy_and_renew
-
-            return keep_to_policy_and_renew(store, project, settings)
 
         with self.lock:
             key = str(directory)
@@ -93,19 +85,25 @@ class State:
                     load=(self.loading or loading)(settings.embedder),
                     background=self.background,
                     eager=False,
-                    upkeep=upkeep,
+                    upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
                 )
                 self.backlogs[key].resume()
             self.backlogs[key].session = session
             return self.backlogs[key]
 
-    def pause(self) -> list[Backlog]:
-        """Let all embedding of this process rest; each of what is returned has its `resume` due."""
+    def sync_shared(self, gardener: Gardener) -> None:
+        """Sync a shared project beside the chat if it is time to; only where it is known what the environment
+        was before a repository's files could name a server."""
+        if self.origins is None or not self.background:
+            return
+        from aider_gardener.archive.shared.background import BackgroundSync
+
+        archive = gardener.state.archive
+        key = (str(archive.store.directory), archive.project)
         with self.lock:
-            paused = list(self.backlogs.values())
-        for backlog in paused:
-            backlog.pause()
-        return paused
+            if key not in self.syncs:
+                self.syncs[key] = BackgroundSync(archive.store, archive.project, self.origins.environ)
+        self.syncs[key].turn_over()
 
     def close_at_exit(self) -> None:
         """Close what is still open as the process ends: a session's end makes the archive's copy."""
@@ -113,72 +111,22 @@ class State:
             self.close()
 
     def close(self) -> None:
+        """Stop and close all of it, and forget the settings."""
         with self.lock:
             for upkeep in self.upkeeps:
                 upkeep.stop()
-            self.upkeeps.clear()
             for backlog in self.backlogs.values():
                 backlog.stop()
-            self.backlogs.clear()
             for store in self.stores.values():
                 store.close()
-            self.stores.clear()
-            self.syncs.clear()
+            self.upkeeps, self.backlogs, self.stores, self.syncs = [], {}, {}, {}
             self.settings = self.origins = None
 
 
-state = State()
+state = Process()
 
 
-def hold(gardener: Gardener, coder: HostCoder) -> None:
-    """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
-    switch; the old one keeps lists that nobody looks at any more."""
-    gardener.state.host = CoderHost(gardener, weakref.ref(coder))
-
-
-def holds(gardener: Gardener, coder: HostCoder) -> bool:
-    """Whether this coder's lists are the chat's."""
-    return coder_of(gardener) in (None, coder)
-
-
-def coder_of(gardener: Gardener) -> HostCoder | None:
-    """The coder whose lists are the chat's; None when it is gone."""
-    host = gardener.state.host
-    return host.coder if isinstance(host, CoderHost) else None
-
-
-def settings_of(coder: HostCoder) -> Settings:
-    """The settings of `install`, of the chat's context provider, or those of aider's command line,
-    variables and their defaults."""
-    chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
-    if chosen is not None:
-        return chosen
-    args = getattr(getattr(coder, "commands", None), "args", None)
-    given = (
-        {
-            name.removeprefix("gardener_"): value
-            for name, value in vars(args).items()
-            if name.startswith("gardener_")
-        }
-        if args is not None
-        else {}
-    )
-    environ = {name: value for name, value in os.environ.items() if name not in map(variable, RETIRED)}
-    if (switched := getattr(args, "gardener", None)) is not None:
-        environ[SWITCH] = "true" if switched else "false"
-    for name, own in (own_instead(coder, args) if args is not None else {}).items():
-        given.pop(name, None)
-        environ.pop(variable(name), None)
-        environ |= {variable(name): own} if own is not None else {}
-    return Settings.from_env(environ, **given)
-
-
-def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
-    """What the user gives in place of what the repository's files set and may not; None: nothing."""
-    origins = state.origins
-    if origins is None or getattr(args, "gardener", None) is False:
-        return {}
-    return origins.instead(coder.io, Path(coder.root or os.getcwd()), args)
+# A coder's gardener
 
 
 def gardener_of(coder: HostCoder) -> Gardener | None:
@@ -189,43 +137,35 @@ def gardener_of(coder: HostCoder) -> Gardener | None:
         coder.__dict__[ATTRIBUTE] = None  # what fails now is not tried again
         gardener = make_gardener(coder)
         if gardener is not None:
-            hold(gardener, coder)
+            bind(gardener, coder)
         coder.__dict__[ATTRIBUTE] = gardener
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
 
-def attending(coder: HostCoder) -> Gardener | None:
-    """The gardener of a coder whose prompt is due: it looks at this coder's lists and model from now on."""
-    gardener = gardener_of(coder)
-    if gardener is not None:
-        hold(gardener, coder)
-        refresh(gardener, coder)
-    return gardener
+def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) -> Any:
+    """What a hook of ours makes of a coder, its gardener and the arguments; None where there is none or it
+    failed."""
+    with Guard(coder):
+        if (gardener := gardener_of(coder)) is not None:
+            return hook(coder, gardener, *args, **options)
+    return None
 
 
 def is_sub(coder: HostCoder) -> bool:
-    """Whether the coder is a helper with a chat of its own, which has no gardener. An aider with context
-    providers gives it another one."""
+    """Whether an aider with context providers has given the coder another one, as it does with helpers."""
     context = getattr(coder, "context", None)
-    return bool(coder.__dict__.get(SUB_CODER)) or not getattr(context, "is_gardener", context is None)
+    return not getattr(context, "is_gardener", context is None)
 
 
-def active(coder: HostCoder) -> Gardener | None:
-    """The gardener if prompts may be changed now."""
-    gardener = gardener_of(coder)
-    return gardener if gardener is not None and gardener.state.acts else None
+def acts(_coder: HostCoder, gardener: Gardener) -> bool | None:
+    """True if prompts may be changed now."""
+    return gardener.state.acts or None
 
 
-def warm_up() -> None:
-    """Import the core in the background while the user types the first prompt."""
-
-    def load() -> None:
-        with Guard(None):
-            import aider_gardener.archive.store.opening
-            import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
-
-    threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
+def runs(gardener: Gardener, coder: HostCoder) -> bool:
+    """Whether it is the coder's gardener still: no fault has stopped it."""
+    return coder.__dict__.get(ATTRIBUTE) is gardener
 
 
 def make_gardener(coder: HostCoder) -> Gardener | None:
@@ -259,25 +199,37 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
     )
     gardener = Gardener(settings, archive)
     if state.background:
-        from aider_gardener.adapters.aider.after_turn import begin
-
-        state.upkeeps.append(begin(gardener, coder.io, coder_of))
+        _start_upkeep(gardener, coder.io)
     return gardener
 
 
-def sync_shared(gardener: Gardener) -> None:
-    """Sync a shared project beside the chat if it is time to; only where it is known what the environment was
-    before a repository's files could name a server."""
-    if state.origins is None or not state.background:
-        return
-    from aider_gardener.archive.shared.background import BackgroundSync
+def settings_of(coder: HostCoder) -> Settings:
+    """The settings of `install`, of the chat's context provider, or those of aider's command line,
+    variables and their defaults."""
+    chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
+    if chosen is not None:
+        return chosen
+    args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
+    named = ((name.partition("gardener_"), value) for name, value in vars(args).items())
+    given = {name: value for (before, prefix, name), value in named if prefix and not before}
+    environ = {name: value for name, value in os.environ.items() if name not in map(variable, RETIRED)}
+    switched: bool | None = getattr(args, "gardener", None)
+    if switched is not None:
+        environ[SWITCH] = "true" if switched else "false"
+    for name, own in own_instead(coder, args).items():
+        given.pop(name, None)
+        environ.pop(variable(name), None)
+        if own is not None:
+            environ[variable(name)] = own
+    return Settings.from_env(environ, **given)
 
-    archive = gardener.state.archive
-    key = (str(archive.store.directory), archive.project)
-    with state.lock:
-        if key not in state.syncs:
-            state.syncs[key] = BackgroundSync(archive.store, archive.project, state.origins.environ)
-    state.syncs[key].turn_over()
+
+def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
+    """What the user gives in place of what the repository's files set and may not; None: nothing."""
+    origins = state.origins
+    if origins is None or not vars(args) or getattr(args, "gardener", None) is False:
+        return {}
+    return origins.instead(coder.io, Path(coder.root or os.getcwd()), args)
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
@@ -291,39 +243,125 @@ def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     return chosen_directory(given) if given else store_directory(root, user=state.user)
 
 
-def refresh(gardener: Gardener, coder: HostCoder) -> None:
-    """Take over what may have changed in the host: the model, its window, the user's history limit."""
-    from aider_gardener.plan.usage import Prices
+def warm_up() -> None:
+    """Import the core in the background while the user types the first prompt."""
 
-    state, model = gardener.state, coder.main_model
-    if state.frame.model != model.name:
-        gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
-        state.archive.provider = provider_of(model)
-        state.usage.prices = Prices.of(model.info)
-        window = int(model.info.get("max_input_tokens") or 0)
-        state.frame = replace(state.frame, model=model.name, window=window)
-    state.host_limit, state.host_limit_given = history_limit(coder)
+    def load() -> None:
+        with Guard(None):
+            import aider_gardener.archive.store.opening
+            import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
+
+    threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
 
 
-def take_in(coder: HostCoder, gardener: Gardener) -> None:
-    """Archive what is new in the coder's lists; an oversized output among it is cut at once."""
-    added = gardener.sync(coder.done_messages, coder.cur_messages)
-    if not added:
+# Its upkeep
+
+
+def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
+    """Start the loop of a chat, which may ask its weak model; it ends with the process."""
+    from aider_gardener.gardener.upkeep import upkeep_for
+
+    upkeep = upkeep_for(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
+    upkeep.start()
+    state.upkeeps.append(upkeep)
+    atexit.register(end_upkeep, gardener, io, upkeep)
+
+
+def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
+    """As the process ends: the index of the project's sessions is renewed and the chat's report shown, where
+    they are wanted."""
+    from aider_gardener.gardener import growth
+
+    with Guard(None):
+        upkeep.stop()
+        if upkeep.keeps_index:
+            upkeep.index_at_end()
+            show_pending(gardener, io)
+        sums = growth.sums_of(gardener.state)
+        if gardener.state.settings.status_line and sums.calls:
+            io.tool_output(growth.report_line(sums))
+
+
+def show_pending(gardener: Gardener, io: HostIO) -> None:
+    """Show the lines that upkeep has for the user, each once."""
+    lines = gardener.state.untold
+    while lines:
+        io.tool_output(f"aider-gardener: {lines.pop(0)}")
+
+
+def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
+    """One call of the weak model, without retries and without a word on the terminal. Raises GardenerError
+    when the chat is over, else what the provider raises."""
+    if coder is None:
+        raise GardenerError("the chat is over")
+    messages = [{"role": "user", "content": prompt}]
+    _hash, response = coder.main_model.weak_model.send_completion(messages, None, False)
+    return str(response.choices[0].message.content or "")
+
+
+# The coder's lists and the chat
+
+
+@dataclass(frozen=True)
+class CoderHost:
+    """The coder whose lists are the gardener's chat now; nothing happens when it is gone."""
+
+    gardener: Gardener
+    reference: weakref.ref[HostCoder]
+
+    def sync(self) -> None:
+        if (coder := self.reference()) is not None:
+            sync(coder, self.gardener)
+
+    def show(self) -> None:
+        if (coder := self.reference()) is not None:
+            show(coder, self.gardener)
+
+
+def bind(gardener: Gardener, coder: HostCoder) -> None:
+    """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
+    switch; the old one keeps lists that nobody looks at any more."""
+    gardener.state.host = CoderHost(gardener, weakref.ref(coder))
+
+
+def coder_of(gardener: Gardener) -> HostCoder | None:
+    """The coder whose lists are the chat's; None when it is gone."""
+    host = gardener.state.host
+    return host.reference() if isinstance(host, CoderHost) else None
+
+
+def holds(gardener: Gardener, coder: HostCoder) -> bool:
+    """Whether this coder's lists are the chat's."""
+    return coder_of(gardener) in (None, coder)
+
+
+def sync(coder: HostCoder, gardener: Gardener) -> None:
+    """Archive what is new in the coder's lists, if they are the chat's; an oversized output among it is cut
+    at once."""
+    if not holds(gardener, coder):
         return
     from aider_gardener.gardener.throttle import throttle_outputs
 
+    refresh(gardener, coder)
+    added = gardener.sync(coder.done_messages, coder.cur_messages)
     if cut := throttle_outputs(gardener.state, added):
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             coder.io.tool_output(f"aider-gardener: {line}")
 
 
-def sync(coder: HostCoder) -> None:
-    """Archive what is new in the coder's lists, if they are still the chat's."""
-    gardener = gardener_of(coder)
-    if gardener is not None and holds(gardener, coder):
-        refresh(gardener, coder)
-        take_in(coder, gardener)
+def refresh(gardener: Gardener, coder: HostCoder) -> None:
+    """Take over what may have changed in the host: the model, its window, the user's history limit."""
+    from aider_gardener.plan.usage import Prices
+
+    state, model = gardener.state, coder.main_model
+    state.host_limit, state.host_limit_given = history_limit(coder)
+    if state.frame.model != model.name:
+        gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
+        state.archive.provider = provider_of(model)
+        state.usage.prices = Prices.of(model.info)
+        window = int(model.info.get("max_input_tokens") or 0)
+        state.frame = replace(state.frame, model=model.name, window=window)
 
 
 def show(coder: HostCoder, gardener: Gardener) -> None:
@@ -346,22 +384,25 @@ def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
             messages[:] = held
 
 
-@dataclass(frozen=True)
-class CoderHost:
-    """The coder whose lists are the gardener's chat now; nothing happens when it is gone."""
+@contextmanager
+def syncing(coder: HostCoder, gardener: Gardener, *_call: object) -> Iterator[None]:
+    """A context after which what is new in the coder's lists is archived."""
+    try:
+        yield
+    finally:
+        if runs(gardener, coder):
+            sync(coder, gardener)
 
-    gardener: Gardener
-    reference: weakref.ref[HostCoder]
 
-    @property
-    def coder(self) -> HostCoder | None:
-        return self.reference()
-
-    def sync(self) -> None:
-        if (coder := self.coder) is not None:
-            refresh(self.gardener, coder)
-            take_in(coder, self.gardener)
-
-    def show(self) -> None:
-        if (coder := self.coder) is not None:
-            show(coder, self.gardener)
+@contextmanager
+def resting(_coder: HostCoder, *_call: object, **_options: object) -> Iterator[None]:
+    """A context in which all embedding of this process rests: the processor is the user's meanwhile."""
+    with state.lock:
+        paused = list(state.backlogs.values())
+    for backlog in paused:
+        backlog.pause()
+    try:
+        yield
+    finally:
+        for backlog in paused:
+            backlog.resume()

@@ -24,7 +24,7 @@ def provider_of(model: HostModel) -> str:
     name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
     if "/" not in str(model.name) and not model.info.get("litellm_provider"):
         name = ""
-    address = address_of(model, name)
+    address = _address_of(model, name)
     if not address:
         return name
     here = is_loopback(address)
@@ -33,7 +33,7 @@ def provider_of(model: HostModel) -> str:
     return name + AWAY if not here and name in LOCAL_PROVIDERS else name
 
 
-def address_of(model: HostModel, provider: str) -> str:
+def _address_of(model: HostModel, provider: str) -> str:
     """The address that was set for the model or its provider, "" where it is the provider's own."""
     extra = getattr(model, "extra_params", None) or {}
     given = [extra.get(key) for key in BASE_KEYS]
@@ -56,12 +56,12 @@ def is_loopback(address: str) -> bool:
 
 def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
     """Counts one text with the model's own tokenizer, times a factor that corrects it."""
-    plain = counter_of_name(model.name, model.tokenizer)
+    plain = _counter_of_name(model.name, model.tokenizer)
     return plain if factor == 1.0 else lambda text: round(factor * plain(text))
 
 
 @lru_cache(maxsize=8)
-def counter_of_name(name: str, tokenizer: Callable[[str], Sequence[int]]) -> TokenCounter:
+def _counter_of_name(name: str, tokenizer: Callable[[str], Sequence[int]]) -> TokenCounter:
     return counter(lambda text: len(tokenizer(text)))
 
 

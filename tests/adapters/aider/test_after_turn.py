@@ -12,7 +12,7 @@ from archive.test_pruning import OLD, put
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
-from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.adapters.aider import link
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 from aider_gardener.gardener.files import write_index
@@ -86,7 +86,7 @@ def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, ga
 
 
 def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
+    gardened(history_tokens=1_000, status_line=True)
     driver = drive()
     driver.ask(*(f"/ask question {n}" for n in range(12)), reply=PROSE)
     gardener = driver.coder.gardener
@@ -94,7 +94,7 @@ def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> No
     sums = sums_of(gardener.state)
     assert sums.calls == 12
     assert sums.saved_tokens > 2_000
-    after_turn.report_at_exit(gardener, driver.coder.io)
+    link.end_upkeep(gardener, driver.coder.io, link.state.upkeeps[-1])
     assert "12 turns" in driver.said[-1]
     assert "fewer than with the whole history" in driver.said[-1]
 
@@ -125,7 +125,7 @@ def test_gardener_status_knows_the_last_chat_and_the_month(
 @pytest.fixture
 def indexed(gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with an index of sessions, which no process that ends in these tests writes."""
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
     store = open_store(repository / ".aider.gardener")
     index = write_index(store, str(repository))
     store.close()
@@ -137,24 +137,25 @@ def test_the_index_is_written_at_the_end_where_there_is_one(
     drive: MakeDriver, gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     due: list[Any] = []
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: due.append((call, args)))
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: due.append((call, args)))
     gardened()
     drive().ask("/ask hello")
-    assert after_turn.index_at_exit not in [call for call, _ in due]
+    link.end_upkeep(*[args for call, args in due if call is link.end_upkeep][-1])
+    assert not (repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md").exists()
     store = open_store(repository / ".aider.gardener")
     index = write_index(store, str(repository))
     store.close()
     driver = drive()
     driver.ask("/ask where is the pool?")
-    (args,) = [args for call, args in due if call is after_turn.index_at_exit]
+    args = [args for call, args in due if call is link.end_upkeep][-1]
     assert "where is the pool?" not in index.read_text("utf-8")
-    after_turn.index_at_exit(*args)
+    link.end_upkeep(*args)
     assert "where is the pool?" in index.read_text("utf-8")
     written = index.read_bytes() + b"and a line of somebody's\n"
     index.write_bytes(written)
-    after_turn.index_at_exit(*args)
+    link.end_upkeep(*args)
     driver.ask("/ask and the queue?")
-    after_turn.index_at_exit(*args)
+    link.end_upkeep(*args)
     assert index.read_bytes() == written
     assert "was changed by somebody and stays as it is" in driver.said[-1]
 

@@ -14,8 +14,8 @@ from made_tree import SERIES
 from patched_aider import ROOT, patched, run_with
 from patches_replay import with_entry_points
 
-from aider_gardener.adapters.aider import link, wrappers
-from aider_gardener.adapters.aider.context import GardenerContext, make, token_rows
+from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.context import GardenerContext, make, make_provider, token_rows
 from aider_gardener.settings import Settings
 
 from .conftest import MakeDriver
@@ -54,9 +54,9 @@ def stock() -> Stock:
 def test_where_the_gardener_is_off_aiders_own_provider_does_it(
     drive: MakeDriver, stock: Stock, gardened: Any
 ) -> None:
-    gardened(enabled=False)
+    gardened(mode="off")
     coder, context = drive().coder, GardenerContext(stock)
-    context.compact_if_due(coder)
+    context.tend(coder)
     assert context.new_format(coder) == [] and context.wants_summary(coder)
     assert context.token_rows(coder) == [(1, "stock", "")]
     assert context.token_details(coder) == ["stock"]
@@ -70,7 +70,7 @@ def test_where_it_is_on_aiders_own_provider_is_not_asked(
     driver, context = drive(), GardenerContext(stock)
     chatter(driver, 12)
     coder = driver.coder
-    context.compact_if_due(coder)
+    context.tend(coder)
     assert not context.wants_summary(coder)
     assert context.new_format(coder) is coder.done_messages
     assert stock.asked == []
@@ -85,7 +85,8 @@ def test_where_it_is_on_aiders_own_provider_is_not_asked(
 
 def test_a_chat_without_messages_has_no_rows(drive: MakeDriver, gardened: Any) -> None:
     gardened()
-    assert token_rows(drive().coder.gardener) == []
+    coder = drive().coder
+    assert token_rows(coder, coder.gardener) == []
 
 
 def test_a_fault_of_ours_leaves_the_host_its_own_way(
@@ -97,10 +98,10 @@ def test_a_fault_of_ours_leaves_the_host_its_own_way(
     def broken(*_: Any) -> None:
         raise RuntimeError("ours")
 
-    monkeypatch.setattr(link, "take_in", broken)
+    monkeypatch.setattr(link, "sync", broken)
     context.take_in(driver.coder)
     assert "aider-gardener stopped in this chat (RuntimeError)" in driver.last_said
-    context.compact_if_due(driver.coder)
+    context.tend(driver.coder)
     assert stock.asked == ["tend"]
 
 
@@ -116,10 +117,9 @@ def test_a_coder_with_another_provider_has_no_gardener(
 
 
 def test_installed_the_gardener_stands_for_aiders_own_provider_and_for_no_other(stock: Stock) -> None:
-    made = wrappers.make_provider(lambda name, options=(): stock)
+    made = make_provider(lambda name, options=(): stock)
     assert isinstance(made("summary"), GardenerContext) and made("summary").stock is stock
     assert made("another", ["a=b"]) is stock
-    assert wrappers.context(stock).stock is stock
 
 
 def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stock, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_provider_with_settings_needs_no_others(drive: MakeDriver, stock: Stoc
         ({"recall": "0"}, "no option recall"),
         ({"recall_tokens": "many"}, "RECALL_TOKENS"),
         ({"store": "/elsewhere"}, "command line"),
-        ({"map_refresh": "cold"}, "only in aider-gardener"),
+        ({"ask_for_originals": "yes"}, "only in aider-gardener"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(
@@ -147,8 +147,8 @@ def test_options_that_cannot_be_used_are_refused(
 
 
 def test_options_become_settings(aider_with_context: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = make(recall_tokens="0", incremental="yes").settings
-    assert made is not None and (made.recall_tokens, made.incremental) == (0, True)
+    made = make(recall_tokens="0", incremental="4").settings
+    assert made is not None and (made.recall_tokens, made.incremental) == (0, 4)
     monkeypatch.setattr(sys, "argv", ["aider", "--context-option", "store=/elsewhere"])
     chosen = make(store="/elsewhere").settings
     assert chosen is not None and chosen.store == "/elsewhere"
@@ -168,8 +168,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return patched(tmp_path_factory.mktemp("aider"), SERIES, SERIES.patches)
 
 
-def test_the_life_of_a_message_is_the_same_with_fewer_seams(whole: Path) -> None:
-    """The tests of the stand-ins, on an aider that calls the provider instead."""
+def test_the_life_of_a_message_is_the_same_with_fewer_wrappers(whole: Path) -> None:
+    """The tests of the wrappers, on an aider that calls the provider instead."""
     tests = [str(ROOT / "tests/adapters/aider" / f"test_{name}.py") for name in ("wrappers", "overflow")]
     out = run_with(whole, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *tests])
     assert " passed" in out and "failed" not in out
@@ -192,7 +192,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.install import in_force
 gardener = link.gardener_of(coder)
 print("settings", gardener.state.settings.history_tokens, gardener.state.settings.recall_tokens)
-print("seams", in_force(), hasattr(type(coder), "gardener"))
+print("in force", in_force(), hasattr(type(coder), "gardener"))
 coder.show_announcements()
 coder.commands.cmd_clear("")
 import threading
@@ -209,7 +209,7 @@ def test_aider_finds_the_provider_by_its_entry_point_and_replaces_nothing(
     told = with_entry_points(tmp_path / "entry-points")
     out = run_with(whole, ["-c", OWN_WAY, str(tmp_path / "archive")], beside=[told])
     assert "settings 4000 0" in out
-    assert "seams 0 False" in out
+    assert "in force 0 False" in out
     assert "gardener on: history up to 4,000 tokens" in out
 
 

@@ -153,9 +153,7 @@ TYPED = {
 
 def eager() -> Settings:
     """Settings that leave little unused."""
-    return Settings(
-        history_tokens=250, embedder="none", ask_for_originals=True, chat_map=0.2, status_line=True
-    )
+    return Settings(history_tokens=250, embedder="none", ask_for_originals=True, status_line=True)
 
 
 def held(drive: MakeDriver, model: ScriptedModel, chat: Chat, settings: Settings) -> Driver:

@@ -1,4 +1,4 @@
-"""Putting the seams in and taking them out."""
+"""Putting the wrappers in and taking them out."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import pytest
 
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import install as module
-from aider_gardener.adapters.aider import seams
-from aider_gardener.adapters.aider.install import MISSING, holder_of, is_installed
-from aider_gardener.errors import SeamError
+from aider_gardener.adapters.aider.install import at, in_force
+from aider_gardener.adapters.aider.patch_points import PATCH_POINTS
+from aider_gardener.errors import PatchPointError
 
 
 def standing() -> dict[str, object]:
-    found = {}
-    for seam in seams.SEAMS:
-        holder, attribute = holder_of(seam)
-        found[seam.name] = holder.__dict__.get(attribute, MISSING)
-    return found
+    return {point.name: at(point) for point in PATCH_POINTS}
 
 
 def test_uninstall_puts_back_the_identical_objects() -> None:
@@ -35,7 +31,7 @@ def test_installing_twice_wraps_once() -> None:
     install()
     assert all(standing()[name] is once[name] for name in once)
     uninstall()
-    assert not is_installed()
+    assert not in_force()
 
 
 def test_uninstalling_twice_is_harmless() -> None:
@@ -50,27 +46,27 @@ def test_a_changed_signature_is_refused_and_nothing_is_touched(monkeypatch: pyte
     monkeypatch.setattr(Coder, "format_chat_chunks", lambda self, extra: None)
     before = standing()
     with pytest.raises(
-        SeamError, match=r"format_chat_chunks has the signature \(self, extra\); tried were 0\.83"
+        PatchPointError, match=r"format_chat_chunks has the signature \(self, extra\); tried were 0\.83"
     ):
         install()
     after = standing()
     assert all(after[name] is before[name] for name in before)
-    assert not is_installed()
+    assert not in_force()
 
 
-def test_a_missing_seam_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_patch_point_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from aider.commands import Commands
 
     monkeypatch.delattr(Commands, "_clear_chat_history")
-    with pytest.raises(SeamError, match="_clear_chat_history is missing"):
+    with pytest.raises(PatchPointError, match="_clear_chat_history is missing"):
         install()
-    assert not is_installed()
+    assert not in_force()
 
 
-def test_the_version_does_not_matter_where_the_seams_match(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_does_not_matter_where_the_patch_points_match(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "installed_version", lambda: "0.99.0.dev7")
     install()
-    assert is_installed()
+    assert in_force() == len(PATCH_POINTS)
 
 
 def test_a_refusal_is_one_line_with_what_differs_and_which_versions_were_tried(
@@ -81,7 +77,7 @@ def test_a_refusal_is_one_line_with_what_differs_and_which_versions_were_tried(
     monkeypatch.setattr(module, "installed_version", lambda: "0.99.0")
     for name in ("cmd_run", "cmd_lint", "cmd_clear", "cmd_reset"):
         monkeypatch.delattr(Commands, name)
-    with pytest.raises(SeamError) as caught:
+    with pytest.raises(PatchPointError) as caught:
         install()
     said = str(caught.value)
     assert said.startswith(
@@ -91,7 +87,7 @@ def test_a_refusal_is_one_line_with_what_differs_and_which_versions_were_tried(
 
 
 @pytest.mark.parametrize("name", ["Coder", "Commands"])
-def test_an_aider_without_the_class_of_a_seam_is_refused_in_one_line(
+def test_an_aider_without_the_class_of_a_patch_point_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     from aider import commands
@@ -99,8 +95,8 @@ def test_an_aider_without_the_class_of_a_seam_is_refused_in_one_line(
 
     monkeypatch.delattr(base_coder if name == "Coder" else commands, name)
     with pytest.raises(
-        SeamError, match=f"{name}[.].* is missing .*has no attribute '{name}'.* more; tried"
+        PatchPointError, match=f"{name}[.].* is missing .*has no attribute '{name}'.* more; tried"
     ) as caught:
         install()
     assert "\n" not in str(caught.value)
-    assert not is_installed()
+    assert not in_force()

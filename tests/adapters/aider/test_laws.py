@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider import link
-from aider_gardener.adapters.aider.overflow import FAKE_REPLY
+from aider_gardener.adapters.aider.call import FAKE_REPLY
 from aider_gardener.gardener.compactions import compact_to, drafted
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import FILLER
@@ -160,7 +160,7 @@ class ChatLaws(RuleBasedStateMachine):
         before = list(self.driver.history)
         self.type(f"/ask question {self.number} that fails")
         self.model.replies.clear()
-        if kind == "twice" and len(self.gardener.state.compactions.before) == self.changes:
+        if kind == "twice" and len(self.gardener.state.plans) == self.changes:
             unanswered = before[-1:] and before[-1]["role"] == "user"
             closing = [{"role": "assistant", "content": FILLER}] if unanswered else []
             assert self.driver.history == [*before, *closing]
@@ -195,7 +195,7 @@ class ChatLaws(RuleBasedStateMachine):
     @rule()
     def compact_and_undo(self) -> None:
         coder, gardener = self.driver.coder, self.gardener
-        link.take_in(coder, gardener)
+        link.sync(coder, gardener)
         before = [dict(message) for message in self.driver.history]
         used = gardener.state.history_used
         plan = compact_to(gardener.state, Goal(high=max(1, used // 2), low=max(1, used // 4)))
@@ -217,7 +217,7 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def a_plan_saves_tokens(self) -> None:
-        assert all(plan.tokens_after < plan.tokens_before for plan in self.gardener.state.plans)
+        assert all(one.plan.tokens_after < one.plan.tokens_before for one in self.gardener.state.plans)
 
     @invariant()
     def the_same_chat_makes_the_same_prompt_and_no_second_plan(self) -> None:
@@ -238,7 +238,7 @@ class ChatLaws(RuleBasedStateMachine):
 
     @invariant()
     def without_a_compaction_the_prefix_stays(self) -> None:
-        changes = len(self.gardener.state.compactions.before)
+        changes = len(self.gardener.state.plans)
         now = [dict(message) for message in self.driver.history]
         if changes == self.changes and not self.disturbed:
             assert now[: len(self.seen)] == self.seen

@@ -103,13 +103,13 @@ def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
 ) -> None:
     from aider_gardener import install
 
-    monkeypatch.setenv("AIDER_GARDENER_LOW_MARK", "many")
+    monkeypatch.setenv("AIDER_GARDENER_RECALL_TOKENS", "many")
     install()
     driver = drive()
     driver.ask("/ask hello")
     assert len(model.requests) == 1
     (line,) = warnings(driver.said)
-    assert "AIDER_GARDENER_LOW_MARK='many' is not a float" in line
+    assert "AIDER_GARDENER_RECALL_TOKENS='many' is not a int" in line
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(
@@ -122,15 +122,15 @@ def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_wa
     driver.ask("/ask remember 48213")
     gardener = driver.coder.gardener
     monkeypatch.setattr(link.state, "background", True)
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert begun == [], "where nobody knows what the environment was, nothing is synced"
 
     monkeypatch.setattr(
         link.state, "origins", Origins(None, environ={VARIABLE: "postgresql://ana@db.example/d"})
     )
     monkeypatch.setenv(VARIABLE, "postgresql://thief.example/d")
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert begun == [{VARIABLE: "postgresql://ana@db.example/d"}]
     monkeypatch.setattr(link.state, "background", False)
-    link.sync_shared(gardener)
+    link.state.sync_shared(gardener)
     assert len(begun) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.aider.conftest import EDIT, Driver, MakeDriver, ScriptedModel
-from aider_gardener.adapters.aider import order
+from aider_gardener.adapters.aider import layout
 
 FILES = {f"part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(1, 5)}
 HEAD = "I have *added these files to the chat*"
@@ -22,7 +22,7 @@ def chat(repository: Path, drive: MakeDriver, gardened: Any) -> Driver:
     """A chat over four files, in the order of rest."""
     for name, text in FILES.items():
         (repository / name).write_text(text, encoding="utf-8")
-    gardened(order="stable")
+    gardened(files="stable")
     return drive(files=list(FILES), map_tokens=0)
 
 
@@ -139,7 +139,7 @@ def test_the_map_stands_among_the_files(
     repository: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
     (repository / "part1.py").write_text(FILES["part1.py"], encoding="utf-8")
-    gardened(order="stable")
+    gardened(files="stable")
     driver = drive(files=["part1.py"], map_tokens=1024)
     driver.ask("one", "two")
     said = [str(message["content"]) for message in model.requests[-1]]
@@ -178,8 +178,8 @@ def test_four_breakpoints_stand_where_most_rests(chat: Driver, model: ScriptedMo
 
 def test_what_aider_writes_otherwise_is_left_as_it_is() -> None:
     messages = [{"role": "user", "content": "files: other words"}, {"role": "assistant", "content": "Ok."}]
-    assert order.split(messages, "files:", iter([("file a", "\na\n```\nx```\n")])) is None
-    assert order.split(messages, "files:", iter([])) == []
+    assert layout.split(messages, "files:", iter([("file a", "\na\n```\nx```\n")])) is None
+    assert layout.split(messages, "files:", iter([])) == []
 
 
 def test_the_order_of_aider_is_the_default(

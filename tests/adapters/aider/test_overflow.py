@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider.overflow import FAKE_REPLY, is_overflow, window_of
+from aider_gardener.adapters.aider.call import FAKE_REPLY, is_overflow, window_of
 from aider_gardener.gardener.state import ChatState
 
 from .conftest import Driver, MakeDriver, ScriptedModel
@@ -162,7 +162,7 @@ def test_declining_to_proceed_leaves_no_message(
 
 
 def test_switched_off_overflow_is_aiders_own(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(enabled=False)
+    gardened(mode="off")
     driver = drive()
     model.replies.append(rejection())
     driver.type("hello")
@@ -181,7 +181,7 @@ def almost_full(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, almost_full: Callable[[], None]
 ) -> None:
-    gardened(history_tokens=100_000, llm_fallback=True)
+    gardened(history_tokens=100_000, llm="fallback")
     driver = drive()
     driver.ask(f"/ask which port? {RULE}")
     talk(driver, 4)
@@ -202,7 +202,7 @@ def test_a_summary_that_fails_leaves_the_history_whole(
     monkeypatch: pytest.MonkeyPatch,
     almost_full: Callable[[], None],
 ) -> None:
-    gardened(history_tokens=100_000, llm_fallback=True)
+    gardened(history_tokens=100_000, llm="fallback")
     driver = drive()
     talk(driver, 3)
     before = list(driver.history)
@@ -220,7 +220,7 @@ def test_a_summary_that_fails_leaves_the_history_whole(
 def test_a_summary_longer_than_the_history_is_not_taken(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch, almost_full: Callable[[], None]
 ) -> None:
-    gardened(history_tokens=100_000, llm_fallback=True)
+    gardened(history_tokens=100_000, llm="fallback")
     driver = drive()
     talk(driver, 2)
     before = list(driver.history)

@@ -11,21 +11,15 @@ from typing import Any
 import pytest
 from made_entries import make_gardener, talk
 
+from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.prompt import (
-    KEPT_HEAD,
     current,
     decisions,
     estimate,
-    forget_old_format,
     is_idle,
-    makes_sub_coder,
     question_of,
     reminder_of,
-    strip_edits,
-    text_of,
-    with_decisions,
 )
-from aider_gardener.messages import Fidelity, Message
 from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
@@ -49,36 +43,12 @@ def said(*contents: str) -> list[dict[str, Any]]:
 # Its parts
 
 
-def test_a_summary_is_given_what_it_does_not_say_and_nothing_else() -> None:
-    summary = said("The port is\n48213.", "Fine.", "And more.")
-    assert with_decisions(summary, []) is summary
-    assert with_decisions(summary, ["The port is 48213."]) is summary, "however its lines are broken"
-    first, second, last = with_decisions(summary, ["The port is 48213.", RULE, "Use tabs."])
-    assert [first, second] == summary[:2]
-    assert last == {"role": "user", "content": f"And more.\n\n{KEPT_HEAD}\n- {RULE}\n- Use tabs."}
-    assert with_decisions([], [RULE]) == []
-
-
 def test_what_the_user_ruled_and_decided_is_kept_each_once_and_the_models_decisions_are_not() -> None:
     gardener = make_gardener()
     rows = ("We'll use one table for it.", "We'll use another index then."), (RULE, "ok"), (RULE, "ok")
     gardener.sync(talk(*rows), [])
-    kept = decisions(gardener.state.chat.all_entries())
+    kept = decisions(gardener)
     assert kept == ["We'll use one table for it.", RULE]
-
-
-def test_only_a_coder_with_a_chat_of_its_own_is_a_sub_coder() -> None:
-    for edit_format, given, is_sub in (
-        ("diff", {}, False),
-        ("diff", {"cur_messages": []}, True),
-        ("diff", {"done_messages": []}, True),
-        ("architect", {"map_tokens": 0, "cache_prompts": False}, True),
-        ("architect", {"map_tokens": 0, "cache_prompts": True}, False),
-        ("architect", {"map_tokens": 1_024, "cache_prompts": False}, False),
-        ("diff", {"map_tokens": 0, "cache_prompts": False}, False),
-    ):
-        coder: Any = SimpleNamespace(edit_format=edit_format)
-        assert makes_sub_coder(coder, given) is is_sub, (edit_format, given)
 
 
 def test_a_file_counts_a_token_for_four_bytes_and_one_that_is_gone_none(tmp_path: Path) -> None:
@@ -125,7 +95,7 @@ def test_the_question_is_the_last_that_was_typed() -> None:
 
 def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
     gardener = make_gardener()
-    gardener.sync([], [Message("user", "word " * 100)])
+    gardener.sync([], [{"role": "user", "content": "word " * 100}])
     tokens = []
     for window in (0, 10_000, 100):
         gardener.state.frame = Frame(window)
@@ -141,30 +111,6 @@ def test_a_cache_is_cold_five_minutes_after_a_call_and_before_the_first_there_is
     assert [idle(seconds) for seconds in (0.0, 299.0, 300.0, 9_999.0, float("inf"))] == [
         False, False, True, True, False,
     ]  # fmt: skip
-
-
-def edited(turns: int = 2) -> Any:
-    """The gardener of a chat with edits, of which the first is compressed already."""
-    gardener = make_gardener()
-    block = EDIT.format(
-        path="app.py", old="    return 'hello'", new="    return 'goodbye'\n" + "    # why\n" * 40
-    )
-    gardener.sync(
-        talk(*((f"change {n}", f"Change {n}.\n{block}") for n in range(turns)), ("thanks", "Fine.")), []
-    )
-    gardener.state.chat.fidelity = {1: Fidelity.LINE}
-    return gardener
-
-
-def test_edits_that_stand_whole_go_to_their_shorter_form_and_all_else_stays() -> None:
-    gardener = edited(3)
-    state = gardener.state
-    assert strip_edits(state) == 2
-    assert state.chat.fidelity.keys() == {1, 3, 5} and state.chat.fidelity[1] is Fidelity.LINE
-    assert all(
-        state.chat.fidelity[seq] in state.archive.renditions(state.chat.entries[seq]) for seq in (3, 5)
-    )
-    assert strip_edits(state) == 0
 
 
 # In a real chat
@@ -206,27 +152,6 @@ def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gard
     assert driver.said.count("aider-gardener: the archive was begun anew") == 1
 
 
-def test_another_edit_format_shows_no_whole_edit_of_the_old_one(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    gardener = driver.coder.gardener
-
-    def whole() -> bool:
-        return any("<<<<<<< SEARCH" in str(message["content"]) for message in driver.history)
-
-    for same in (None, "code", driver.coder.edit_format):
-        forget_old_format(driver.coder, gardener, None, same)
-        assert whole(), same
-    forget_old_format(driver.coder, gardener, driver.coder.main_model, None)
-    assert whole() is (driver.coder.main_model.edit_format == driver.coder.edit_format)
-    forget_old_format(driver.coder, gardener, None, "whole")
-    assert not whole()
-
-
 def test_the_note_stands_behind_what_is_compacted_and_before_what_is_not(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -258,23 +183,17 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
     assert not any(MAP_HEAD in message["content"] for message in driver.history)
 
 
-def test_without_rules_share_it_does_not(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=600, rules_share=0.0)
-    with_rule(drive)
-    assert not any(RULE in text for text in texts(model.requests[-1]))
-
-
 def test_the_note_is_the_same_from_one_plan_to_the_next(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=600, chat_map=0.2)
+    gardened(history_tokens=600)
     driver = with_rule(drive)
     notes = [next((t for t in texts(r) if t.startswith(MAP_HEAD)), "") for r in model.requests]
     changes = sum(one != other for one, other in itertools.pairwise(notes))
     assert 0 < changes <= len(driver.coder.gardener.state.plans)
 
 
-@pytest.mark.parametrize("options", [{}, {"chat_map": 0.2}, {"incremental": True, "incremental_turns": 2}])
+@pytest.mark.parametrize("options", [{}, {"incremental": 2}])
 def test_the_sequence_stays_legal(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, options: dict[str, Any]
 ) -> None:
@@ -311,7 +230,7 @@ def test_constraints_and_decisions_are_listed(drive: MakeDriver, gardened: Any) 
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=3_000, recall_tokens=1_000, incremental=True, incremental_turns=3)
+    gardened(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     driver = drive()
     chatter(driver, 20)
     sent = texts(model.requests[-1])

@@ -47,11 +47,11 @@ def talk(driver: Driver) -> None:
 def test_a_map_rests_while_it_shows_what_is_spoken_of(
     repository_of_parts: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(map_refresh="aider")
+    gardened(mode="off")
     talk(drive(map_tokens=MAP_TOKENS))
     aiders = maps(model)
     model.requests.clear()
-    gardened(order="stable")
+    gardened(files="stable")
     driver = drive(map_tokens=MAP_TOKENS)
     talk(driver)
     ours = maps(model)
@@ -66,7 +66,7 @@ def test_a_map_rests_while_it_shows_what_is_spoken_of(
 def test_before_anything_is_compacted_the_map_is_aiders(
     repository_of_parts: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(map_refresh="aider")
+    gardened(mode="off")
     talk(drive(map_tokens=MAP_TOKENS))
     aiders = maps(model)
     model.requests.clear()
@@ -83,12 +83,10 @@ def test_before_anything_is_compacted_the_map_is_aiders(
 def test_a_file_of_the_map_that_changes_or_enters_the_chat_ends_its_rest(
     repository_of_parts: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(map_refresh="cold")
+    gardened(files="stable")
     driver = drive(map_tokens=MAP_TOKENS)
     driver.ask("what does settle_part3 do?")
     shown = next(name for name in SOURCES if name in maps(model)[-1])
-    driver.ask("and what about settle_part9?")
-    assert len(set(maps(model))) == 1, "no mention changes a map that is to rest until the cache is cold"
     driver.type(f"/add {shown}")
     driver.ask("now?")
     assert f"\n{shown}:" not in maps(model)[-1]
@@ -125,7 +123,7 @@ def test_another_map_refresh_of_aiders_is_left_alone(
 def test_a_new_map_can_be_asked_for(
     repository_of_parts: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(map_refresh="cold")
+    gardened(files="stable")
     driver = drive(map_tokens=MAP_TOKENS)
     driver.ask("what does settle_part3 do?")
     driver.coder.cur_messages += [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider.responses import reported_call
+from aider_gardener.adapters.aider.call import reported_call
 from aider_gardener.plan.usage import Call
 from aider_gardener.replay.play.model import completion, streamed
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
-from aider_gardener.adapters.aider import order
+from aider_gardener.adapters.aider import layout
 from aider_gardener.settings import Settings
 
 from .conftest import EDIT, MakeDriver, ScriptedModel
@@ -133,13 +133,13 @@ def test_the_history_gets_a_cache_mark_only_once_something_is_compacted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compacted: list[bool] = []
-    mark_history = order.mark_history
+    mark_history = layout.mark_history
 
     def mark(chunks: Any) -> None:
         compacted.append(bool(driver.coder.gardener.state.chat.fidelity))
         mark_history(chunks)
 
-    monkeypatch.setattr(order, "mark_history", mark)
+    monkeypatch.setattr(layout, "mark_history", mark)
     gardened(embedder="none", history_tokens=history_tokens)
     driver = drive(cache_prompts=True, model_name="claude-sonnet-4-5")
     for number in range(8):

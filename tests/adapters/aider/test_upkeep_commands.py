@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider import after_turn, link
+from aider_gardener.adapters.aider import link
 
 from .conftest import MakeDriver, ScriptedModel
 from .test_entry_commands import say
@@ -65,7 +65,7 @@ def test_done_tasks_move_and_a_dry_run_only_tells(drive: MakeDriver, gardened: A
 def test_observations_that_were_listed_are_not_told_again(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_turn.atexit, "register", lambda call, *args: None)
+    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
     gardened()
     for text in SAID:
         drive().ask(f"/ask {text}")

@@ -282,7 +282,7 @@ def test_off_is_stock_and_on_takes_over_again(drive: MakeDriver, gardened: Any, 
 def test_switched_off_at_the_start_there_is_no_archive(
     drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
-    gardened(enabled=False)
+    gardened(mode="off")
     driver = drive()
     driver.ask("/ask hello")
     assert driver.coder.gardener is None
@@ -356,7 +356,7 @@ def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_withi
 ) -> None:
     from aider_gardener.gardener.state import ChatState
 
-    gardened(history_tokens=100_000, llm_fallback=True)
+    gardened(history_tokens=100_000, llm="fallback")
     driver = drive()
     driver.ask(f"/ask {FACT} please remember")
     chatter(driver, 3)

@@ -1,4 +1,4 @@
-"""The table of seams: each row once, with its reasons and its stand-in, for the aider that is declared."""
+"""The table of patch points: each row once, with its reasons, for the aider that is declared."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ import pytest
 from made_tree import SERIES, installed_tree
 from patched_aider import patched, run_with
 
-from aider_gardener.adapters.aider import seams, wrappers
+from aider_gardener.adapters.aider import patch_points
 from aider_gardener.patches.state import with_patches
 
-ALL = (*seams.SEAMS, *seams.PROVIDERS)
-CALLS = sorted({call for seam in seams.SEAMS for call in seam.calls}, key=str)
+ALL = (*patch_points.PATCH_POINTS, *patch_points.PROVIDERS)
+CALLS = sorted({call for point in patch_points.PATCH_POINTS for call in point.calls}, key=str)
 NEEDED = """
 import json
-from aider_gardener.adapters.aider.install import needed_seams
-print(json.dumps([seam.name for seam in needed_seams()]))
+from aider_gardener.adapters.aider.install import needed_points
+print(json.dumps([point.name for point in needed_points()]))
 """
 
 
-@pytest.mark.parametrize("seam", ALL, ids=lambda seam: seam.name)
-def test_every_seam_says_why_and_what_retires_it_or_why_nothing_does(seam: seams.Seam) -> None:
-    assert seam.reason
-    assert bool(seam.calls) != bool(seam.remains)
-    for name in seam.retired_by:
+@pytest.mark.parametrize("point", ALL, ids=lambda point: point.name)
+def test_every_patch_point_says_why_and_what_retires_it_or_why_nothing_does(
+    point: patch_points.PatchPoint,
+) -> None:
+    assert point.reason
+    assert bool(point.calls) != bool(point.remains)
+    for name in point.retired_by:
         assert SERIES.find(name).is_fix is False
 
 
-def test_every_row_stands_once_and_names_a_stand_in() -> None:
-    names = [seam.name for seam in ALL]
+def test_every_row_is_there_once() -> None:
+    names = [point.name for point in ALL]
     assert len(set(names)) == len(names)
-    assert [seam.make for seam in ALL if not callable(getattr(wrappers, seam.make, None))] == []
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.inside}-{call.method}")
-def test_the_patch_that_a_seam_names_puts_the_call_into_aider(call: seams.Call, tmp_path: Path) -> None:
+def test_the_patch_that_a_patch_point_names_puts_the_call_into_aider(
+    call: patch_points.ProviderCall, tmp_path: Path
+) -> None:
     tree = installed_tree(tmp_path)
     given = tree.read_all(SERIES.paths())
     numbers = SERIES.find(call.patch).number
@@ -47,7 +50,7 @@ def test_the_patch_that_a_seam_names_puts_the_call_into_aider(call: seams.Call, 
     assert is_called(call, after)
 
 
-def is_called(call: seams.Call, files: dict[str, str | None]) -> bool:
+def is_called(call: patch_points.ProviderCall, files: dict[str, str | None]) -> bool:
     """Whether the function has `….context.method(…)` in it."""
     owner, _, name = call.inside.partition(".")
     text = files["aider/commands.py" if owner == "Commands" else "aider/coders/base_coder.py"]
@@ -57,13 +60,13 @@ def is_called(call: seams.Call, files: dict[str, str | None]) -> bool:
     return any(path.endswith(f"context.{call.method}") for path in calls)
 
 
-def test_an_aider_with_the_series_needs_no_seam_that_the_table_says_it_retires(tmp_path: Path) -> None:
+def test_an_aider_with_the_series_needs_no_patch_point_that_the_table_says_it_retires(tmp_path: Path) -> None:
     folder = patched(tmp_path, SERIES, SERIES.patches)
     needed = json.loads(run_with(folder, ["-c", NEEDED]))
-    assert needed == [seam.name for seam in seams.SEAMS if seam.remains]
+    assert needed == [point.name for point in patch_points.PATCH_POINTS if point.remains]
 
 
 def test_aider_as_released_needs_all() -> None:
-    from aider_gardener.adapters.aider.install import needed_seams
+    from aider_gardener.adapters.aider.install import needed_points
 
-    assert needed_seams() == list(seams.SEAMS)
+    assert needed_points() == list(patch_points.PATCH_POINTS)

@@ -1,0 +1,317 @@
+"""One call of the model: before it, when the prompt is rejected as too long, and what came back.
+
+A prompt that is too long is compacted harder, what waits for an answer is cut, and it is sent once more. A
+reply that asks for originals is answered by a reflection, aider's own way to do so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, text_of
+from aider_gardener.adapters.aider.provider import token_counter
+from aider_gardener.plan.goals import HARD_AT
+from aider_gardener.plan.planner import open_tokens
+from aider_gardener.plan.usage import Call, Prices
+from aider_gardener.plan.view import FILLER
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
+    from aider_gardener.gardener.throttle import Throttled
+
+PHRASES = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long"
+    r"|exceeds? the (?:available|model'?s) context|input (?:is )?too long|exceeds the maximum (?:number of )?"
+    r"tokens|\bn_ctx\b|token limit exceeded",
+    re.I,
+)
+OVERFLOW_ERRORS = frozenset({"ContextWindowExceededError"})
+REQUEST_ERRORS = frozenset({"BadRequestError", "APIError", "InvalidRequestError"})
+
+STATED = re.compile(
+    r"(?:maximum context length|context (?:length|window|size)|\bn_ctx|maximum(?: of| is)?|\blimit|\bmax)"
+    r"\W{0,3}(?:of |is |only |\(|tokens? )*\W{0,2}(\d[\d,_]{2,9})(?!\d)"
+    r"|> (\d[\d,_]{2,9}) maximum",
+    re.I,
+)
+"""How providers and local servers say how long a prompt may be."""
+LEAST_WINDOW = 512
+
+TRIED, RETRIED, UNSENT = "_gardener_tried", "_gardener_retried", "_gardener_unsent"
+"""Of a coder's message: whether it was sent, the prompt that was made shorter, why it cannot be sent."""
+
+FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
+INTERRUPTED, TOO_LONG = "I see that you interrupted my previous reply.", "FinishReasonLength exception"
+
+WORDS = {"current": "your message", "files": "files in the chat", "map": "repository map"}
+
+
+# Around one message
+
+
+@contextmanager
+def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator[None]:
+    """A context of one message and its reply. Before: what was left without an answer is closed. After: a
+    message that was not sent is taken out, and a reply that asks for originals is answered."""
+    if gardener.state.acts:
+        coder.__dict__.update({TRIED: False, UNSENT: ""})
+        close_open_exchanges(coder, last=True)
+        gardener.state.chat = gardener.state.chat.counted()
+    yield
+    if gardener.state.acts and link.runs(gardener, coder):
+        take_out_unsent(coder, gardener)
+        answer(coder, gardener)
+
+
+def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
+    """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
+    host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
+    closed: list[HostMessage] = []
+    role = coder.done_messages[-1]["role"] if coder.done_messages else ""
+    for each in coder.cur_messages:
+        if role == each["role"] == "user":
+            closed.append({"role": "assistant", "content": FILLER})
+        closed.append(each)
+        role = each["role"]
+    if last and role == "user":
+        closed.append({"role": "assistant", "content": FILLER})
+    if len(closed) != len(coder.cur_messages):
+        coder.cur_messages = closed
+
+
+def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
+    """A message that could not be sent, or was not, leaves no trace but its original in the archive; nothing
+    that the model did not say stands in its voice."""
+    cur = coder.cur_messages
+    fake = bool(cur) and cur[-1] == {"role": "assistant", "content": FAKE_REPLY}
+    why, tried = coder.__dict__.pop(UNSENT, ""), coder.__dict__.pop(TRIED, False)
+    if tried and not why and not fake:
+        return
+    coder.cur_messages = cur[:-1] if fake else list(cur)
+    if not coder.cur_messages or coder.cur_messages[-1]["role"] != "user":
+        return
+    link.sync(coder, gardener)
+    chat = gardener.state.chat
+    name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
+    coder.cur_messages = coder.cur_messages[:-1]
+    link.sync(coder, gardener)
+    say = coder.io.tool_error if why else coder.io.tool_output
+    say(
+        f"aider-gardener: {why}the message got no answer and was taken out of the chat; it is kept as {name}."
+    )
+
+
+def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
+    """Add what the reply asked for to the reflection; True when there was something to add.
+
+    Edits of the same reply were applied before. Nothing is added when the host will not reflect again or
+    the reply was broken off: there is none, the user interrupted it, or it did not fit.
+    """
+    if not gardener.state.acts or not gardener.state.settings.ask_for_originals:
+        return None
+    last = coder.cur_messages[-1] if coder.cur_messages else {}
+    said = str(last.get("content", ""))
+    broken_off = last.get("role") == "user" or said == INTERRUPTED or said.startswith(TOO_LONG)
+    if broken_off or coder.num_reflections >= coder.max_reflections:
+        return None
+    text, ids = gardener.answer(coder.partial_response_content or "")
+    if not text:
+        return None
+    waiting = coder.reflected_message
+    coder.reflected_message = f"{waiting}\n\n{text}" if waiting else text
+    state = gardener.state
+    state.chat = replace(state.chat, typed_this_turn=False)  # what is reflected begins no turn of the user's
+    coder.io.tool_output(f"aider-gardener: the model asked for {', '.join(ids)} and is given it.")
+    return True
+
+
+# A prompt that is too long
+
+
+def send(original: Any) -> Any:
+    """The wrapper of `Coder.send`: a prompt that is rejected is made shorter and sent once more."""
+
+    @wraps(original)
+    def send(
+        self: HostCoder,
+        messages: list[HostMessage],
+        model: HostModel | None = None,
+        functions: Any = None,
+    ) -> Iterator[Any]:
+        self.__dict__.update({TRIED: True, RETRIED: None})
+        while True:
+            try:
+                yield from original(self, messages, model=model, functions=functions)
+                return
+            except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
+                again = link.run(shrink, self, messages, error)
+                if again is None:
+                    raise
+            if not again:
+                self.num_exhausted_context_windows += 1
+                return
+
+    return send
+
+
+def shrink(
+    coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException
+) -> bool | None:
+    """After a failed call: True when the prompt was made shorter, in place, to be sent once more; False when
+    it was given up, as on a second failure, and the user told; None when the failure is the host's to deal
+    with: none of the prompt's length, or something came back."""
+    coder.__dict__[TRIED] = True
+    if not gardener.state.acts or coder.partial_response_content or not is_overflow(error):
+        return None
+    is_second = coder.__dict__.get(RETRIED) is messages
+    coder.__dict__[RETRIED] = messages
+    if not is_second and made_shorter(coder, gardener, messages, window_of(error)):
+        return True
+    give_up(coder, gardener)
+    return False
+
+
+def is_overflow(error: BaseException) -> bool:
+    """Whether the error says that the prompt exceeds the window.
+
+    litellm's own class says so; local servers send a plain bad request with words to that effect.
+    """
+    names = {cls.__name__ for cls in type(error).__mro__}
+    if names & OVERFLOW_ERRORS:
+        return True
+    return bool(names & REQUEST_ERRORS) and PHRASES.search(str(error)) is not None
+
+
+def window_of(error: BaseException) -> int:
+    """The window in tokens that the error states, 0 when it states none."""
+    found = [int((a or b).replace(",", "").replace("_", "")) for a, b in STATED.findall(str(error))]
+    return min((number for number in found if number >= LEAST_WINDOW), default=0)
+
+
+def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
+    """Garden harder and rebuild the prompt in place; False when nothing can go. A window that the provider
+    states and that is smaller than the one known is taken over."""
+    from aider_gardener.gardener.throttle import throttle_open
+
+    link.sync(coder, gardener)
+    state = gardener.state
+    if stated and (not state.frame.window or stated < state.frame.window):
+        state.frame = replace(state.frame, window=stated)
+    window = state.frame.window
+    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * window) - state.frame.tokens))
+    now, room = open_tokens(state.chat, state.count), room_for_open(state)
+    nothing_else = plan is None and room >= now
+    cut = throttle_open(state, now // 2 if nothing_else else room)
+    if plan is None and not cut:
+        return False
+    link.show(coder, gardener)
+    messages[:] = coder.format_messages().all_messages()
+    saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
+    coder.io.tool_warning(
+        "The prompt did not fit the model's window: aider-gardener compacted the history by"
+        f" {saved:,} tokens and tries once more."
+        if plan
+        else "The prompt did not fit the model's window: aider-gardener tries once more without the"
+        " middle of your message."
+    )
+    _say_cut(coder, cut)
+    return True
+
+
+def room_for_open(state: ChatState) -> int:
+    """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
+    they have where the window is unknown."""
+    if not state.frame.window:
+        return open_tokens(state.chat, state.count)
+    return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
+
+
+def fit_open(coder: HostCoder, gardener: Gardener) -> bool:
+    """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
+    from aider_gardener.gardener.throttle import throttle_open
+
+    state = gardener.state
+    if not 0 < room_for_open(state) < open_tokens(state.chat, state.count):
+        return False
+    cut = throttle_open(state, room_for_open(state))
+    _say_cut(coder, cut)
+    return bool(cut)
+
+
+def _say_cut(coder: HostCoder, cut: Iterable[Throttled]) -> None:
+    for item in cut:
+        coder.io.tool_warning(f"aider-gardener: {item.line()}")
+
+
+def give_up(coder: HostCoder, gardener: Gardener) -> None:
+    """Nothing helps: what was to be sent is taken out by `take_out_unsent`, which says the reason too."""
+    coder.partial_response_content = ""
+    state, frame = gardener.state, gardener.state.frame
+    waiting = open_tokens(state.chat, state.count)
+    parts = {**frame.parts, "history": state.history_used, "current": waiting}
+    largest = sorted(((tokens, name) for name, tokens in parts.items() if tokens), reverse=True)[:3]
+    shares = ", ".join(f"{WORDS.get(name, name)} {tokens:,}" for tokens, name in largest)
+    window = f" of {frame.window:,} tokens" if frame.window else ""
+    coder.__dict__[UNSENT] = (
+        f"the prompt does not fit the model's window{window} ({shares}): /drop files that are not needed,"
+        " shorten the message, or take a model with a larger window; "
+    )
+
+
+# What the call used
+
+
+def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any = None) -> None:
+    """The provider got a prompt: add the call to the chat's usage, by its own numbers if the completion has
+    them, and correct the counter where the provider counts otherwise."""
+    coder.__dict__[TRIED] = True
+    if completion is None:
+        return
+    from aider_gardener.gardener.growth import sent
+
+    state, model, texts = gardener.state, coder.main_model, [text_of(m) for m in messages]
+    plain = token_counter(model)
+    estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
+    reported = reported_call(completion)
+    call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
+    state.usage.add(call, Prices.of(model.info))
+    sent(state, texts)
+    if reported and all(isinstance(m.get("content"), str) for m in messages):  # no images
+        before = state.usage.factor(model.name)
+        state.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)
+        after = state.usage.factor(model.name)
+        if after != before and state.frame.model == model.name:
+            gardener.set_counter(token_counter(model, after))
+
+
+def reported_call(completion: Any) -> Call | None:
+    """The call as its response reports it, or None. Of a stream, what its chunks have said so far."""
+    whole = getattr(completion, "usage", None)
+    chunks = getattr(completion, "chunks", None)
+    parts = [whole] if whole else [getattr(c, "usage", None) for c in chunks or []]
+    rows = [_numbers(part) for part in parts if part is not None]
+    if not rows:
+        return None
+    prompt, answer, cached, written = (max(column) for column in zip(*rows, strict=True))
+    return Call(prompt, answer, min(cached, prompt), min(written, prompt)) if prompt else None
+
+
+def _numbers(usage: Any) -> tuple[int, int, int, int]:
+    """Prompt, completion, cached and written tokens of one report; litellm's prompt tokens hold all."""
+
+    def number(holder: Any, name: str) -> int:
+        value = getattr(holder, name, 0)
+        return value if isinstance(value, int) and value > 0 else 0
+
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = number(details, "cached_tokens") or number(usage, "prompt_cache_hit_tokens")
+    written = number(details, "cache_creation_tokens") or number(usage, "cache_creation_input_tokens")
+    return number(usage, "prompt_tokens"), number(usage, "completion_tokens"), cached, written

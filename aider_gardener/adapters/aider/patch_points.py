@@ -1,0 +1,197 @@
+"""The patch points: every attribute of aider that the gardener replaces or adds, what it expects there, and
+the hook that runs there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from aider_gardener.adapters.aider import (
+    announce,
+    call,
+    chat,
+    commands,
+    context,
+    entry_commands,
+    layout,
+    link,
+    prompt,
+    wrappers,
+)
+from aider_gardener.adapters.aider.commands import name_of
+from aider_gardener.adapters.aider.guard import guarded
+from aider_gardener.adapters.aider.wrappers import (
+    Wrap,
+    added,
+    around,
+    beside,
+    command,
+)
+
+TRIED = (
+    *("0.83.2", "0.84.0", "0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5"),
+    *("0.86.0", "0.86.1", "0.86.2"),
+)
+"""The releases of aider with which the adapter's tests were run, oldest first: docs/hosts.md has the table.
+The first is the oldest that pyproject.toml allows. Any other aider is accepted where all of these match."""
+
+CODER, COMMANDS = "aider.coders.base_coder", "aider.commands"
+
+INTERFACE = "0010-context-interface"
+APPEND = "0012-archive-on-append"
+TOKENS = "0013-token-details"
+EVICT = "0014-shrink-and-retry"
+"""The patches of the series that put calls of a context provider into aider. 0015 retires nothing."""
+
+
+@dataclass(frozen=True)
+class ProviderCall:
+    """A call in aider that makes a patch point needless: in the function `inside` the context provider's
+    `method` is called, once the patch is in."""
+
+    inside: str
+    method: str
+    patch: str
+
+
+@dataclass(frozen=True)
+class PatchPoint:
+    """One attribute of the host. `signature` is what must be there ("" for one that is added), `wrap` gets
+    that and returns what takes its place.
+
+    `calls` are those of a context provider that do together what the wrapper does: where aider has them all,
+    the patch point stays as it is. `remains` says why no patch of the series retires it.
+    """
+
+    module: str
+    path: str
+    signature: str
+    wrap: Wrap
+    reason: str
+    calls: tuple[ProviderCall, ...] = ()
+    remains: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}:{self.path}"
+
+    @property
+    def retired_by(self) -> tuple[str, ...]:
+        """The patches, by name, after which it is needless; none where it remains."""
+        return tuple(dict.fromkeys(call.patch for call in self.calls))
+
+
+OURS = "a command of ours; aider's own report is /tokens"
+NOT_ASKED = "no step of the plan needs it; a hook for it can follow"
+SPEED = "only for speed: prompts are the same without it"
+
+JOIN = ProviderCall("Coder.create", "join", INTERFACE)
+FORMAT = ProviderCall("Coder.create", "new_format", INTERFACE)
+TEND = ProviderCall("Coder.format_chat_chunks", "tend", INTERFACE)
+ADD = ProviderCall("Coder.format_chat_chunks", "add", INTERFACE)
+SUMMARY = ProviderCall("Coder.summarize_start", "wants_summary", INTERFACE)
+REPLY = ProviderCall("Coder.add_assistant_reply_to_cur_messages", "take_in", INTERFACE)
+CLEAR = ProviderCall("Commands._clear_chat_history", "clear", INTERFACE)
+NOTICE = ProviderCall("Coder.move_back_cur_messages", "take_in", APPEND)
+RUN = ProviderCall("Coder.run_one", "turn", APPEND)
+STREAM = ProviderCall("Coder.run_stream", "turn", APPEND)
+UNDO = ProviderCall("Commands.raw_cmd_undo", "undo", APPEND)
+USED = ProviderCall("Coder.calculate_and_show_tokens_and_cost", "used", TOKENS)
+SHRINK = ProviderCall("Coder.send_message", "shrink", EVICT)
+
+
+THE_GARDENER = property(
+    partial(guarded, link.gardener_of), doc="The gardener of this chat, or None when it is off."
+)
+
+AT_REST = around(link.resting, run=guarded)
+
+PATCH_POINTS = (
+    PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
+        "the gardener of a chat, for users of the library", remains="a name of the library's"),
+    PatchPoint(CODER, "Coder.create",
+        "(main_model=None, edit_format=None, io=None, from_coder=None, summarize_from_coder=True, **kwargs)",
+        chat.create, "hand the gardener on; switch modes without an LLM; do not resurrect a cleared history",
+        (JOIN, FORMAT)),
+    PatchPoint(CODER, "Coder.show_announcements", "(self)", beside(after=announce.announce, run=guarded),
+        "the start tells that the gardener is on", remains="a line of ours in aider's start"),
+    PatchPoint(CODER, "Coder.format_chat_chunks", "(self)", beside(before=prompt.before, result=prompt.after),
+        "garden the history before it is sent, recall into the prompt", (TEND, ADD)),
+    PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=layout.set_breakpoints),
+        "a cache breakpoint behind the history", remains=NOT_ASKED),
+    PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=layout.current_texts),
+        "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
+    PatchPoint(CODER, "Coder.get_repo_map", "(self, force_refresh=False)", beside(result=layout.resting_map),
+        "the map rests while it shows what is spoken of", remains=NOT_ASKED),
+    PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
+        "garden harder and try once more when the provider says the prompt is too long", (SHRINK, USED)),
+    PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(call.message),
+        "a reply that asks for an original gets it; one not sent leaves a legal chat", remains=NOT_ASKED),
+    PatchPoint("aider.coders.architect_coder", "ArchitectCoder.reply_completed", "(self)",
+        beside(instead=call.answer), "no editor is sent off while the architect asks for an original",
+        remains=NOT_ASKED),
+    PatchPoint(CODER, "Coder.calculate_and_show_tokens_and_cost", "(self, messages, completion=None)",
+        beside(after=call.used),
+        "count what the provider says a call used, cache reads and writes too", (USED,)),
+    PatchPoint(CODER, "Coder.summarize_start", "(self)", beside(instead=link.acts),
+        "no LLM summary, no thread", (SUMMARY,)),
+    PatchPoint(CODER, "Coder.summarize_end", "(self)", beside(instead=link.acts),
+        "no LLM summary, no thread", (SUMMARY, TEND)),
+    PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(link.syncing),
+        "archive the reply as soon as it exists", (REPLY,)),
+    PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(link.syncing),
+        "archive the commit notice as soon as it exists", (NOTICE,)),
+    PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", AT_REST,
+        "nothing is embedded while a command runs", remains=SPEED),
+    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)", AT_REST,
+        "nothing is embedded while a command or the tests run", remains=SPEED),
+    PatchPoint(CODER, "Coder.lint_edited", "(self, fnames)", AT_REST,
+        "nothing is embedded while a linter runs", remains=SPEED),
+    PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", AT_REST,
+        "nothing is embedded while a linter runs", remains=SPEED),
+    PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(chat.turn),
+        "count turns; archive what commands added", (RUN,)),
+    PatchPoint(CODER, "Coder.run_stream", "(self, user_message)", around(chat.turn),
+        "count turns in the browser", (STREAM,)),
+    PatchPoint(COMMANDS, "Commands._clear_chat_history", "(self)", around(chat.clearing),
+        "after /clear nothing older comes back by itself", (CLEAR,)),
+    *(PatchPoint(COMMANDS, f"Commands.cmd_{name}", "(self, args)",
+        around(partial(chat.clear_command, name=name)),
+        "say that what was cleared is kept, and how to reach it", (CLEAR,))
+      for name in ("clear", "reset")),
+    PatchPoint(COMMANDS, "Commands.raw_cmd_undo", "(self, args)", around(chat.undoing),
+        "notes say of an edit that it was undone", (UNDO,)),
+    PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
+        beside(result=wrappers.without_ours, run=guarded),
+        "prefixes of aider's own commands mean what they meant", remains=OURS),
+    *(PatchPoint(COMMANDS, f"Commands.{function.__name__}", "", command(function, name_of(function)),
+        name_of(function), remains=OURS)
+      for function in (commands.cmd_context_pressure, commands.cmd_gardener, commands.cmd_compact,
+                       entry_commands.cmd_recall, entry_commands.cmd_forget, entry_commands.cmd_pin,
+                       entry_commands.cmd_unpin, entry_commands.cmd_restore, entry_commands.cmd_why)),
+    *(PatchPoint(COMMANDS, f"Commands.completions_{name}", "", command(function, "completion"),
+        "ids complete as one types", remains=OURS)
+      for name, function in (("gardener", commands.completions_gardener),
+                             ("forget", entry_commands.completions_forget),
+                             ("pin", entry_commands.completions_of_ids),
+                             ("unpin", entry_commands.completions_unpin),
+                             ("restore", entry_commands.completions_of_ids),
+                             ("why", entry_commands.completions_of_ids))),
+    PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", wrappers.get_parser,
+        "the --gardener flags, their variables and help",
+        remains="aider-gardener's own flags; aider's --context-option sets the same"),
+    *(PatchPoint(module, name, signature, added(wrappers.no_upgrade),
+        "aider must not be upgraded under the gardener", remains="a packaging matter")
+      for module, name, signature in (
+          ("aider.main", "install_upgrade", "(io, latest_version=None)"),
+          ("aider.main", "install_from_main_branch", "(io)"),
+          ("aider.versioncheck", "install_upgrade", "(io, latest_version=None)"))),
+)  # fmt: skip
+
+PROVIDERS = (
+    PatchPoint(CODER, "Coder.context", "", context.GardenerContext,
+        "coders that are made without a provider get ours", remains="what the others give way to"),
+    PatchPoint("aider.main", "make_provider", "", context.make_provider,
+        "so do those of the command line, unless it names another", remains="the same"),
+)  # fmt: skip
+"""What is replaced instead, each where aider has it: how `install` gives chats its provider."""
