@@ -274,7 +274,7 @@ class Player:
         if not given:
             chat.write_text(json.dumps([asdict(turn) for turn in turns]), encoding="utf-8")
         gardener = getattr(coder, "gardener", None)
-        compactions = len(gardener.state.compactions.applied) if gardener is not None else 0
+        compactions = len(gardener.state.plans) if gardener is not None else 0
         files = len(git(self.root, "ls-files").splitlines())
         return {"calls": self.calls, "maps": self.maps, "compactions": compactions, "files": files}
 
