@@ -233,30 +233,31 @@ def take(
     `newer` gives the passage that replaced a rule in another: it comes first, unless it `stands` in the
     prompt anyway.
     """
-    basket = Basket(request, archive, chat, count)
+    packing = Packing(request, archive, chat, count)
     best = 0.0
     for points, relevance, passage in ranked:
         best = best or points
-        spent = 1 - basket.left / request.token_limit
+        spent = 1 - packing.left / request.token_limit
         if request.unasked and points < worth_taking(spent, best, ORDER if request.order else POOR):
             continue
-        item = basket.fitting(passage, relevance)
-        if item is None:
+        item = packing.item(passage, relevance)
+        cost = packing.cost(item) if item else 0
+        if item is None or cost > packing.left:
             continue
         later = newer(passage)
-        if later is None:
-            basket.add(item)
-        else:
-            instead = None if stands(later) else basket.fitting(later, relevance)
+        if later is not None:
+            instead = None if stands(later) else packing.item(later, relevance)
             if instead:
-                basket.add(instead)
-            basket.add(replace(item, until=later.entry.turn))
-        if basket.is_full:
+                packing.add(instead, packing.cost(instead))
+            item = replace(item, until=later.entry.turn)
+            cost = packing.cost(item)
+        packing.add(item, cost)
+        if packing.is_full:
             break
-    return basket.taken
+    return packing.taken
 
 
-class Basket:
+class Packing:
     """What is taken for a request, and the tokens that are `left`."""
 
     def __init__(self, request: Request, archive: Archive, chat: Chat, count: TokenCounter) -> None:
@@ -269,9 +270,9 @@ class Basket:
     def is_full(self) -> bool:
         return self.left < ITEM_TOKENS * 2 or len(self.taken) == self.request.passages
 
-    def fitting(self, passage: Passage, relevance: float) -> Recalled | None:
-        """The passage as it would be handed out; None where it is there already, does not fit, or is, for
-        an order, code that does not stand."""
+    def item(self, passage: Passage, relevance: float) -> Recalled | None:
+        """The passage as it would be handed out; None where it is there already or is, for an order, code
+        that does not stand."""
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if self.request.full:
             whole = self.archive.store.original(entry.id) or ""
@@ -286,9 +287,7 @@ class Basket:
             return None
         host = self.archive.host_of(entry.session)
         item = quote(entry, text, start, end, relevance, label=label)
-        if host != self.archive.host:
-            item = replace(item, host=host)
-        return item if self.cost(item) <= self.left else None
+        return replace(item, host=host) if host != self.archive.host else item
 
     def cost(self, item: Recalled) -> int:
         """The tokens that a passage adds to a note."""
@@ -296,9 +295,8 @@ class Basket:
         above = GAP_TOKENS if head in self._headings else self.count(head) + 1
         return self.count(quoted(item.text)) + above
 
-    def add(self, item: Recalled) -> None:
-        """Take a passage, if it still fits."""
-        cost = self.cost(item)
+    def add(self, item: Recalled, cost: int) -> None:
+        """Take a passage of so many tokens, if it still fits."""
         if cost <= self.left and len(self.taken) != (self.request.passages or -1):
             self.left -= cost
             self.taken.append(item)
