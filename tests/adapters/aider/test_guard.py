@@ -29,6 +29,8 @@ from .test_overflow import rejection
 
 NOT_IN_A_CHAT = ("replay", "patches", "cli")
 """Rooms that no chat goes through."""
+GUARD = ".aider.guard"
+"""What catches the faults of all others has nothing around it."""
 PARTS = 12
 
 
@@ -42,7 +44,7 @@ Place = tuple[Any, str]
 
 def modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages(aider_gardener.__path__, "aider_gardener."):
-        if found.name.split(".")[1] not in NOT_IN_A_CHAT and not found.name.endswith("__main__"):
+        if found.name.split(".")[1] not in NOT_IN_A_CHAT and not found.name.endswith(("__main__", GUARD)):
             yield importlib.import_module(found.name)
 
 
