@@ -32,15 +32,15 @@ def test_each_way_of_a_chat_is_measured(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "maps.json"
-    given = ["--source", str(tree), "--map-tokens", "200", "--turns", "14", "--seed", "3"]
+    given = ["--source", str(tree), "--map-tokens", "200", "--turns", "24", "--seed", "3"]
     assert main([*given, "--json", str(target)]) == 0
     value = json.loads(target.read_text(encoding="utf-8"))
-    assert (value["files"], value["seed"], value["turns"]) == (10, 3, 14) and value["provenance"]["aider"]
+    assert (value["files"], value["seed"], value["turns"]) == (10, 3, 24) and value["provenance"]["aider"]
     rows = {row["way"]: row for row in value["rows"]}
     assert list(rows) == list(WAYS)
     stock = rows["gardener, always"]
     for row in rows.values():
-        assert row["calls"] == stock["calls"] > 14 and row["orders"] == stock["orders"] > 0
+        assert row["calls"] == stock["calls"] > 24 and row["orders"] == stock["orders"] > 0
         assert 0 < row["cached_tokens"] < row["prompt_tokens"]
         assert row["prompt_tokens"] - row["cached_tokens"] <= row["net_tokens"] < row["prompt_tokens"]
         assert 0 <= row["own_seconds"] < row["seconds"] and len(row["edited"]) <= row["lacking"]
