@@ -228,15 +228,25 @@ class ChatState:
         last = [*islice(typed, FOCUS_PROMPTS)]
         return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
 
+    def tokens_shown(self, entry: Entry) -> int:
+        """The tokens of an entry as it stands in the chat now."""
+        fidelity = self.chat.level_of(entry)
+        if fidelity is Fidelity.HIDDEN:
+            return 0
+        return entry.tokens if fidelity is Fidelity.FULL else self.archive.renditions(entry)[fidelity].tokens
+
     # What is done to it
 
     def admit(self, chat: Chat, message: Message, source: Source | None = None) -> Entry:
         """Store a message that is new in the chat; returns its entry. Without a `source` its text tells where
-        it came from, but what the host says was typed is the user's."""
+        it came from; what the host says was typed is the user's, and what was handed to the model ours."""
         if source is None:
             source = infer_source(message.role, message.content)
             if source.kind is SourceKind.NOTICE and chat.says(message):
                 source = Source(SourceKind.TYPED)
+            is_handed = f"\n\n{message.content}".endswith(f"\n\n{chat.handed}")  # perhaps behind lint errors
+            if chat.handed and message.role == "user" and is_handed:
+                source = Source(SourceKind.STUB)
         return self.archive.add(
             message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
         )

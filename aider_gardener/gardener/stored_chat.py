@@ -1,4 +1,5 @@
-"""A chat as the archive last saw it, put together again to be looked at or to be gone on with."""
+"""A chat as the archive last saw it: what is kept of it beside its entries, so that it can be put together
+again to be looked at or to be gone on with."""
 
 from __future__ import annotations
 
@@ -11,16 +12,17 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.gardener import amendments, growth
+from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
-from aider_gardener.gardener.state import ChatState, Prefix
+from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
 from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
-MEASURES = "frame"
+MEASURES, STATE_KEY = "frame", "autopilot"
+"""Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""
 WARMTH_STEPS = 1_000
 
 
@@ -55,8 +57,10 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     """Take up the session of this chat's archive, which was held before: what was said stands as it stood,
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
     _stand_again(state, info)
-    state.amendments = (*state.amendments, *amendments.kept(state.archive.store, info.id))
-    growth.put_back(state)
+    state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
+    kept = read_state(state.archive.store.get_state(info.id, STATE_KEY))
+    if kept is not None:
+        state.growth.earlier, state.growth.points = kept
 
 
 def _stand_again(state: ChatState, info: SessionInfo) -> None:
@@ -111,3 +115,48 @@ def _measures(store: Store, session: str) -> Mapping[str, Any]:
         kept = json.loads(store.get_state(session, MEASURES) or "{}")
         return kept if isinstance(kept, dict) else {}
     return {}
+
+
+# Growth and sums
+
+
+def save_growth(state: ChatState) -> None:
+    """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
+    value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
+    state.archive.keep(STATE_KEY, value)
+
+
+def sums_of(state: ChatState) -> ChatSums:
+    """What the chat has come to, with what it came to when it was held before."""
+    totals, growth = state.usage.totals, state.growth
+    earlier = growth.earlier
+    return ChatSums(
+        started_at=earlier.started_at,
+        ended_at=state.archive.clock(),
+        model=state.frame.model,
+        turns=state.chat.turn,
+        calls=earlier.calls + totals.calls,
+        prompt_tokens=earlier.prompt_tokens + totals.prompt_tokens,
+        saved_tokens=earlier.saved_tokens + growth.saved_tokens,
+        cost=round(earlier.cost + totals.cost, 6),
+        saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
+        compactions=earlier.compactions + len(state.plans),
+        seconds=round(earlier.seconds + state.seconds, 3),
+    )
+
+
+def read_state(text: str | None) -> tuple[ChatSums, list[Point]] | None:
+    """A chat's state as it was kept, or None for none or one that cannot be read."""
+    try:
+        value = json.loads(text or "")
+        known = ChatSums.__dataclass_fields__
+        session = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
+        return session, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point]]]:
+    """What is kept of the chats of a project, oldest first."""
+    rows = (read_state(store.get_state(info.id, STATE_KEY)) for info in store.sessions(project))
+    return [row for row in rows if row is not None]

@@ -13,20 +13,18 @@ from made_entries import make_gardener, message, talk, words
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.growth import (
+from aider_gardener.gardener.past_chats import month_status, summed
+from aider_gardener.gardener.report import (
     POINTS,
-    kept_sessions,
-    month_status,
     outlook,
-    read_state,
     report_line,
     sent,
     status_line,
-    summed,
     trend,
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
+from aider_gardener.gardener.stored_chat import kept_sessions, read_state
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices

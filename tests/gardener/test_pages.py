@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import SessionInfo, Store, open_store
 from aider_gardener.gardener.account import Account, account
-from aider_gardener.gardener.pages import (
+from aider_gardener.gardener.files import (
     INDEX_BYTES,
     INDEX_MONTHS,
     INDEX_SESSIONS,

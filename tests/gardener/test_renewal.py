@@ -15,10 +15,9 @@ from gardener.test_learnt import SAID
 from made_entries import message
 
 from aider_gardener.archive.store import Store, open_store, writing
-from aider_gardener.gardener import pages, upkeep
-from aider_gardener.gardener.files import index_path, is_behind, renew_index, write_index
+from aider_gardener.gardener import files, upkeep
+from aider_gardener.gardener.files import index_path, is_as_made, is_behind, renew_index, write_index
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.pages import is_as_made
 from aider_gardener.gardener.upkeep import Upkeep, upkeep_for
 
 HELD = """
@@ -84,10 +83,10 @@ def test_at_the_start_it_is_due_only_if_a_session_is_not_in_it_as_it_ended(store
 def test_of_what_the_index_has_no_room_for_nothing_is_missing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "INDEX_SESSIONS", 2)
+    monkeypatch.setattr(files, "INDEX_SESSIONS", 2)
     for number in range(5):
         chat(store, f"chat {number}", "Yes.", session=f"a{number}", at=1_000.0 + number * 100)
-    assert is_renewed(chat(store, "hello", "Hi.", session="b", at=2_000.0)) and pages.OLDER in text_of(store)
+    assert is_renewed(chat(store, "hello", "Hi.", session="b", at=2_000.0)) and files.OLDER in text_of(store)
     assert not is_behind(store, "p", "b") and not is_behind(store, "p", "another")
     chat(store, "one more", "Yes.", session="c", at=3_000.0)
     assert is_behind(store, "p", "another")

@@ -13,8 +13,16 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener import upkeep as upkeep_module
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.refiner import CALLS_A_CHAT, FAILURES, Refiner, facts, is_better, stands
-from aider_gardener.gardener.upkeep import Upkeep, upkeep_for
+from aider_gardener.gardener.upkeep import (
+    CALLS_A_CHAT,
+    FAILURES,
+    Refiner,
+    Upkeep,
+    facts,
+    is_better,
+    stands,
+    upkeep_for,
+)
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Goal
 

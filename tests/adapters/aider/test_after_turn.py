@@ -16,7 +16,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 from aider_gardener.gardener.files import write_index
-from aider_gardener.gardener.growth import sums_of
+from aider_gardener.gardener.stored_chat import sums_of
 
 from .conftest import MakeDriver, ScriptedModel
 
