@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -36,8 +35,6 @@ SEAL = "\n<!-- as it was made: {} -->\n"
 """The last line of the index, by which it is known that nobody changed it."""
 INDEX_SESSIONS, INDEX_BYTES = 200, 64 * 1024
 """Beyond so many sessions, or so many bytes, the older ones are a line a month."""
-INDEX_MONTHS = 120
-"""Beyond so many months all older sessions are in one line."""
 OLDER = "## Older sessions"
 MONTH_BYTES = 80
 """Room for the line of a month, which is never longer."""
@@ -97,29 +94,17 @@ def index_page(
     At most INDEX_SESSIONS of them and INDEX_BYTES in all: of the older ones a line a month.
     """
     blocks: list[str] = []
-    months = {_moment(info.last_at)[:7] for info in infos}
-    left = INDEX_BYTES - MONTH_BYTES * (min(len(months), INDEX_MONTHS) + 10)
+    left = INDEX_BYTES - MONTH_BYTES * (len({_moment(info.last_at)[:7] for info in infos}) + 10)
     for info in infos[:INDEX_SESSIONS]:
         block = _rendered("in_index.md.jinja", found=account_of(info), short=short(info.id))
         left -= len(block.encode("utf-8", "replace"))
         if left < 0:
             break
         blocks.append(block)
-    rows = _months(infos[len(blocks) :])
-    return _rendered("index.md.jinja", infos=infos, blocks=blocks, months=rows).rstrip("\n") + "\n"
-
-
-def _months(infos: Sequence[SessionInfo]) -> list[tuple[str, int, int]]:
-    """The sessions and turns of each month, the newest first; beyond INDEX_MONTHS all in one row."""
-    sessions: Counter[str] = Counter()
-    turns: Counter[str] = Counter()
-    for info in infos:
-        month = _moment(info.last_at)[:7]
-        if month not in sessions and len(sessions) >= INDEX_MONTHS:
-            month = "before"
-        sessions[month] += 1
-        turns[month] += info.turns
-    return [(month, number, turns[month]) for month, number in sessions.items()]
+    months: dict[str, list[int]] = {}
+    for info in infos[len(blocks) :]:
+        months.setdefault(_moment(info.last_at)[:7], []).append(info.turns)
+    return _rendered("index.md.jinja", infos=infos, blocks=blocks, months=months).rstrip("\n") + "\n"
 
 
 def is_ours(held: bytes | None) -> bool:
@@ -193,7 +178,7 @@ def write_index(
     """Write the index of a project's sessions where it belongs, or to a file; returns where. `unasked`: not
     if somebody changed it. `pace` is called before each session is read. Raises UsageError and StoreError."""
     path = output or index_path(store)
-    _check(path, unasked=unasked)
+    _check(path, unasked=unasked)  # before all of it is read
     page = project_index(store, project, pace)
     write_private(path, page, lambda: _check(path, unasked=unasked))
     return path

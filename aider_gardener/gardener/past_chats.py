@@ -19,7 +19,7 @@ from aider_gardener.gardener import done_tasks, learnt
 from aider_gardener.gardener.account import Account, account
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
-from aider_gardener.gardener.stored_chat import STATE_KEY, kept_sessions, last_frame, read_state
+from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.notes.markdown import flat
@@ -138,8 +138,8 @@ def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
 
 def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry]) -> PastChat:
     """What a list says of one chat."""
-    state = read_state(store.get_state(info.id, STATE_KEY))
-    sums, frame = state[0] if state else None, last_frame(store, info.id)
+    kept, frame = kept_growth(store, info.id), last_frame(store, info.id)
+    sums = kept[0] if kept else None
     return PastChat(
         number=number,
         id=info.id,
@@ -234,23 +234,6 @@ class MonthChat:
     mended: int
     open_errors: int
 
-    @classmethod
-    def of(cls, found: Account, name: str, sums: ChatSums) -> MonthChat:
-        open_errors = len(found.open_errors)
-        return cls(
-            short=name,
-            last_at=found.info.last_at,
-            first_prompt=flat(next((step.asked for step in found.steps if step.asked), ""), PROMPT_CHARS),
-            turns=found.info.turns,
-            prompt_tokens=sums.prompt_tokens,
-            saved_tokens=sums.saved_tokens,
-            dollars=sums.cost,
-            commits=len(found.commits),
-            files=len(found.files),
-            mended=len(found.errors) - open_errors,
-            open_errors=open_errors,
-        )
-
 
 @dataclass(frozen=True)
 class MonthObservation:
@@ -289,33 +272,52 @@ def day_of(at: float) -> str:
 
 def month_report(store: Store, project: str, month: str, *, clock: Callable[[], float] = time.time) -> Month:
     """The report of one month; its `chats` are oldest first. Raises StoreError."""
+
+    def is_of(at: float) -> bool:
+        return day_of(at).startswith(month)
+
     infos = said_in(store, project)
     short_of = short_ids([info.id for info in infos])
-    own = [info for info in reversed(infos) if day_of(info.last_at).startswith(month)]
-    kept = {info.id: read_state(store.get_state(info.id, STATE_KEY)) for info in own}
-    sums = {name: row[0] for name, row in kept.items() if row}
+    kept = {info.id: kept_growth(store, info.id) for info in reversed(infos) if is_of(info.last_at)}
     found, answered = learnt.learnt(store, project, clock=clock), learnt.verdicts(store, project)
-    tasks = learnt.project_events(store, project, done_tasks.EVENT)
-    observations = [
-        MonthObservation(each.proposal, each.verdict, 0)
-        for each in answered
-        if day_of(each.at).startswith(month)
-    ] + [
+    waiting = [
         MonthObservation(each.proposal, "waiting", len(each.evidence))
         for each in (*found.waiting, *found.faded)
         if not kept.keys().isdisjoint(seen.session for seen in each.evidence)
     ]
+    decided = [MonthObservation(each.proposal, each.verdict, 0) for each in answered if is_of(each.at)]
+    tasks = [task for task in learnt.project_events(store, project, done_tasks.EVENT) if is_of(task.at)]
+    sums = [row[0] for row in kept.values() if row]
     return Month(
         month=month,
         project=project,
-        sums=dict(summed(list(sums.values()))) if sums else {},
-        chats=tuple(MonthChat.of(account(store, i), short_of[i.id], sums.get(i.id, ChatSums())) for i in own),
-        observations=tuple(observations),
-        tasks=tuple(
-            (day_of(event.at), str(event.data.get("text")))
-            for event in tasks
-            if day_of(event.at).startswith(month)
+        sums=dict(summed(sums)) if sums else {},
+        chats=tuple(
+            _month_chat(
+                account(store, info), short_of[info.id], row[0] if (row := kept[info.id]) else ChatSums()
+            )
+            for info in reversed(infos)
+            if info.id in kept
         ),
+        observations=(*decided, *waiting),
+        tasks=tuple((day_of(task.at), str(task.data.get("text"))) for task in tasks),
+    )
+
+
+def _month_chat(found: Account, short: str, sums: ChatSums) -> MonthChat:
+    open_errors = len(found.open_errors)
+    return MonthChat(
+        short=short,
+        last_at=found.info.last_at,
+        first_prompt=flat(next((step.asked for step in found.steps if step.asked), ""), PROMPT_CHARS),
+        turns=found.info.turns,
+        prompt_tokens=sums.prompt_tokens,
+        saved_tokens=sums.saved_tokens,
+        dollars=sums.cost,
+        commits=len(found.commits),
+        files=len(found.files),
+        mended=len(found.errors) - open_errors,
+        open_errors=open_errors,
     )
 
 

@@ -58,8 +58,7 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
     _stand_again(state, info)
     state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
-    kept = read_state(state.archive.store.get_state(info.id, STATE_KEY))
-    if kept is not None:
+    if kept := kept_growth(state.archive.store, info.id):
         state.growth.earlier, state.growth.points = kept
 
 
@@ -100,11 +99,13 @@ def last_frame(store: Store, session: str) -> Frame:
     was measured."""
     kept = _measures(store, session)
     with suppress(ValueError, TypeError, AttributeError):
-        parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
-        files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
-        read_only = tuple(str(name) for name in kept.get("read_only", ()))
-        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
+        parts, files = (
+            {str(name): int(tokens) for name, tokens in kept.get(which, {}).items()}
+            for which in ("parts", "files")
+        )
         behind = None if kept.get("behind") is None else int(kept["behind"])
+        read_only = tuple(map(str, kept.get("read_only", ())))
+        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
         return Frame(window, parts, files, model, behind, read_only)
     return Frame()
 
@@ -145,10 +146,10 @@ def sums_of(state: ChatState) -> ChatSums:
     )
 
 
-def read_state(text: str | None) -> tuple[ChatSums, list[Point]] | None:
-    """A chat's state as it was kept, or None for none or one that cannot be read."""
+def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | None:
+    """What a chat came to and how it grew, or None where nothing was kept or it cannot be read."""
     try:
-        value = json.loads(text or "")
+        value = json.loads(store.get_state(session, STATE_KEY) or "")
         known = ChatSums.__dataclass_fields__
         session = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
         return session, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
@@ -158,5 +159,4 @@ def read_state(text: str | None) -> tuple[ChatSums, list[Point]] | None:
 
 def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point]]]:
     """What is kept of the chats of a project, oldest first."""
-    rows = (read_state(store.get_state(info.id, STATE_KEY)) for info in store.sessions(project))
-    return [row for row in rows if row is not None]
+    return [kept for info in store.sessions(project) if (kept := kept_growth(store, info.id))]

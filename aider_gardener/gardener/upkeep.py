@@ -76,15 +76,6 @@ class PutOff(GardenerError):
     """It may not go on now: what was begun is left, and nothing of it was written."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """What one round did: the entry of which a form was refined ("" for none), and whether the index of
-    sessions was renewed."""
-
-    refined: str = ""
-    renewed: bool = False
-
-
 class Upkeep:
     """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop. `keeps_index`:
     there is an index of sessions, which is to be kept up to date."""
@@ -125,17 +116,17 @@ class Upkeep:
             except Exception as error:  # reason: never worth a word to the user; the next round tries again
                 log.info("upkeep is put off: %s", error)
 
-    def round(self) -> Look:
-        """One round now, in this thread; stops early when a turn begins. Raises StoreError."""
+    def round(self) -> bool:
+        """One round now, in this thread; stops early when a turn begins. Whether the index of sessions was
+        renewed. Raises StoreError."""
         state = self._state()
         if state is None or self._must_wait():
-            return Look()
+            return False
         self.rounds += 1
         wake_backlog(state.archive)
-        refined = ""
         if self.refiner is not None and not self._must_wait():
-            refined = self.refiner.refine(state, self._must_wait)
-        return Look(refined, not self._must_wait() and self._catch_up(state))
+            self.refiner.refine(state, self._must_wait)
+        return not self._must_wait() and self._catch_up(state)
 
     def _must_wait(self) -> bool:
         state = self._state()
@@ -149,7 +140,11 @@ class Upkeep:
                 if is_behind(archive.store, archive.project, archive.session):
                     self._write_index(state, self._pace)
                     renewed = True
-                tell_observations(state, self._pace)
+                found = learnt.learnt(archive.store, archive.project, clock=archive.clock, pace=self._pace)
+                new = learnt.announce(archive.store, archive.project, found, archive.clock())
+                if new:
+                    verb = "waits" if new == 1 else "wait"
+                    state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
                 self._has_caught_up = True
         return renewed
 
@@ -189,16 +184,6 @@ class Upkeep:
             self._fault, self._has_caught_up = why, True
 
 
-def tell_observations(state: ChatState, pace: Callable[[], None]) -> None:
-    """Have the user told how many observations wait that no chat told of before. Raises StoreError."""
-    held = state.archive
-    found = learnt.learnt(held.store, held.project, clock=held.clock, pace=pace)
-    new = learnt.announce(held.store, held.project, found, held.clock())
-    if new:
-        verb = "waits" if new == 1 else "wait"
-        state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
-
-
 def wake_backlog(archive: Archive) -> None:
     """Have the embedding backlog go on if passages wait that nobody announced. Raises StoreError."""
     backlog = archive.backlog
@@ -230,17 +215,12 @@ class Refiner:
     _tried: set[str] = field(default_factory=set)
     _last: float | None = None
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether a call may be made now."""
-        is_over = self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
-        return not is_over and (self._last is None or self.clock() - self._last >= SECONDS_BETWEEN_CALLS)
-
     def refine(self, state: ChatState, is_void: Callable[[], bool] = lambda: False) -> str:
         """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What
         is answered counts for nothing if `is_void` says so then."""
         archive, chat = state.archive, state.chat
-        if not self.is_ready:
+        is_over = self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
+        if is_over or (self._last is not None and self.clock() - self._last < SECONDS_BETWEEN_CALLS):
             return ""
         shown = {*chat.gone, *chat.fidelity}
         whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in self._tried]
@@ -252,9 +232,8 @@ class Refiner:
         self._tried.add(entry.id)
         answer = self._answer(PROMPT.format(note=form.text))
         original = archive.without_secrets(entry).content
-        if not is_better(form.text, answer, original, count=state.count):
-            return ""
-        if is_void() or entry.seq in chat.fidelity:
+        is_late = is_void() or entry.seq in chat.fidelity
+        if is_late or not is_better(form.text, answer, original, count=state.count):
             return ""
         archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, state.count))
         return entry.id

@@ -24,7 +24,7 @@ from aider_gardener.gardener.report import (
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
-from aider_gardener.gardener.stored_chat import kept_sessions, read_state
+from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -166,7 +166,10 @@ def test_a_store_that_refuses_costs_nothing_but_the_point(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"session": {"turns": 1}, "points": [{}]}'])
 def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
-    assert read_state(text) is None
+    store = make_gardener().state.archive.store
+    if text is not None:
+        store.set_state("s", "autopilot", text)
+    assert kept_growth(store, "s") is None
 
 
 def test_the_report_says_what_was_sent_and_what_not() -> None:

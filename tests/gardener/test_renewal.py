@@ -45,7 +45,7 @@ def begun(gardener: Gardener) -> Upkeep:
 
 
 def is_renewed(gardener: Gardener) -> bool:
-    return begun(gardener).round().renewed
+    return begun(gardener).round()
 
 
 def more(gardener: Gardener, *said: str) -> None:
@@ -145,10 +145,10 @@ def test_a_turn_that_begins_puts_it_off_until_the_next_round(
 
     monkeypatch.setattr(store, "session_entries", interrupted)
     kept = begun(gardener)
-    assert not kept.round().renewed and len(read) == 2 and not index_path(store).exists()
+    assert not kept.round() and len(read) == 2 and not index_path(store).exists()
     gardener.leave_turn()
-    assert kept.round().renewed and "chat 0" in text_of(store) and gardener.state.untold == []
-    assert not kept.round().renewed
+    assert kept.round() and "chat 0" in text_of(store) and gardener.state.untold == []
+    assert not kept.round()
 
 
 @pytest.mark.parametrize("theirs", ["mine", "{made}and a line of mine\n"])
@@ -160,7 +160,7 @@ def test_what_somebody_else_wrote_is_never_written_over_and_told_once(store: Sto
     index_path(store).write_bytes(held)
     chat(store, "one more", "Yes.", session="c", at=1_500.0)
     kept = begun(gardener)
-    assert not kept.round().renewed and not kept.round().renewed
+    assert not kept.round() and not kept.round()
     kept.index_at_end()
     assert index_path(store).read_bytes() == held
     (line,) = gardener.state.untold
@@ -192,7 +192,7 @@ def test_a_directory_that_is_read_only_costs_a_line(store: Store, monkeypatch: p
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)
-    assert not kept.round().renewed
+    assert not kept.round()
     kept.index_at_end()
     (line,) = gardener.state.untold
     assert "cannot be written (Permission denied)" in line
@@ -206,7 +206,7 @@ def test_whatever_fails_reaches_no_chat(store: Store, monkeypatch: pytest.Monkey
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)
-    assert not kept.round().renewed and not kept.round().renewed
+    assert not kept.round() and not kept.round()
     kept.index_at_end()
     assert gardener.state.untold == ["the index of sessions is left as it is: ZeroDivisionError"]
 
