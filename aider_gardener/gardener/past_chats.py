@@ -330,11 +330,18 @@ def render_month(found: Month) -> Iterator[str]:
     if found.sums:
         yield f"Of chats that called a model: {sums_text(found.sums)}"
     yield done_line(found.totals)
-    parts = {
-        "Chats": [_chat_line(each) for each in found.chats],
-        "Tasks done": [f"{day} {text}" for day, text in found.tasks],
-        "Observations": [_observation_line(each) for each in found.observations],
-    }
+    chats, observations = [], []
+    for chat in found.chats:
+        facts = [counted(chat.turns, "turn")]
+        facts += [f"{short(chat.prompt_tokens)} tokens"] if chat.prompt_tokens else []
+        facts += [f"${chat.dollars:,.2f}"] if chat.dollars >= 0.005 else []
+        facts += [counted(chat.commits, "commit")] if chat.commits else []
+        chats.append(f"{day_of(chat.last_at)} {chat.short} {chat.first_prompt} ({', '.join(facts)})")
+    for each in found.observations:
+        seen = f", seen in {each.sessions} sessions" if each.sessions else ""
+        observations.append(f"{each.text} ({each.state}{seen})")
+    tasks = [f"{day} {text}" for day, text in found.tasks]
+    parts = {"Chats": chats, "Tasks done": tasks, "Observations": observations}
     for title, rows in parts.items():
         if rows:
             yield f"\n{title}"
@@ -349,16 +356,3 @@ def done_line(totals: Mapping[str, int]) -> str:
         f"{counted(totals['commits'], 'commit')}, {counted(totals['files'], 'file')} edited, by chat;"
         f" {counted(totals['mended'], 'error')} met and seen to go, {totals['open_errors']:,} not."
     )
-
-
-def _chat_line(each: MonthChat) -> str:
-    facts = [counted(each.turns, "turn")]
-    facts += [f"{short(each.prompt_tokens)} tokens"] if each.prompt_tokens else []
-    facts += [f"${each.dollars:,.2f}"] if each.dollars >= 0.005 else []
-    facts += [counted(each.commits, "commit")] if each.commits else []
-    return f"{day_of(each.last_at)} {each.short} {each.first_prompt} ({', '.join(facts)})"
-
-
-def _observation_line(each: MonthObservation) -> str:
-    seen = f", seen in {each.sessions} sessions" if each.sessions else ""
-    return f"{each.text} ({each.state}{seen})"

@@ -8,16 +8,19 @@ from dataclasses import replace
 from statistics import linear_regression
 from typing import Any
 
+from aider_gardener.archive.sessions import AIDER, host_of
+from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
-from aider_gardener.gardener.stored_chat import kept_sessions, save_growth
-from aider_gardener.messages import ContentClass, Entry, Fidelity
+from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
+from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
 from aider_gardener.phrases import counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import open_tokens, piece_tokens
 from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 LARGEST_SHOWN = 10
@@ -90,8 +93,18 @@ def pressure_report(state: ChatState) -> Pressure:
     )
 
 
-def untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
-    """The pressure of a chat that its host tends itself: what its last prompt took, and all that was said."""
+def last_pressure(
+    store: Store, info: SessionInfo, settings: Settings, count: TokenCounter
+) -> tuple[Pressure, ChatState]:
+    """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
+    state = stored_chat(store, info, settings, count)
+    if host_of(store, info.id) == AIDER:
+        return pressure_report(state), state
+    return _untended(state.frame, state.chat.all_entries()), state
+
+
+def _untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
+    """The pressure of a chat that its host tends itself: what its last prompt took, and its messages."""
     rows = [_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)]
     made = _pressure(frame, frame.parts, rows, entries, [(entry, entry.tokens) for entry in entries])
     largest = [entries[row["index"]].id for row in made.largest_messages]

@@ -129,8 +129,8 @@ class ChatState:
     put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
     that are going on, one inside the other. `seconds` are those of our own work. `listed` are the
     ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
-    by hand, `taken` the rules that were taken over for every chat of the project. `untold` are lines of
-    upkeep that the user is shown after the next turn, or at the end."""
+    by hand, `taken` the rules that were taken over for every chat of the project. `pending_lines` of upkeep
+    are shown to the user after the next turn, or at the end."""
 
     settings: Settings
     archive: Archive
@@ -155,7 +155,7 @@ class ChatState:
     listed: tuple[str, ...] = ()
     amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()
-    untold: list[str] = field(default_factory=list)
+    pending_lines: list[str] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:

@@ -144,7 +144,9 @@ class Upkeep:
                 new = learnt.announce(archive.store, archive.project, found, archive.clock())
                 if new:
                     verb = "waits" if new == 1 else "wait"
-                    state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
+                    state.pending_lines.append(
+                        f"{counted(new, 'observation')} {verb}: /gardener observations"
+                    )
                 self._has_caught_up = True
         return renewed
 
@@ -176,11 +178,11 @@ class Upkeep:
         try:
             yield
         except PutOff:
-            state.untold.extend([put_off] if put_off else [])
+            state.pending_lines.extend([put_off] if put_off else [])
         except Exception as error:  # reason: whatever it is, the chat goes on without
             why = str(error) if isinstance(error, GardenerError) else type(error).__name__
             if why != self._fault:
-                state.untold.append(f"the index of sessions is left as it is: {why}")
+                state.pending_lines.append(f"the index of sessions is left as it is: {why}")
             self._fault, self._has_caught_up = why, True
 
 

@@ -285,7 +285,7 @@ def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
 
 def show_pending(gardener: Gardener, io: HostIO) -> None:
     """Show the lines that upkeep has for the user, each once."""
-    lines = gardener.state.untold
+    lines = gardener.state.pending_lines
     while lines:
         io.tool_output(f"aider-gardener: {lines.pop(0)}")
 
