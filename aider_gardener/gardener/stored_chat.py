@@ -151,8 +151,8 @@ def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | No
     try:
         value = json.loads(store.get_state(session, STATE_KEY) or "")
         known = ChatSums.__dataclass_fields__
-        session = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
-        return session, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
+        sums = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
+        return sums, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
     except (ValueError, KeyError, TypeError):
         return None
 
