@@ -23,10 +23,9 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.files import index_path, write_index
+from aider_gardener.gardener.files import OLDER, index_path, write_index
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.learnt import learnt
-from aider_gardener.gardener.pages import OLDER
 from aider_gardener.messages import entry_id
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.settings import Settings

@@ -28,8 +28,8 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.location import DIRECTORY_NAME
 from aider_gardener.gardener import done_tasks, learnt
 from aider_gardener.gardener.account import account
+from aider_gardener.gardener.files import project_index, session_page
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.pages import project_index, session_page
 from aider_gardener.messages import Message
 from aider_gardener.replay.play.clock import START
 from aider_gardener.replay.play.jobs import Job, replay_job

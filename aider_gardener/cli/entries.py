@@ -34,19 +34,13 @@ HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep
 def pressure(place: Place | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.adapters.aider.provider import default_counter
-    from aider_gardener.archive.sessions import AIDER, host_of
-    from aider_gardener.gardener.report import pressure_report, untended
-    from aider_gardener.gardener.stored_chat import stored_chat
+    from aider_gardener.gardener.report import last_pressure
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
 
     store = open_archive(place, read_only=True)
     info = session_named(store, "last")
-    state = stored_chat(store, info, Settings.from_env(), default_counter())
-    if host_of(store, info.id) == AIDER:
-        report = pressure_report(state)
-    else:
-        report = untended(state.frame, state.chat.all_entries())
+    report, state = last_pressure(store, info, Settings.from_env(), default_counter())
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
     entries = state.chat.entries.values()
     put({**value, "model": state.frame.model}, as_json, lambda: pressure_table(report, entries, full=True))

@@ -303,7 +303,7 @@ def status(month: str | None, place: Place | None, as_json: bool) -> None:
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
-    from aider_gardener.gardener.growth import month_status, project_status
+    from aider_gardener.gardener.past_chats import month_status, project_status
     from aider_gardener.phrases import archive_text, sums_text
 
     project = str(repository_root(Path.cwd()) or Path.cwd())

@@ -50,7 +50,7 @@ def archive(
     """
     from aider_gardener.archive.sessions import said_in, session_named, short_ids
     from aider_gardener.gardener.account import account
-    from aider_gardener.gardener.pages import session_page
+    from aider_gardener.gardener.files import session_page
 
     if everything and (session or as_json):
         raise UsageError("--all writes the index of all sessions: leave SESSION and --json out")
@@ -205,13 +205,13 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
 
     A chat belongs to the month in which something was last said in it.
     """
-    from aider_gardener.gardener import monthly
+    from aider_gardener.gardener.past_chats import month_report, render_month
 
     month = month or time.strftime("%Y-%m")
     if not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", month):
         raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
     store = open_archive(place, read_only=True)
-    found = monthly.report(store, project_of(store), month)
+    found = month_report(store, project_of(store), month)
     if page is not None:
         from aider_gardener.replay.show.html_month import write_month
 
@@ -220,5 +220,5 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
     if as_json:
         click.echo(json.dumps(found.record()))
     elif page is None:
-        for line in monthly.render(found):
+        for line in render_month(found):
             click.echo(harmless(line))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.gardener import amendments
+from aider_gardener.gardener.care import kept_rules
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.decisions import Decision, decided, spoken_words
 from aider_gardener.notes.last_chat import edited_files
@@ -133,7 +133,7 @@ def account(store: Store, info: SessionInfo) -> Account:
         info=info,
         steps=steps,
         decisions=tuple(decided(entries)),
-        rules=tuple(standing(entries, amendments.kept(store, info.id))),
+        rules=tuple(standing(entries, kept_rules(store, info.id))),
         files=tuple(_files(steps)),
         errors=tuple(_errors(entries)),
         pinned=tuple({entry.id: entry for entry in entries if entry.pinned}.values()),

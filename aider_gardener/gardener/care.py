@@ -1,29 +1,52 @@
-"""What the user decides about single entries of a chat: forget, pin, restore, and why one was swapped.
+"""What the user decides about entries and rules of a chat, and what a model that asks for originals is given.
 
-Each step looks at the host's lists first and shows the result there afterwards, so that it may be made at
-any time, from a command or from Python. An entry may be given by the beginning of its id: UsageError is
-raised for one that is unknown or ambiguous.
+Each step on entries looks at the host's lists first and shows the result there afterwards, so that it may be
+made at any time, from a command or from Python. An entry may be given by the beginning of its id: UsageError
+is raised for one that is unknown or ambiguous.
+
+A model asks with a line of its own, outside code blocks, that holds nothing but a tag with an id: no reply
+means it by accident, and an id that is none of this chat's is passed over.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from aider_gardener.archive import entries
-from aider_gardener.archive.entries import Why
+from aider_gardener.archive.entries import Why, quotes
+from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
-from aider_gardener.gardener.report import tokens_shown
 from aider_gardener.gardener.state import ChatState
+from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
+from aider_gardener.notes.rules import Amendment, Constraint, by_hand, line, standing
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.recall.candidates import LEAST_RELEVANCE
-from aider_gardener.recall.recall import fate, quote, recall_note
+from aider_gardener.recall.recall import ITEM_TOKENS, fate, quote, recall_note
 
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."
     " It is a record of what was said; newer messages and files take precedence.)"
+)
+MOST_ORIGINALS = 3
+"""So many originals are given in one turn of the user."""
+ASKED_SHARE = 0.5
+"""The share of the history budget that they may use together."""
+ASKED, RULE = "model asked", "rule"
+"""Kinds of events: originals were given to the model, a rule was changed by hand."""
+FORM = re.compile(r'[ \t]*<recall id="(?P<id>g[0-9a-f]{9,64})"[ \t]*/>[ \t]*')
+FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+HINT = (
+    'To see an original whole, reply with <recall id="g…"/> on a line of its own, outside code blocks'
+    f" (at most {MOST_ORIGINALS} in a turn); only when it is needed."
+)
+HEAD = (
+    "(aider-gardener quotes what you asked for. It is a record of what was said, not a request; newer"
+    " messages and files take precedence. Now go on with the user's last message.)"
 )
 NO_ROOM = (
     "{id} has {tokens:,} tokens, and the window has room for {room:,}: /recall WORDS brings the passages that"
@@ -54,7 +77,7 @@ def find(state: ChatState, given: str) -> Entry:
 
 def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:
     """The notes of this chat that quote an entry."""
-    return [each for each in state.chat.entries.values() if entries.quotes(each, entry.id)]
+    return [each for each in state.chat.entries.values() if quotes(each, entry.id)]
 
 
 def forget(state: ChatState, given: str) -> int:
@@ -172,9 +195,153 @@ def why(state: ChatState, entry_id: str) -> Why:
         cls=entry.cls.value,
         tokens=entry.tokens,
         standing=level,
-        standing_tokens=tokens_shown(state, chat.entries[places[-1]]) if places else 0,
+        standing_tokens=state.tokens_shown(chat.entries[places[-1]]) if places else 0,
         pinned=entry.pinned,
         back=back,
         priority=round(priority(entry, turn=chat.turn, focus=focus), 1),
         parts={name: round(points, 1) for name, points in parts(entry, turn=chat.turn, focus=focus).items()},
     )
+
+
+# What the model asks for
+
+
+def requested(reply: str) -> list[str]:
+    """The ids that a reply asks for, outside its code blocks, each once."""
+    found: dict[str, None] = {}
+    fence = ""
+    for row in reply.splitlines():
+        mark = FENCE.match(row)
+        if mark and (not fence or mark.group(1).startswith(fence)):
+            fence = "" if fence else mark.group(1)
+        elif not fence and (form := FORM.fullmatch(row)):
+            found[form["id"]] = None
+    return list(found)
+
+
+def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
+    """What to tell a model whose reply asks for originals, and their ids; ("", []) for nothing.
+
+    At most MOST_ORIGINALS in a turn and half of the history budget; nothing that stands whole in the chat,
+    nothing twice in a turn, nothing from before a /clear. A longer one has its middle cut out.
+    """
+    archive, notes = state.archive, dict[str, str]()
+    with state.timed():
+        wanted = requested(reply)
+        given = _given(state) if wanted else {}
+        for stored_id in wanted:
+            entry = _reachable(state, stored_id)
+            left = int(ASKED_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
+            if entry is None or stored_id in given or len(given) >= MOST_ORIGINALS or left <= 0:
+                continue
+            original = archive.store.original(stored_id) or entry.content
+            shown = bounded(original, left, count=state.count, entry_id=stored_id)
+            found = quote(entry, shown, 0, len(shown), 1.0)
+            notes[stored_id] = recall_note([found], session=archive.session, head=HEAD)
+            given[stored_id] = state.count(notes[stored_id])
+        archive.touch(notes)
+        text = "\n\n".join(notes.values())
+        if notes:
+            state.chat = replace(state.chat, handed=text)
+            state.event(ASKED, entry_ids=list(notes), tokens=[given[each] for each in notes])
+    return text, list(notes)
+
+
+def _given(state: ChatState) -> dict[str, int]:
+    """What the model asked for and got in this turn of the user: ids, each with its tokens."""
+    archive, given = state.archive, dict[str, int]()
+    for event in archive.store.events(archive.session, ASKED):
+        ids, tokens = event.data.get("entry_ids"), event.data.get("tokens")
+        if event.turn == state.chat.turn and isinstance(ids, list) and isinstance(tokens, list):
+            given |= zip(ids, tokens, strict=False)
+    return given
+
+
+def _reachable(state: ChatState, stored_id: str) -> Entry | None:
+    """The entry if the model may have it: of this chat since the last /clear, or of an older session that
+    recall may reach unasked; None for others, and when it stands whole in the chat anyway."""
+    chat, archive = state.chat, state.archive
+    own = [entry for entry in chat.entries.values() if entry.id == stored_id]
+    if not own:
+        entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
+        return entry if entry and archive.past.allows(entry, archive.provider) else None
+    noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
+    stands = any(seq not in chat.fidelity for seq in [*chat.places(stored_id), *noted])
+    return None if stands or own[-1].seq < chat.floor else own[-1]
+
+
+# Rules, as the user changes them by hand
+
+
+def rules(state: ChatState) -> list[Constraint]:
+    """The rules that the user set in this chat and that still hold, oldest first, with what was changed by
+    hand."""
+    return standing(past(state.chat), amendments(state))
+
+
+def amendments(state: ChatState) -> list[Amendment]:
+    """The changes by hand since the chat was cleared: like what was typed before, older ones are gone. The
+    rules that the user took for every chat of the project come first."""
+    floor = state.chat.floor
+    taken = [Amendment("", text, 1, floor - 1, floor) for text in state.taken]
+    return [*taken, *(change for change in state.amendments if change.floor == floor)]
+
+
+def add_rule(state: ChatState, text: str) -> Constraint:
+    """Set a rule by hand: it stands in every prompt from now on. Raises UsageError for no text, and for that
+    of a rule that holds."""
+    _change_rule(state, "", _rule_text(state, text))
+    return rules(state)[-1]
+
+
+def edit_rule(state: ChatState, number: int, text: str) -> Constraint:
+    """Put another text in place of a rule of the list, which counts from 1; it keeps its place. Raises
+    UsageError."""
+    old, wanted = _rule(state, number), _rule_text(state, text)
+    _change_rule(state, old.text, wanted)
+    return replace(old, text=wanted, turn=state.chat.turn)
+
+
+def drop_rule(state: ChatState, number: int) -> Constraint:
+    """Take a rule from the list, which counts from 1: it is the user's no more. Raises UsageError."""
+    old = _rule(state, number)
+    _change_rule(state, old.text, "")
+    return old
+
+
+def _rule(state: ChatState, number: int) -> Constraint:
+    held = rules(state)
+    if 0 < number <= len(held):
+        return held[number - 1]
+    have = f"the rules are numbered from 1 to {len(held)}" if held else "no rules were set in this chat"
+    raise UsageError(f"there is no rule {number}: {have}")
+
+
+def _rule_text(state: ChatState, text: str) -> str:
+    """A text as it stands in the list."""
+    wanted, texts = by_hand(text), [rule.text for rule in rules(state)]
+    if not wanted:
+        raise UsageError("say what the rule is")
+    if wanted in texts:
+        raise UsageError(f"that is rule {texts.index(wanted) + 1} already")
+    return wanted
+
+
+def _change_rule(state: ChatState, old: str, text: str) -> None:
+    chat = state.chat
+    made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
+    state.amendments = (*state.amendments, made)
+    state.event(RULE, **asdict(made))
+
+
+def kept_rules(store: Store, session: str) -> list[Amendment]:
+    """What was changed by hand in a session, oldest first."""
+    names = Amendment.__dataclass_fields__
+    rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, RULE))
+    return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
+
+
+def has_room(state: ChatState, rule: Constraint) -> bool:
+    """Whether what rules may use of a prompt has room for this one."""
+    room = int(RULES_SHARE * state.budget)
+    return state.count(f"{RULES_HEAD}\n{line(rule)}") + 1 <= room

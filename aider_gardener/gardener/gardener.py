@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import StoreError
-from aider_gardener.gardener import amendments, asks, care, compactions, report, stored_chat
+from aider_gardener.gardener import care, compactions, report, stored_chat
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
@@ -52,7 +52,7 @@ class Gardener:
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
         self.state = ChatState.new(settings, archive)
-        self.state.chat = Chat(hint=asks.HINT if settings.ask_for_originals else "")
+        self.state.chat = Chat(hint=care.HINT if settings.ask_for_originals else "")
         with suppress(StoreError):
             self.state.taken = taken_rules(archive.store, archive.project)
 
@@ -70,7 +70,8 @@ class Gardener:
         state = self.state
         state.turns_open += 1
         is_due = state.turns_open == 1
-        state.chat = replace(state.chat, typed=typed, turn_due=state.chat.turn_due or is_due)
+        due, handed = state.chat.turn_due or is_due, "" if is_due else state.chat.handed
+        state.chat = replace(state.chat, typed=typed, turn_due=due, handed=handed)
         return is_due
 
     def leave_turn(self) -> None:
@@ -156,11 +157,11 @@ class Gardener:
 
     # What comes back, and what is settled
 
-    answer = _of_state(asks.answer)
-    constraints = _of_state(amendments.rules)
-    add_rule = _of_state(amendments.add)
-    edit_rule = _of_state(amendments.edit)
-    drop_rule = _of_state(amendments.drop)
+    answer = _of_state(care.answer)
+    constraints = _of_state(care.rules)
+    add_rule = _of_state(care.add_rule)
+    edit_rule = _of_state(care.edit_rule)
+    drop_rule = _of_state(care.drop_rule)
 
     def recall(
         self,
@@ -231,7 +232,7 @@ class Gardener:
                 around=around,
                 summary=lambda: summary(chat, token_limit=room.summary, renditions=renditions, count=count),
                 count=count,
-                amendments=amendments.since_clear(state),
+                amendments=care.amendments(state),
             )
             return state.note.text
 

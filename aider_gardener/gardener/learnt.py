@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -89,18 +89,13 @@ def learnt(
         pace()
         seen += sightings(store.session_entries(info.id))
     answered = verdicts(store, project)
-    found = [
-        each
-        for each in gathered(seen)
-        if not any(v.id == each.id or each.is_about(v.kind, v.key, v.proposal) for v in answered)
-    ]
-    found.sort(key=lambda each: (-len(each.evidence), -each.last_at, each.id))
-    now = clock()
-    return Learnt(
-        tuple(each for each in found if not each.is_faded(now)),
-        tuple(each for each in found if each.is_faded(now)),
-        tuple(verdict for verdict in answered if verdict.verdict == TAKEN),
-    )
+    found = sorted(gathered(seen), key=lambda each: (-len(each.evidence), -each.last_at, each.id))
+    now, waiting, faded = clock(), list[Observation](), list[Observation]()
+    for each in found:
+        if not any(v.id == each.id or each.is_about(v.kind, v.key, v.proposal) for v in answered):
+            (faded if each.is_faded(now) else waiting).append(each)
+    taken = tuple(verdict for verdict in answered if verdict.verdict == TAKEN)
+    return Learnt(tuple(waiting), tuple(faded), taken)
 
 
 def project_events(store: Store, project: str, kind: str) -> list[Event]:
@@ -165,13 +160,9 @@ def add_conventions(path: Path, rules: list[str]) -> int:
 
 def with_rule(held: bytes, rule: str) -> bytes:
     """The bytes of a conventions file with one more rule, at the end under a heading of its own or, where
-    that stands already, as its first; every byte of before stays. The same bytes where the rule stands there
-    already."""
+    that stands already, as its first; every byte of before stays. The same bytes where it has the rule."""
     newline = b"\r\n" if b"\r\n" in held else b"\n"
-    heading, line = (
-        HEADING.encode() + newline * 2,
-        b"- " + quoted(rule, RULE_CHARS).encode("utf-8", "replace"),
-    )
+    heading, line = HEADING.encode() + newline * 2, f"- {quoted(rule, RULE_CHARS)}".encode("utf-8", "replace")
     if line in held.splitlines():
         return held
     before, found, behind = held.partition(heading)
@@ -183,21 +174,18 @@ def with_rule(held: bytes, rule: str) -> bytes:
 def records(found: Learnt) -> list[dict[str, Any]]:
     """Everything as plain data, numbered as it is listed; what has faded has no number."""
     rows: list[dict[str, Any]] = []
+    listed = len(found.numbered)
     for number, each in enumerate((*found.numbered, *found.faded), 1):
-        is_taken, is_listed = isinstance(each, Verdict), number <= len(found.numbered)
-        seen = () if isinstance(each, Verdict) else each.evidence
-        names = ("session", "turn", "at", "entry_id", "text")
-        rows.append(
-            {
-                "id": each.id,
-                "kind": each.kind,
-                "rule": each.proposal,
-                "at": each.at if isinstance(each, Verdict) else each.last_at,
-                "evidence": [{name: asdict(one)[name] for name in names} for one in seen],
-                "number": number if is_listed else None,
-                "state": TAKEN if is_taken else "waiting" if is_listed else "faded",
-            }
-        )
+        row: dict[str, Any] = {"id": each.id, "kind": each.kind, "rule": each.proposal}
+        if isinstance(each, Verdict):
+            row |= {"at": each.at, "evidence": [], "number": number, "state": TAKEN}
+        else:
+            names = ("session", "turn", "at", "entry_id", "text")
+            seen = [{name: getattr(one, name) for name in names} for one in each.evidence]
+            state = "waiting" if number <= listed else "faded"
+            row |= {"at": each.last_at, "evidence": seen, "number": number, "state": state}
+            row["number"] = number if number <= listed else None
+        rows.append(row)
     return rows
 
 
@@ -205,10 +193,17 @@ def render(store: Store, project: str, found: Learnt, *, faded: bool = False) ->
     """The list as lines for people: each proposal with its evidence, what was taken, and if wanted what
     has `faded`, which is named by its id alone."""
     short = short_ids([info.id for info in said_in(store, project)])
+
+    def proposal(each: Observation, number: str = "") -> Iterator[str]:
+        yield f"{number}{each.proposal} [{each.id}]"
+        for seen in each.evidence:
+            where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
+            yield f"   {when(seen.at)}, {where}: {seen.text}"
+
     if not found.numbered:
         yield "Nothing was seen in three sessions yet that would make a rule."
     for number, each in enumerate(found.waiting, 1):
-        yield from _proposal_lines(each, f"{number}. ", short)
+        yield from proposal(each, f"{number}. ")
     if found.taken:
         yield "Rules of every chat of this project:"
     for number, verdict in enumerate(found.taken, len(found.waiting) + 1):
@@ -216,11 +211,4 @@ def render(store: Store, project: str, found: Learnt, *, faded: bool = False) ->
     if found.faded:
         yield f"{len(found.faded)} more not seen for 28 days{':' if faded else ': --all lists them.'}"
     for each in found.faded if faded else ():
-        yield from _proposal_lines(each, "", short)
-
-
-def _proposal_lines(found: Observation, number: str, short: dict[str, str]) -> Iterator[str]:
-    yield f"{number}{found.proposal} [{found.id}]"
-    for seen in found.evidence:
-        where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
-        yield f"   {when(seen.at)}, {where}: {seen.text}"
+        yield from proposal(each)

@@ -11,12 +11,11 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.sessions import AIDER, may_go, said_in
+from aider_gardener.archive.sessions import may_go, said_in
 from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.report import pressure_report, untended
+from aider_gardener.gardener.report import last_pressure
 from aider_gardener.gardener.state import rule_changes
-from aider_gardener.gardener.stored_chat import last_frame, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.last_chat import state_block
 from aider_gardener.plan.chat import Chat
@@ -148,13 +147,8 @@ class ProjectMemory:
         """What the last chat of the project used of its window, as it was left: the keys of `Pressure`, with
         the chat's session, host and model. Raises UsageError where there is no chat."""
         last = self.last_chat()
-        host = self.archive.host_of(last.id)
-        if host == AIDER:
-            state = stored_chat(self.store, last, self.settings, self.count)
-            report, model = pressure_report(state), state.frame.model
-        else:
-            frame = last_frame(self.store, last.id)
-            report, model = untended(frame, self.store.session_entries(last.id)), frame.model
+        report, state = last_pressure(self.store, last, self.settings, self.count)
+        host, model = self.archive.host_of(last.id), state.frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}
 
     def state(self, token_limit: int, *, everywhere: bool = True, besides: str = "") -> str:

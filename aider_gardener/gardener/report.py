@@ -1,140 +1,159 @@
-"""What a chat uses of its window and what was done in it, as values."""
+"""What a chat uses of its window, how that grows, what was done in it and what was saved, as values and as
+lines for its user."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import linear_regression
 from typing import Any
 
-from aider_gardener.gardener.amendments import rules
+from aider_gardener.archive.sessions import AIDER, host_of
+from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
-from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity
-from aider_gardener.plan.goals import (
-    LARGEST_SHOWN,
-    Frame,
-    Level,
-    Pressure,
-    by_class,
-    level,
-    message_row,
-    recommendation,
-)
-from aider_gardener.plan.planner import open_tokens
-from aider_gardener.plan.view import Piece
+from aider_gardener.gardener.state import ChatState, ChatSums, Point
+from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
+from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
+from aider_gardener.phrases import counted, short
+from aider_gardener.plan.goals import Frame, Level, Pressure, level
+from aider_gardener.plan.planner import open_tokens, piece_tokens
+from aider_gardener.plan.usage import Market
+from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
+LARGEST_SHOWN = 10
 DROPPABLE_SHARE = 0.05
 """A chat file that takes this share of the window, or of the prompt where no window is known, is named."""
 DROPPABLE_SHOWN = 3
-ADVICE = {
+POINTS = 50
+"""So many turns of growth are kept."""
+BAR_CELLS = 20
+UNTENDED = {
     Level.OK: "There is room.",
     Level.WARNING: "The window fills up: compact before a new task begins.",
     Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
     Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
 }
 """What to do in a chat that its host tends itself."""
+FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
+TENDED = {
+    Level.OK: "Nothing to do.",
+    Level.WARNING: FILLING_UP,
+    Level.OPTIMIZE: FILLING_UP,
+    Level.HARD: "The prompt hardly fits the window.",
+}
+"""And in one that the gardener tends."""
 
 
-def tokens_shown(state: ChatState, entry: Entry) -> int:
-    """The tokens of an entry as it stands in the chat now."""
-    fidelity = state.chat.fidelity.get(entry.seq, Fidelity.FULL)
-    if fidelity is Fidelity.HIDDEN:
-        return 0
-    return entry.tokens if fidelity is Fidelity.FULL else state.archive.renditions(entry)[fidelity].tokens
+# Pressure
 
 
 def pressure_report(state: ChatState) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
     be saved."""
-    chat, count, frame = state.chat, state.count, state.frame
+    chat, frame, renditions = state.chat, state.frame, state.archive.renditions
     pieces, entries = chat.pieces, list(chat.entries.values())
-    rows = [_row(state, index, piece) for index, piece in enumerate(pieces)]
-    largest = _largest(rows)
+    rows = []
+    for index, piece in enumerate(pieces):
+        is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
+        cls = chat.entries[piece.members[0]].cls if is_one else None
+        rows.append(_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS))
     history = state.history_used
-    parts = {**frame.parts, "history": history, "current": open_tokens(chat, count)}
-    used = sum(parts.values())
+    parts = {**frame.parts, "history": history, "current": open_tokens(chat, state.count)}
     asked = asked_for(state) if state.acts else None
-    would_save = asked.plan.tokens_saved if asked else 0
-    budget, drop = goal_of(state).high, droppable(frame, used)
-    original = sum(entry.tokens for entry in entries)
-    made = [state.archive.renditions(entry).get(Fidelity.COMPRESSED) for entry in entries]
-    summary = sum(
-        min(entry.tokens, form.tokens) if form else entry.tokens
-        for entry, form in zip(entries, made, strict=True)
+    saves, budget = asked.plan.tokens_saved if asked else 0, goal_of(state).high
+    forms = [(entry, renditions(entry).get(Fidelity.COMPRESSED)) for entry in entries]
+    made = _pressure(
+        frame, parts, rows, entries, [(entry, state.tokens_shown(entry)) for entry in chat.all_entries()]
     )
-    advice = recommendation(
-        level(used, frame.window),
-        history_used=history,
-        budget=budget,
-        would_save=would_save,
-        drop=[str(row["path"]) for row in drop],
-    )
-    shown = [pieces[row["index"]].members for row in largest]
-    return Pressure(
-        **_of_window(used, frame),
+    summary = sum(min(entry.tokens, form.tokens) if form else entry.tokens for entry, form in forms)
+    original, drop = made.total_original_tokens, droppable(frame, made.used)
+    advice = TENDED[Level(made.level)]
+    if made.level == Level.OK.value and history > budget:
+        advice = "The history is above its limit; the next prompt compacts it."
+    if saves:
+        advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
+    if drop and made.level != Level.OK.value:
+        named = ", ".join(str(row["path"]) for row in drop)
+        advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
+    shown = [pieces[row["index"]].members for row in made.largest_messages]
+    return replace(
+        made,
         history_budget=budget,
         history_used=history,
-        parts=parts,
-        messages_count=len(rows),
-        largest_messages=largest,
-        by_message=rows,
-        by_class=by_class([(entry, tokens_shown(state, entry)) for entry in chat.all_entries()]),
-        entries_tracked=len(entries),
-        total_original_tokens=original,
         total_summary_tokens=summary,
         compression_ratio=round(summary / original, 4) if original else 1.0,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
-        plan_would_save=would_save,
+        plan_would_save=saves,
         droppable_files=drop,
         recommendation=advice,
         largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in shown],
     )
 
 
-def untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
-    """The pressure of a chat that its host tends itself: what its last prompt took, and all that was said."""
-    used, original = sum(frame.parts.values()), sum(entry.tokens for entry in entries)
-    rows = [message_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)]
-    largest = _largest(rows)
+def last_pressure(
+    store: Store, info: SessionInfo, settings: Settings, count: TokenCounter
+) -> tuple[Pressure, ChatState]:
+    """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
+    state = stored_chat(store, info, settings, count)
+    if host_of(store, info.id) == AIDER:
+        return pressure_report(state), state
+    return _untended(state.frame, state.chat.all_entries()), state
+
+
+def _untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
+    """The pressure of a chat that its host tends itself: what its last prompt took, and its messages."""
+    rows = [_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)]
+    made = _pressure(frame, frame.parts, rows, entries, [(entry, entry.tokens) for entry in entries])
+    largest = [entries[row["index"]].id for row in made.largest_messages]
+    return replace(made, recommendation=UNTENDED[Level(made.level)], largest_ids=largest)
+
+
+def _pressure(
+    frame: Frame,
+    parts: Mapping[str, int],
+    rows: Sequence[dict[str, Any]],
+    entries: Sequence[Entry],
+    shown: Sequence[tuple[Entry, int]],
+) -> Pressure:
+    """What is reported of any chat: `rows` of its messages, `shown` entries with the tokens they take."""
+    used, original = sum(parts.values()), sum(entry.tokens for entry in entries)
     return Pressure(
-        **_of_window(used, frame),
+        used=used,
+        available=max(0, frame.window - used),
+        utilization=round(used / frame.window, 4) if frame.window else 0.0,
+        level=level(used, frame.window).value,
         history_budget=0,
         history_used=used,
-        parts=frame.parts,
-        messages_count=len(entries),
-        largest_messages=largest,
+        parts=parts,
+        messages_count=len(rows),
+        largest_messages=sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN],
         by_message=rows,
-        by_class=by_class([(entry, entry.tokens) for entry in entries]),
+        by_class=by_class(shown),
         entries_tracked=len(entries),
         total_original_tokens=original,
         total_summary_tokens=original,
-        compression_ratio=1.0,
-        eviction_candidates=0,
-        plan_would_save=0,
-        droppable_files=[],
-        recommendation=ADVICE[level(used, frame.window)],
-        largest_ids=[entries[row["index"]].id for row in largest],
     )
 
 
-def _of_window(used: int, frame: Frame) -> dict[str, Any]:
-    return {
-        "used": used,
-        "available": max(0, frame.window - used),
-        "utilization": round(used / frame.window, 4) if frame.window else 0.0,
-        "level": level(used, frame.window).value,
-    }
+def _row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
+    """One message of the report; a note that shows several entries has the class "note"."""
+    return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
 
 
-def _largest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
-
-
-def _row(state: ChatState, index: int, piece: Piece) -> dict[str, Any]:
-    """One message as a row of the report; a note that shows several entries has the class "note"."""
-    single = len(piece.members) == 1 and piece.members[0] not in state.chat.fidelity
-    cls = state.chat.entries[piece.members[0]].cls if single else None
-    return message_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
+def by_class(rows: Sequence[tuple[Entry, int]]) -> dict[str, dict[str, Any]]:
+    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry, shown in rows:
+        row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
+        row["count"] += 1
+        row["orig"] += entry.tokens
+        row["sum"] += shown
+    for row in found.values():
+        row["ratio"] = round(row["sum"] / row["orig"], 4) if row["orig"] else 1.0
+    return dict(sorted(found.items(), key=lambda item: -item[1]["sum"]))
 
 
 def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
@@ -168,3 +187,89 @@ def status_record(state: ChatState) -> dict[str, Any]:
         "stored_entries": stats.entries,
         "stored_bytes": stats.bytes,
     }
+
+
+# Growth
+
+
+def sent(state: ChatState, texts: Iterable[str]) -> None:
+    """Note that a prompt of these texts was sent: what it would have held more with as much of the history
+    as its window had taken.
+
+    Each original is measured beside its own short form, as both were counted when it entered; what is not of
+    the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
+    """
+    chat, count, growth, prices = state.chat, state.count, state.growth, state.usage.prices
+    said = list(texts)
+    shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
+    saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
+    recalled = state.recollection.open[1] if state.recollection.open else ""
+    ours = [text for text in said if text and text in (state.note.text, recalled)]
+    ours += [NOTE_HEAD for piece in chat.pieces if piece.is_note]
+    saved -= sum(map(count, ours))
+    if saved > 0 and state.frame.window:
+        saved = min(saved, max(0, state.frame.window - sum(map(count, said))))
+    growth.saved_tokens += saved
+    market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
+    growth.saved_cost += saved * market.token
+
+
+def turn_over(state: ChatState) -> bool:
+    """Take a point of growth and keep all in the archive; whether the turn called the model."""
+    growth, archive, calls = state.growth, state.archive, state.usage.totals.calls
+    called, growth.calls_seen = calls > growth.calls_seen, calls
+    if not called:
+        return False
+    if not growth.earlier.started_at:
+        growth.earlier = replace(growth.earlier, started_at=archive.clock())
+        before = kept_sessions(archive.store, archive.project)[-1:]
+        growth.points = [*(point for _sums, points in before for point in points), *growth.points]
+    tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
+    growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]
+    save_growth(state)
+    return True
+
+
+def trend(points: Sequence[Point]) -> float:
+    """Tokens by which the prompt grows a turn: the slope of the least-squares line; 0 below two points."""
+    if len(points) < 2:
+        return 0.0
+    return linear_regression(range(len(points)), [point.tokens for point in points]).slope
+
+
+def status_line(points: Sequence[Point], compactions: int) -> str:
+    """How full the window is and how often the history was compacted: "43 % 86.7k · 2 compactions"."""
+    now = points[-1] if points else Point(0, 0)
+    share = f"{now.utilization * 100:.0f} % " if now.window else ""
+    return f"{share}{short(now.tokens)} · {counted(compactions, 'compaction')}"
+
+
+def outlook(points: Sequence[Point]) -> dict[str, Any]:
+    """Level, bar and trend of a chat's growth as plain data; {} without a point."""
+    if not points:
+        return {}
+    now, slope = points[-1], trend(points)
+    left = now.window - now.tokens
+    full = round(min(now.utilization, 1.0) * BAR_CELLS)
+    return {
+        "level": level(now.tokens, now.window).value,
+        "tokens": now.tokens,
+        "window": now.window,
+        "utilization": round(now.utilization, 4),
+        "bar": "█" * full + "░" * (BAR_CELLS - full),
+        "trend_tokens_a_turn": round(slope),
+        "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
+        "turns_seen": len(points),
+    }
+
+
+def report_line(session: ChatSums) -> str:
+    """One chat's report for its user."""
+    sign = "fewer" if session.saved_tokens >= 0 else "more"
+    money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
+    return (
+        f"aider-gardener: {counted(session.turns, 'turn')}, {short(session.prompt_tokens)} prompt tokens in"
+        f" {counted(session.calls, 'call')}; {short(abs(session.saved_tokens))} {sign} than with the whole"
+        f" history ({abs(session.saved_share):.0%}{money}); {counted(session.compactions, 'compaction')},"
+        f" {session.seconds:.1f} s of its own work."
+    )

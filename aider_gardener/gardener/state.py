@@ -129,8 +129,8 @@ class ChatState:
     put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
     that are going on, one inside the other. `seconds` are those of our own work. `listed` are the
     ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
-    by hand, `taken` the rules that were taken over for every chat of the project. `untold` are lines of
-    upkeep that the user is shown after the next turn, or at the end."""
+    by hand, `taken` the rules that were taken over for every chat of the project. `pending_lines` of upkeep
+    are shown to the user after the next turn, or at the end."""
 
     settings: Settings
     archive: Archive
@@ -155,7 +155,7 @@ class ChatState:
     listed: tuple[str, ...] = ()
     amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()
-    untold: list[str] = field(default_factory=list)
+    pending_lines: list[str] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:
@@ -228,15 +228,25 @@ class ChatState:
         last = [*islice(typed, FOCUS_PROMPTS)]
         return Focus(focus_words(last[::-1]), frozenset(self.frame.files))
 
+    def tokens_shown(self, entry: Entry) -> int:
+        """The tokens of an entry as it stands in the chat now."""
+        fidelity = self.chat.level_of(entry)
+        if fidelity is Fidelity.HIDDEN:
+            return 0
+        return entry.tokens if fidelity is Fidelity.FULL else self.archive.renditions(entry)[fidelity].tokens
+
     # What is done to it
 
     def admit(self, chat: Chat, message: Message, source: Source | None = None) -> Entry:
         """Store a message that is new in the chat; returns its entry. Without a `source` its text tells where
-        it came from, but what the host says was typed is the user's."""
+        it came from; what the host says was typed is the user's, and what was handed to the model ours."""
         if source is None:
             source = infer_source(message.role, message.content)
             if source.kind is SourceKind.NOTICE and chat.says(message):
                 source = Source(SourceKind.TYPED)
+            is_handed = f"\n\n{message.content}".endswith(f"\n\n{chat.handed}")  # perhaps behind lint errors
+            if chat.handed and message.role == "user" and is_handed:
+                source = Source(SourceKind.STUB)
         return self.archive.add(
             message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
         )

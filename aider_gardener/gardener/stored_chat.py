@@ -1,4 +1,5 @@
-"""A chat as the archive last saw it, put together again to be looked at or to be gone on with."""
+"""A chat as the archive last saw it: what is kept of it beside its entries, so that it can be put together
+again to be looked at or to be gone on with."""
 
 from __future__ import annotations
 
@@ -11,16 +12,17 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.gardener import amendments, growth
+from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
-from aider_gardener.gardener.state import ChatState, Prefix
+from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
 from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
-MEASURES = "frame"
+MEASURES, STATE_KEY = "frame", "autopilot"
+"""Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""
 WARMTH_STEPS = 1_000
 
 
@@ -55,8 +57,9 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     """Take up the session of this chat's archive, which was held before: what was said stands as it stood,
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
     _stand_again(state, info)
-    state.amendments = (*state.amendments, *amendments.kept(state.archive.store, info.id))
-    growth.put_back(state)
+    state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
+    if kept := kept_growth(state.archive.store, info.id):
+        state.growth.earlier, state.growth.points = kept
 
 
 def _stand_again(state: ChatState, info: SessionInfo) -> None:
@@ -96,11 +99,13 @@ def last_frame(store: Store, session: str) -> Frame:
     was measured."""
     kept = _measures(store, session)
     with suppress(ValueError, TypeError, AttributeError):
-        parts = {str(name): int(tokens) for name, tokens in kept.get("parts", {}).items()}
-        files = {str(name): int(tokens) for name, tokens in kept.get("files", {}).items()}
-        read_only = tuple(str(name) for name in kept.get("read_only", ()))
-        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
+        parts, files = (
+            {str(name): int(tokens) for name, tokens in kept.get(which, {}).items()}
+            for which in ("parts", "files")
+        )
         behind = None if kept.get("behind") is None else int(kept["behind"])
+        read_only = tuple(map(str, kept.get("read_only", ())))
+        window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
         return Frame(window, parts, files, model, behind, read_only)
     return Frame()
 
@@ -111,3 +116,47 @@ def _measures(store: Store, session: str) -> Mapping[str, Any]:
         kept = json.loads(store.get_state(session, MEASURES) or "{}")
         return kept if isinstance(kept, dict) else {}
     return {}
+
+
+# Growth and sums
+
+
+def save_growth(state: ChatState) -> None:
+    """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
+    value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
+    state.archive.keep(STATE_KEY, value)
+
+
+def sums_of(state: ChatState) -> ChatSums:
+    """What the chat has come to, with what it came to when it was held before."""
+    totals, growth = state.usage.totals, state.growth
+    earlier = growth.earlier
+    return ChatSums(
+        started_at=earlier.started_at,
+        ended_at=state.archive.clock(),
+        model=state.frame.model,
+        turns=state.chat.turn,
+        calls=earlier.calls + totals.calls,
+        prompt_tokens=earlier.prompt_tokens + totals.prompt_tokens,
+        saved_tokens=earlier.saved_tokens + growth.saved_tokens,
+        cost=round(earlier.cost + totals.cost, 6),
+        saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
+        compactions=earlier.compactions + len(state.plans),
+        seconds=round(earlier.seconds + state.seconds, 3),
+    )
+
+
+def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | None:
+    """What a chat came to and how it grew, or None where nothing was kept or it cannot be read."""
+    try:
+        value = json.loads(store.get_state(session, STATE_KEY) or "")
+        known = ChatSums.__dataclass_fields__
+        sums = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
+        return sums, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point]]]:
+    """What is kept of the chats of a project, oldest first."""
+    return [kept for info in store.sessions(project) if (kept := kept_growth(store, info.id))]

@@ -1,28 +1,35 @@
 """Upkeep between turns: a background loop that finishes what is left.
 
 Every 30 seconds, and never while a turn is on: the backlog, which indexes and embeds, is woken if something
-waits, and, only if the user asked for it, one compressed form is refined by a model. Where there is an index
-of sessions it is written anew once a chat has begun, if a session is missing in it, and at the chat's end.
-The chat is not changed: what has expired and what an entry is worth now, the next plan asks.
+waits, and, only if the user asked for it, one compressed form is refined by a model: its proposal takes the
+form's place only if it is shorter, still holds every number, path, symbol and name of it, and states none
+that the original does not hold. Where there is an index of sessions it is written anew once a chat has begun,
+if a session is missing in it, and at the chat's end. The chat is not changed: what has expired and what an
+entry is worth now, the next plan asks.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.errors import GardenerError
 from aider_gardener.gardener import learnt
 from aider_gardener.gardener.files import is_behind, is_kept, write_index
-from aider_gardener.gardener.refiner import Ask, Refiner
 from aider_gardener.gardener.state import ChatState
+from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.phrases import counted
+from aider_gardener.plan.planner import note_rendition
+
+Ask = Callable[[str], str]
+"""Sends one prompt to a model and gives its answer. May raise anything."""
 
 log = logging.getLogger("aider_gardener")
 
@@ -36,17 +43,37 @@ LATE = (
 )
 
 
+LEAST_TOKENS = 150
+"""Shorter compressed forms are not worth a call."""
+MOST_TOKENS = 6_000
+SECONDS_BETWEEN_CALLS = 60.0
+CALLS_A_CHAT = 50
+FAILURES = 3
+"""So many failed calls in a row end refinement for the chat."""
+
+PROMPT = (
+    "Below is a shortened note on part of a programmer's chat. Make it shorter still. Keep every number,"
+    " path, identifier, error message, id in brackets and proper name exactly as written, keep who said"
+    " what, add nothing that is not there. Answer with the shorter note alone.\n\n{note}"
+)
+
+FACT = re.compile(
+    r"`[^`\n]{1,120}`"
+    r"|https?://\S+"
+    r"|[\w.@~-]*(?:[/\\][\w.@-]+)+"
+    r"|\b\w[\w-]*\.\w[\w.-]*"
+    r"|\b[^\W\d]\w*(?:::|->|\()"
+    r"|\b\w*_\w*"
+    r"|\b[^\W\d_]+(?=[A-Z])\w+"
+    r"|\b\w*\d[\w:,.-]*\w|\b\d"
+    r"|\b[A-Z]{2,}\b"
+    r"|(?<=[a-z,;:] )[A-Z]\w+"
+)
+"""What a reader could look up or compare: code, addresses, paths, files, symbols, numbers, names."""
+
+
 class PutOff(GardenerError):
     """It may not go on now: what was begun is left, and nothing of it was written."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """What one round did: the entry of which a form was refined ("" for none), and whether the index of
-    sessions was renewed."""
-
-    refined: str = ""
-    renewed: bool = False
 
 
 class Upkeep:
@@ -89,17 +116,17 @@ class Upkeep:
             except Exception as error:  # reason: never worth a word to the user; the next round tries again
                 log.info("upkeep is put off: %s", error)
 
-    def round(self) -> Look:
-        """One round now, in this thread; stops early when a turn begins. Raises StoreError."""
+    def round(self) -> bool:
+        """One round now, in this thread; stops early when a turn begins. Whether the index of sessions was
+        renewed. Raises StoreError."""
         state = self._state()
         if state is None or self._must_wait():
-            return Look()
+            return False
         self.rounds += 1
         wake_backlog(state.archive)
-        refined = ""
         if self.refiner is not None and not self._must_wait():
-            refined = self.refiner.refine(state, self._must_wait)
-        return Look(refined, not self._must_wait() and self._catch_up(state))
+            self.refiner.refine(state, self._must_wait)
+        return not self._must_wait() and self._catch_up(state)
 
     def _must_wait(self) -> bool:
         state = self._state()
@@ -113,7 +140,13 @@ class Upkeep:
                 if is_behind(archive.store, archive.project, archive.session):
                     self._write_index(state, self._pace)
                     renewed = True
-                tell_observations(state, self._pace)
+                found = learnt.learnt(archive.store, archive.project, clock=archive.clock, pace=self._pace)
+                new = learnt.announce(archive.store, archive.project, found, archive.clock())
+                if new:
+                    verb = "waits" if new == 1 else "wait"
+                    state.pending_lines.append(
+                        f"{counted(new, 'observation')} {verb}: /gardener observations"
+                    )
                 self._has_caught_up = True
         return renewed
 
@@ -145,22 +178,12 @@ class Upkeep:
         try:
             yield
         except PutOff:
-            state.untold.extend([put_off] if put_off else [])
+            state.pending_lines.extend([put_off] if put_off else [])
         except Exception as error:  # reason: whatever it is, the chat goes on without
             why = str(error) if isinstance(error, GardenerError) else type(error).__name__
             if why != self._fault:
-                state.untold.append(f"the index of sessions is left as it is: {why}")
+                state.pending_lines.append(f"the index of sessions is left as it is: {why}")
             self._fault, self._has_caught_up = why, True
-
-
-def tell_observations(state: ChatState, pace: Callable[[], None]) -> None:
-    """Have the user told how many observations wait that no chat told of before. Raises StoreError."""
-    held = state.archive
-    found = learnt.learnt(held.store, held.project, clock=held.clock, pace=pace)
-    new = learnt.announce(held.store, held.project, found, held.clock())
-    if new:
-        verb = "waits" if new == 1 else "wait"
-        state.untold.append(f"{counted(new, 'observation')} {verb}: /gardener observations")
 
 
 def wake_backlog(archive: Archive) -> None:
@@ -178,3 +201,72 @@ def upkeep_for(state: ChatState, ask: Ask | None, *, clock: Callable[[], float] 
     only where there is one."""
     refiner = Refiner(ask, clock) if ask is not None and state.settings.may_refine else None
     return Upkeep(state, refiner=refiner, keeps_index=is_kept(state.archive.store))
+
+
+# Shorter forms by a model
+
+
+@dataclass
+class Refiner:
+    """Asks for one shorter form at a time, at most one a minute; `clock` gives seconds."""
+
+    ask: Ask
+    clock: Callable[[], float]
+    calls: int = 0
+    failures: int = 0
+    _tried: set[str] = field(default_factory=set)
+    _last: float | None = None
+
+    def refine(self, state: ChatState, is_void: Callable[[], bool] = lambda: False) -> str:
+        """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What
+        is answered counts for nothing if `is_void` says so then."""
+        archive, chat = state.archive, state.chat
+        is_over = self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
+        if is_over or (self._last is not None and self.clock() - self._last < SECONDS_BETWEEN_CALLS):
+            return ""
+        shown = {*chat.gone, *chat.fidelity}
+        whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in self._tried]
+        made = ((entry, archive.renditions(entry).get(Fidelity.COMPRESSED)) for entry in whole)
+        forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
+        if not forms:
+            return ""
+        entry, form = max(forms, key=lambda row: (row[1].tokens, -row[0].seq))
+        self._tried.add(entry.id)
+        answer = self._answer(PROMPT.format(note=form.text))
+        original = archive.without_secrets(entry).content
+        is_late = is_void() or entry.seq in chat.fidelity
+        if is_late or not is_better(form.text, answer, original, count=state.count):
+            return ""
+        archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, state.count))
+        return entry.id
+
+    def _answer(self, prompt: str) -> str:
+        """One call; "" where it fails."""
+        self._last = self.clock()
+        self.calls += 1
+        try:
+            answer = self.ask(prompt).strip()
+        except Exception:  # reason: whatever the provider does, the algorithm's form stays
+            self.failures += 1
+            return ""
+        self.failures = 0
+        return answer
+
+
+def facts(text: str) -> frozenset[str]:
+    """The numbers, paths, symbols and names of a text, without the punctuation around them."""
+    found = (match.group().strip("`.,;:()->").strip() for match in FACT.finditer(text))
+    return frozenset(filter(None, found))
+
+
+def is_better(form: str, proposal: str, original: str, *, count: TokenCounter) -> bool:
+    """Whether a proposal may take the place of a compressed form of an original."""
+    if not proposal.strip() or count(proposal) >= count(form):
+        return False
+    kept = all(stands(fact, proposal) for fact in facts(form))
+    return kept and all(fact in original or fact in form for fact in facts(proposal))
+
+
+def stands(fact: str, text: str) -> bool:
+    """Whether a fact stands in a text as a whole, not as part of a longer word or number."""
+    return re.search(rf"(?<![\w]){re.escape(fact)}(?![\w])", text) is not None

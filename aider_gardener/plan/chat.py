@@ -124,7 +124,8 @@ class Chat:
     moves it. `hint` stands below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
-    entered last, where the host says so, `typed_this_turn` whether a prompt has entered since the turn began.
+    entered last, where the host says so, `handed` the originals that the model asked for and was given last
+    (they come as the user's message), `typed_this_turn` whether a prompt has entered since the turn began.
     `mark` tells the messages of this chat from others'.
     """
 
@@ -143,6 +144,7 @@ class Chat:
     turn: int = 0
     turn_due: bool = False
     typed: str = ""
+    handed: str = ""
     typed_this_turn: bool = False
     layout: Layout = field(default=two_lists, compare=False, repr=False)
     mark: object = field(default_factory=object, compare=False, repr=False)

@@ -17,11 +17,9 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
-from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
-LARGEST_SHOWN = 10
 
 FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 """Share of the window that the history may have where tokens have no price (a local model), and the most:
@@ -97,11 +95,11 @@ class Pressure:
     entries_tracked: int
     total_original_tokens: int
     total_summary_tokens: int
-    compression_ratio: float
-    eviction_candidates: int
-    plan_would_save: int
-    droppable_files: Sequence[Mapping[str, Any]]
-    recommendation: str
+    compression_ratio: float = 1.0
+    eviction_candidates: int = 0
+    plan_would_save: int = 0
+    droppable_files: Sequence[Mapping[str, Any]] = ()
+    recommendation: str = ""
     largest_ids: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -116,42 +114,6 @@ def level(used: int, window: int) -> Level:
     if share >= OPTIMIZE_AT:
         return Level.OPTIMIZE
     return Level.WARNING if share >= WARNING_AT else Level.OK
-
-
-def message_row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
-    return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
-
-
-def by_class(rows: Sequence[tuple[Entry, int]]) -> dict[str, dict[str, Any]]:
-    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs."""
-    found: dict[str, dict[str, Any]] = {}
-    for entry, shown in rows:
-        row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
-        row["count"] += 1
-        row["orig"] += entry.tokens
-        row["sum"] += shown
-    for row in found.values():
-        row["ratio"] = round(row["sum"] / row["orig"], 4) if row["orig"] else 1.0
-    return dict(sorted(found.items(), key=lambda item: -item[1]["sum"]))
-
-
-def recommendation(
-    state: Level, *, history_used: int, budget: int, would_save: int, drop: Sequence[str]
-) -> str:
-    """One or two sentences on what the user should do now."""
-    if state is Level.HARD:
-        advice = "The prompt hardly fits the window."
-    elif state in (Level.WARNING, Level.OPTIMIZE):
-        advice = "The window is filling up; the gardener compacts the history by itself."
-    elif history_used > budget:
-        advice = "The history is above its limit; the next prompt compacts it."
-    else:
-        advice = "Nothing to do."
-    if would_save:
-        advice += f" A compaction now would save {would_save:,} tokens (/gardener plan shows it)."
-    if drop and state is not Level.OK:
-        advice += f" Largest files in the chat, worth a /drop if not needed: {', '.join(drop)}."
-    return advice
 
 
 def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> int:

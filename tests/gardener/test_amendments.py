@@ -6,7 +6,7 @@ import pytest
 from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener import amendments
+from aider_gardener.gardener import care
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity
@@ -105,7 +105,7 @@ def test_what_was_changed_is_kept_with_the_session() -> None:
     gardener.add_rule("Mind the tests")
     gardener.edit_rule(1, "Be very brief")
     archive = gardener.state.archive
-    archive.event(1, amendments.EVENT, {"text": "not one of ours"})
+    archive.event(1, care.RULE, {"text": "not one of ours"})
     again = Gardener(Settings(), archive)
     again.go_on(archive.store.sessions("p")[0])
     assert texts(again) == ["Be very brief", "Mind the tests"]
@@ -114,7 +114,7 @@ def test_what_was_changed_is_kept_with_the_session() -> None:
 def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
     gardener = make_gardener(history_tokens=200)
     short, long = gardener.add_rule("Be brief"), gardener.add_rule("Mind all " + "of it " * 20)
-    assert amendments.has_room(gardener.state, short) and not amendments.has_room(gardener.state, long)
+    assert care.has_room(gardener.state, short) and not care.has_room(gardener.state, long)
 
 
 def test_a_preview_leaves_the_rules_as_they_were() -> None:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_chats import PROSE, long_talk
-from made_entries import make_gardener, message
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.asks import FORM, HINT, requested
+from aider_gardener.gardener.care import FORM, HINT, requested
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Fidelity, SourceKind
 
 ONE, TWO = "g0123456ab", "gfedcba987"
 
@@ -60,11 +60,27 @@ def tags(*ids: str) -> str:
     return "\n".join(f'<recall id="{each}"/>' for each in ids)
 
 
-def test_an_original_is_given_once_a_turn_and_again_in_the_next() -> None:
+@pytest.mark.parametrize("before", ["", "E501 line too long\n\n"])
+def test_what_is_given_is_a_note_of_ours_until_the_user_speaks(before: str) -> None:
     gardener, (stored_id,) = asking(2)
     text, ids = gardener.answer(tags(stored_id))
     assert ids == [stored_id] and f"> Answer 2. {PROSE}" in text
     assert gardener.answer(tags(stored_id)) == ("", [])
+    (entry,) = gardener.sync(gardener.state.chat.pieces, [message("user", before + text)])
+    assert entry.source.kind is SourceKind.STUB
+    gardener.leave_turn()
+    gardener.enter_turn()
+    gardener.sync(gardener.state.chat.done, [*gardener.state.chat.cur, *talk(("and now?", "Yes."))])
+    assert gardener.answer(tags(stored_id)) == ("", [])  # it stands in the chat still
+    assert gardener.forget(stored_id) == 2
+    assert not any(PROSE in piece.content for piece in gardener.state.chat.pieces)
+    (typed,) = gardener.sync(gardener.state.chat.pieces, [message("user", text)])
+    assert typed.source.kind is not SourceKind.STUB
+
+
+def test_what_was_given_and_is_gone_is_given_again_in_the_next_turn() -> None:
+    gardener, (stored_id,) = asking(2)
+    assert gardener.answer(tags(stored_id))[1] == [stored_id]
     gardener.leave_turn()
     gardener.enter_turn()
     gardener.sync(gardener.state.chat.pieces, [message("user", "and now?")])

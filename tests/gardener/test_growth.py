@@ -13,20 +13,18 @@ from made_entries import make_gardener, message, talk, words
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.growth import (
+from aider_gardener.gardener.past_chats import month_status, summed
+from aider_gardener.gardener.report import (
     POINTS,
-    kept_sessions,
-    month_status,
     outlook,
-    read_state,
     report_line,
     sent,
     status_line,
-    summed,
     trend,
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
+from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -168,7 +166,10 @@ def test_a_store_that_refuses_costs_nothing_but_the_point(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"session": {"turns": 1}, "points": [{}]}'])
 def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
-    assert read_state(text) is None
+    store = make_gardener().state.archive.store
+    if text is not None:
+        store.set_state("s", "autopilot", text)
+    assert kept_growth(store, "s") is None
 
 
 def test_the_report_says_what_was_sent_and_what_not() -> None:

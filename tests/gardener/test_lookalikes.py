@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.gardener import asks
-from aider_gardener.gardener.care import RESTORED_HEAD
+from aider_gardener.gardener import care
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import SourceKind
@@ -25,9 +24,9 @@ from aider_gardener.settings import Settings
 
 OURS = (
     NOTE_HEAD,
-    RESTORED_HEAD,
+    care.RESTORED_HEAD,
     MAP_HEAD,
-    asks.HEAD,
+    care.HEAD,
     recall.NOTE_HEAD,
     LAST_HEAD.format(when="2026-11-01 12:00"),
 )
@@ -144,4 +143,4 @@ def test_a_hint_stands_in_no_text_of_the_user() -> None:
     gardener.sync([message("user", pasted), message("assistant", "So."), *talk(*LONG)], [])
     compact_to(gardener.state, Goal(2_000, 1_900, asked=True))
     texts = [piece.content for piece in gardener.state.chat.pieces]
-    assert not any(text.startswith(f"{NOTE_HEAD}\n{asks.HINT}\nwhy?") for text in texts)
+    assert not any(text.startswith(f"{NOTE_HEAD}\n{care.HINT}\nwhy?") for text in texts)

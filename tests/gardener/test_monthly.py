@@ -9,8 +9,9 @@ import pytest
 from gardener.test_account import COMMIT, EDIT, FAILED, PASSED, chat, ran
 
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener import done_tasks, growth, learnt
-from aider_gardener.gardener.monthly import LISTED, Month, MonthObservation, render, report
+from aider_gardener.gardener import done_tasks, learnt
+from aider_gardener.gardener.past_chats import LISTED, Month, MonthObservation, month_report, render_month
+from aider_gardener.gardener.report import turn_over
 from aider_gardener.plan.usage import Call, Prices
 
 NOVEMBER = datetime(2026, 11, 20, 12).timestamp()
@@ -28,13 +29,13 @@ def store(tmp_path: Path) -> Store:
         ran("pytest", PASSED), "Ok.", session="aaaa", at=NOVEMBER, project=project,
     )  # fmt: skip
     gardener.state.usage.add(Call(prompt_tokens=700, completion_tokens=9), Prices(input=1e-3))
-    growth.turn_over(gardener.state)
+    turn_over(gardener.state)
     chat(made, "and now?", "Yes.", session="bbbb", at=NOVEMBER + 9, project=project)
     return made
 
 
 def read(store: Store, root: Path, month: str = "2026-11") -> Month:
-    return report(store, str(root), month, clock=lambda: NOVEMBER)
+    return month_report(store, str(root), month, clock=lambda: NOVEMBER)
 
 
 def test_a_month_has_its_own_chats_with_figures_and_what_was_done(store: Store, tmp_path: Path) -> None:
@@ -59,7 +60,9 @@ def test_a_month_has_its_own_chats_with_figures_and_what_was_done(store: Store, 
 
 
 def test_a_month_without_a_chat_says_so(store: Store, tmp_path: Path) -> None:
-    assert list(render(read(store, tmp_path, "2025-01"))) == ["No chat of this project ended in 2025-01."]
+    assert list(render_month(read(store, tmp_path, "2025-01"))) == [
+        "No chat of this project ended in 2025-01."
+    ]
 
 
 def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: Path) -> None:
@@ -77,7 +80,7 @@ def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: P
     found = read(store, tmp_path)
     assert [text for _day, text in found.tasks] == ["sweep"]
     assert sorted(each.state for each in found.observations) == ["taken", "waiting"]
-    text = "\n".join(render(found))
+    text = "\n".join(render_month(found))
     assert (
         "Tasks done\n  2026-11-20 sweep" in text
         and "(waiting, seen in 3 sessions)" in text
@@ -88,7 +91,7 @@ def test_tasks_and_observations_of_the_month_are_in_it(store: Store, tmp_path: P
 
 
 def test_the_text_begins_with_what_was_sent_and_done(store: Store, tmp_path: Path) -> None:
-    lines = list(render(read(store, tmp_path)))
+    lines = list(render_month(read(store, tmp_path)))
     assert lines[0] == "2026-11: 2 chats"
     assert "Sent 700 tokens in 1 call for $0.70" in lines[1]
     assert lines[2] == "1 commit, 1 file edited, by chat; 1 error met and seen to go, 0 not."
@@ -97,7 +100,7 @@ def test_the_text_begins_with_what_was_sent_and_done(store: Store, tmp_path: Pat
 
 def test_of_many_rows_the_last_are_listed() -> None:
     seen = tuple(MonthObservation(str(number), "taken", 0) for number in range(LISTED + 2))
-    rows = list(render(Month("2026-11", "p", {}, (), seen, ())))
+    rows = list(render_month(Month("2026-11", "p", {}, (), seen, ())))
     assert rows[2:5] == ["\nObservations", "  (2 earlier ones)", "  2 (taken)"]
     assert rows[-1] == f"  {LISTED + 1} (taken)" and not any("Chats" in row for row in rows)
 

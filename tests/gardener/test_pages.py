@@ -11,9 +11,8 @@ from markdown_it import MarkdownIt
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import SessionInfo, Store, open_store
 from aider_gardener.gardener.account import Account, account
-from aider_gardener.gardener.pages import (
+from aider_gardener.gardener.files import (
     INDEX_BYTES,
-    INDEX_MONTHS,
     INDEX_SESSIONS,
     MADE,
     index_page,
@@ -114,7 +113,7 @@ def made(number: int, asked: str = "x") -> SessionInfo:
     return SessionInfo(f"{number:08x}", "p", at := 1.7e9 - number * DAY, entries=2, turns=2, last_at=at)
 
 
-@pytest.mark.parametrize(("asked", "shown"), [("x", INDEX_SESSIONS), ("漢 " * 500, 70)])
+@pytest.mark.parametrize(("asked", "shown"), [("x", INDEX_SESSIONS), ("漢 " * 500, 50)])
 def test_the_index_stays_within_its_bounds(asked: str, shown: int) -> None:
     store = open_store(None)
     chat(store, asked, "Yes.", f"{asked} again", "Yes.")
@@ -131,7 +130,7 @@ def test_the_index_stays_within_its_bounds(asked: str, shown: int) -> None:
     assert min(INDEX_SESSIONS, shown) <= text.count("Asked first") <= INDEX_SESSIONS
     assert len(read) <= text.count("Asked first") + 1
     months = re.findall(r"^- (\S+): ([\d,]+) sessions?, ([\d,]+) turns$", text, re.M)
-    assert len(months) == INDEX_MONTHS + 1 and months[-1][0] == "before"
+    assert len(months) >= 290
     told = sum(int(count.replace(",", "")) for _month, count, _turns in months) + text.count("Asked first")
     assert told == 9_000
 

@@ -8,10 +8,10 @@ from made_entries import message, talk, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener import growth
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, past_chats, transcript
+from aider_gardener.gardener.report import turn_over
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
@@ -39,7 +39,7 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
     gardener.enter_turn()
     gardener.sync(talk(("Mend the pool", "It is mended.")), [])
     gardener.state.usage.add(Call(prompt_tokens=700, completion_tokens=9), Prices(input=1e-5))
-    growth.turn_over(gardener.state)
+    turn_over(gardener.state)
     gardener.leave_turn()
     chat(store, "older", at=900.0).sync(talk(("Hello", "Hi.")), [])
     chat(store, "empty", at=2_000.0)

@@ -15,10 +15,9 @@ from gardener.test_learnt import SAID
 from made_entries import message
 
 from aider_gardener.archive.store import Store, open_store, writing
-from aider_gardener.gardener import pages, upkeep
-from aider_gardener.gardener.files import index_path, is_behind, renew_index, write_index
+from aider_gardener.gardener import files, upkeep
+from aider_gardener.gardener.files import index_path, is_as_made, is_behind, renew_index, write_index
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.pages import is_as_made
 from aider_gardener.gardener.upkeep import Upkeep, upkeep_for
 
 HELD = """
@@ -46,7 +45,7 @@ def begun(gardener: Gardener) -> Upkeep:
 
 
 def is_renewed(gardener: Gardener) -> bool:
-    return begun(gardener).round().renewed
+    return begun(gardener).round()
 
 
 def more(gardener: Gardener, *said: str) -> None:
@@ -84,10 +83,10 @@ def test_at_the_start_it_is_due_only_if_a_session_is_not_in_it_as_it_ended(store
 def test_of_what_the_index_has_no_room_for_nothing_is_missing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "INDEX_SESSIONS", 2)
+    monkeypatch.setattr(files, "INDEX_SESSIONS", 2)
     for number in range(5):
         chat(store, f"chat {number}", "Yes.", session=f"a{number}", at=1_000.0 + number * 100)
-    assert is_renewed(chat(store, "hello", "Hi.", session="b", at=2_000.0)) and pages.OLDER in text_of(store)
+    assert is_renewed(chat(store, "hello", "Hi.", session="b", at=2_000.0)) and files.OLDER in text_of(store)
     assert not is_behind(store, "p", "b") and not is_behind(store, "p", "another")
     chat(store, "one more", "Yes.", session="c", at=3_000.0)
     assert is_behind(store, "p", "another")
@@ -119,7 +118,7 @@ def test_the_end_writes_it_unless_nothing_was_said_since(store: Store) -> None:
     assert not index_path(store).exists()
     more(gardener, "and more", "Yes.")
     kept.index_at_end()
-    assert "and more" in text_of(store) and gardener.state.untold == []
+    assert "and more" in text_of(store) and gardener.state.pending_lines == []
 
 
 def test_the_end_waits_so_long_and_no_longer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +126,7 @@ def test_the_end_waits_so_long_and_no_longer(store: Store, monkeypatch: pytest.M
     monkeypatch.setattr(upkeep, "EXIT_SECONDS", 0.0)
     begun(gardener).index_at_end()
     assert not index_path(store).exists()
-    assert [line for line in gardener.state.untold if "the next chat writes it" in line]
+    assert [line for line in gardener.state.pending_lines if "the next chat writes it" in line]
     assert is_behind(store, "p", "another")
 
 
@@ -146,10 +145,10 @@ def test_a_turn_that_begins_puts_it_off_until_the_next_round(
 
     monkeypatch.setattr(store, "session_entries", interrupted)
     kept = begun(gardener)
-    assert not kept.round().renewed and len(read) == 2 and not index_path(store).exists()
+    assert not kept.round() and len(read) == 2 and not index_path(store).exists()
     gardener.leave_turn()
-    assert kept.round().renewed and "chat 0" in text_of(store) and gardener.state.untold == []
-    assert not kept.round().renewed
+    assert kept.round() and "chat 0" in text_of(store) and gardener.state.pending_lines == []
+    assert not kept.round()
 
 
 @pytest.mark.parametrize("theirs", ["mine", "{made}and a line of mine\n"])
@@ -161,10 +160,10 @@ def test_what_somebody_else_wrote_is_never_written_over_and_told_once(store: Sto
     index_path(store).write_bytes(held)
     chat(store, "one more", "Yes.", session="c", at=1_500.0)
     kept = begun(gardener)
-    assert not kept.round().renewed and not kept.round().renewed
+    assert not kept.round() and not kept.round()
     kept.index_at_end()
     assert index_path(store).read_bytes() == held
-    (line,) = gardener.state.untold
+    (line,) = gardener.state.pending_lines
     assert str(index_path(store)) in line and "\n" not in line
     if held != b"mine":
         renew_index(store, "p")  # asked for, as `gardener forget` does: what was deleted may not stay
@@ -180,7 +179,7 @@ def test_somebody_who_writes_while_it_is_made_wins(store: Store, monkeypatch: py
 
     monkeypatch.setattr(store, "session_entries", write)
     begun(gardener).index_at_end()
-    assert index_path(store).read_text() == "mine" and len(gardener.state.untold) == 1
+    assert index_path(store).read_text() == "mine" and len(gardener.state.pending_lines) == 1
 
 
 def test_a_directory_that_is_read_only_costs_a_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,9 +192,9 @@ def test_a_directory_that_is_read_only_costs_a_line(store: Store, monkeypatch: p
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)
-    assert not kept.round().renewed
+    assert not kept.round()
     kept.index_at_end()
-    (line,) = gardener.state.untold
+    (line,) = gardener.state.pending_lines
     assert "cannot be written (Permission denied)" in line
 
 
@@ -207,9 +206,9 @@ def test_whatever_fails_reaches_no_chat(store: Store, monkeypatch: pytest.Monkey
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)
-    assert not kept.round().renewed and not kept.round().renewed
+    assert not kept.round() and not kept.round()
     kept.index_at_end()
-    assert gardener.state.untold == ["the index of sessions is left as it is: ZeroDivisionError"]
+    assert gardener.state.pending_lines == ["the index of sessions is left as it is: ZeroDivisionError"]
 
 
 def test_two_chats_that_end_at_once_leave_a_whole_index(tmp_path: Path) -> None:
@@ -222,7 +221,7 @@ def test_two_chats_that_end_at_once_leave_a_whole_index(tmp_path: Path) -> None:
         for _ in range(8):
             list(threads.map(lambda each: begun(each).index_at_end(), chats))
             assert is_as_made(index_path(stores[0]).read_bytes())
-    assert [each.state.untold for each in chats] == [[], []]
+    assert [each.state.pending_lines for each in chats] == [[], []]
     assert "chat of a" in text_of(stores[0]) and "chat of b" in text_of(stores[0])
     assert not list((tmp_path / "archive").glob("*.part"))
     for each in stores:
@@ -234,13 +233,13 @@ def test_new_observations_are_told_once_in_all_chats(store: Store) -> None:
         chat(store, text, "Fine.", session=f"s{number}", at=1_000.0 + number)
     first = chat(store, "hello", "Hi.", session="a", at=2_000.0)
     begun(first).round()
-    assert first.state.untold == ["1 observation waits: /gardener observations"]
+    assert first.state.pending_lines == ["1 observation waits: /gardener observations"]
     second = chat(store, "hello", "Hi.", session="b", at=3_000.0)
     begun(second).round()
-    assert second.state.untold == []
+    assert second.state.pending_lines == []
     for number in range(3):
         chat(store, "always use tabs in Makefiles", "Fine.", session=f"t{number}", at=4_000.0 + number)
         chat(store, "never log passwords", "Fine.", session=f"u{number}", at=4_000.0 + number)
     third = chat(store, "hello", "Hi.", session="c", at=5_000.0)
     begun(third).round()
-    assert third.state.untold == ["2 observations wait: /gardener observations"]
+    assert third.state.pending_lines == ["2 observations wait: /gardener observations"]

@@ -6,18 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import long_talk
-from made_entries import make_gardener, message, talk
+from made_entries import entry, make_gardener, message, talk
 
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import (
     DROPPABLE_SHOWN,
+    LARGEST_SHOWN,
+    by_class,
     droppable,
     pressure_report,
-    tokens_shown,
 )
-from aider_gardener.messages import Fidelity, Rendition
-from aider_gardener.plan.goals import LARGEST_SHOWN, Frame
+from aider_gardener.messages import ContentClass, Fidelity, Rendition
+from aider_gardener.plan.goals import Frame
 
 PARTS = {"system": 300, "files": 700}
 
@@ -54,10 +55,10 @@ def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_to
     report = pressure_report(gardener.state)
     assert [row["class"] for row in report.by_message][:4] == ["note", "note", "prompt", "prose"]
     entries = gardener.state.chat.entries
-    assert tokens_shown(gardener.state, entries[0]) == 0
+    assert gardener.state.tokens_shown(entries[0]) == 0
     line = gardener.state.archive.renditions(entries[1])[Fidelity.LINE]
-    assert tokens_shown(gardener.state, entries[1]) == line.tokens
-    assert tokens_shown(gardener.state, entries[3]) == entries[3].tokens
+    assert gardener.state.tokens_shown(entries[1]) == line.tokens
+    assert gardener.state.tokens_shown(entries[3]) == entries[3].tokens
     assert 0 < report.by_class["prose"]["ratio"] < 1
 
 
@@ -124,3 +125,27 @@ def test_a_compressed_form_is_counted_as_no_longer_than_its_original() -> None:
         archive.put_rendition(one, Rendition(Fidelity.COMPRESSED, "longer than it was", 10**6))
     report = pressure_report(gardener.state)
     assert report.total_summary_tokens == report.total_original_tokens == sum(one.tokens for one in entries)
+
+
+def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
+    gardener = make_gardener(history_tokens=100_000)
+    gardener.sync(long_talk(4), [message("user", "and now?")])
+    gardener.state.on = False
+
+    def advice(window: int) -> str:
+        gardener.state.frame = Frame(window, PARTS, {"big.py": 1_500})
+        return pressure_report(gardener.state).recommendation
+
+    used = sum(pressure_report(gardener.state).parts.values()) + 1_000
+    assert advice(2 * used) == "Nothing to do."
+    assert "by itself" in advice(int(used / 0.8))
+    assert advice(int(used / 0.9)).endswith("worth a /drop if not needed: big.py.")
+    assert advice(used).startswith("The prompt hardly fits")
+    assert chat().pressure().recommendation.startswith("The history is above its limit")
+
+
+def test_classes_are_summed_the_largest_first() -> None:
+    log, text = entry(0, "user", "a b c d", cls=ContentClass.LOG), entry(1, "user", "e f")
+    rows = by_class([(text, 2), (log, 1), (log, 3)])
+    assert list(rows) == ["log", "prose"]
+    assert rows["log"] == {"count": 2, "orig": 8, "sum": 4, "ratio": 0.5}

@@ -12,12 +12,11 @@ from made_entries import message, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener import growth
 from aider_gardener.gardener.compactions import compact_to, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import pressure_report
 from aider_gardener.gardener.state import ChatState, Prefix
-from aider_gardener.gardener.stored_chat import last_frame, stored_chat
+from aider_gardener.gardener.stored_chat import last_frame, save_growth, stored_chat, sums_of
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -154,14 +153,14 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     first.state.chat = replace(first.state.chat, undone=frozenset({3}))
     first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
     assert compact_to(first.state, TIGHT) is not None
-    growth.keep(first.state)
+    save_growth(first.state)
     again = chat(store, at=2_000.0)
     again.go_on(session_named(store, "p", "last"))
     state = again.state
     assert shown(again) == shown(first) and state.chat.fidelity == first.state.chat.fidelity
     assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3})
     assert [rule.text for rule in again.constraints()] == ["Be brief"]
-    assert growth.sums_of(state).compactions == 1 and growth.sums_of(state).turns == 8
+    assert sums_of(state).compactions == 1 and sums_of(state).turns == 8
     messages = list(state.chat.pieces)
     again.enter_turn()
     assert again.sync(messages, [message("user", "one thing more")])[0].seq == 16

@@ -7,9 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_entries import entry
 
-from aider_gardener.messages import ContentClass
 from aider_gardener.plan.goals import (
     MOST_HIGH,
     REST_TURNS,
@@ -18,10 +16,8 @@ from aider_gardener.plan.goals import (
     Level,
     Limit,
     best_batch,
-    by_class,
     level,
     marks,
-    recommendation,
 )
 from aider_gardener.plan.usage import Market
 
@@ -130,22 +126,3 @@ def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> N
 def test_what_waits_for_an_answer_is_part_of_the_prompt_but_not_around_it() -> None:
     frame = Frame(parts={"system": 10, "files": 20, "current": 5})
     assert (frame.tokens, frame.around) == (35, 30)
-
-
-def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
-    def advice(state: Level, used: int = 0, saves: int = 0) -> str:
-        return recommendation(state, history_used=used, budget=100, would_save=saves, drop=["big.py"])
-
-    assert advice(Level.OK, used=100) == "Nothing to do."
-    assert advice(Level.OK, used=101) == "The history is above its limit; the next prompt compacts it."
-    assert "by itself" in advice(Level.WARNING)
-    assert advice(Level.OPTIMIZE).endswith("worth a /drop if not needed: big.py.")
-    assert advice(Level.HARD).startswith("The prompt hardly fits")
-    assert "would save 1,200 tokens" in advice(Level.OK, saves=1_200)
-
-
-def test_classes_are_summed_the_largest_first() -> None:
-    log, text = entry(0, "user", "a b c d", cls=ContentClass.LOG), entry(1, "user", "e f")
-    rows = by_class([(text, 2), (log, 1), (log, 3)])
-    assert list(rows) == ["log", "prose"]
-    assert rows["log"] == {"count": 2, "orig": 8, "sum": 4, "ratio": 0.5}

@@ -275,7 +275,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     coder.__dict__[TRIED] = True
     if completion is None:
         return
-    from aider_gardener.gardener.growth import sent
+    from aider_gardener.gardener.report import sent
 
     state, model, texts = gardener.state, coder.main_model, [text_of(m) for m in messages]
     plain = token_counter(model)

@@ -244,7 +244,7 @@ def constraints(commands: HostCommands, gardener: Gardener, words: str) -> None:
 
 def tell_rule(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
-    from aider_gardener.gardener.amendments import has_room
+    from aider_gardener.gardener.care import has_room
 
     commands.io.tool_output(f"{done}: {rule.text}")
     if not gardener.state.acts:

@@ -270,21 +270,22 @@ def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
 def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
     """As the process ends: the index of the project's sessions is renewed and the chat's report shown, where
     they are wanted."""
-    from aider_gardener.gardener import growth
+    from aider_gardener.gardener.report import report_line
+    from aider_gardener.gardener.stored_chat import sums_of
 
     with Guard(None):
         upkeep.stop()
         if upkeep.keeps_index:
             upkeep.index_at_end()
             show_pending(gardener, io)
-        sums = growth.sums_of(gardener.state)
+        sums = sums_of(gardener.state)
         if gardener.state.settings.status_line and sums.calls:
-            io.tool_output(growth.report_line(sums))
+            io.tool_output(report_line(sums))
 
 
 def show_pending(gardener: Gardener, io: HostIO) -> None:
     """Show the lines that upkeep has for the user, each once."""
-    lines = gardener.state.untold
+    lines = gardener.state.pending_lines
     while lines:
         io.tool_output(f"aider-gardener: {lines.pop(0)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aider_gardener.gardener.monthly import Month, day_of, done_line
+from aider_gardener.gardener.past_chats import Month, day_of, done_line
 from aider_gardener.phrases import sums_text
 from aider_gardener.replay.show.page import rendered, write_private
 

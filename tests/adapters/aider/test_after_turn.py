@@ -16,7 +16,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 from aider_gardener.gardener.files import write_index
-from aider_gardener.gardener.growth import sums_of
+from aider_gardener.gardener.stored_chat import sums_of
 
 from .conftest import MakeDriver, ScriptedModel
 
@@ -57,8 +57,8 @@ def test_if_told_to_the_weak_model_is_asked_once(
     upkeep = link.state.upkeeps[0]
     entry = driver.coder.gardener.state.chat.entries[1]
     model.replies.append("Too short to be true.")
-    assert upkeep.round().refined == ""
-    assert upkeep.round().refined == ""
+    upkeep.round()
+    upkeep.round()
     asked = [call for call in model.calls if "Make it shorter still" in str(call["messages"])]
     assert len(asked) == 1
     assert asked[0]["model"] == driver.coder.main_model.weak_model.name
@@ -168,8 +168,8 @@ def test_a_chat_that_was_killed_is_in_the_index_soon_after_the_next_begins(
     driver.ask("/ask hello")
     assert "where is the pool?" not in indexed.read_text("utf-8")
     upkeep = link.state.upkeeps[-1]
-    assert upkeep.round().renewed and "where is the pool?" in indexed.read_text("utf-8")
-    assert not upkeep.round().renewed
+    assert upkeep.round() and "where is the pool?" in indexed.read_text("utf-8")
+    assert not upkeep.round()
 
 
 def test_new_observations_are_told_once(drive: MakeDriver, indexed: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from aider_gardener import uninstall
 from aider_gardener.archive.sessions import said_in
 from aider_gardener.archive.store import open_store
-from aider_gardener.gardener.growth import sums_of
+from aider_gardener.gardener.stored_chat import sums_of
 from aider_gardener.plan.view import problems
 
 from .conftest import Driver, MakeDriver, ScriptedModel

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.gardener.asks import HEAD, HINT, MOST_ORIGINALS
+from aider_gardener.gardener.care import HEAD, HINT, MOST_ORIGINALS
 from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
@@ -69,6 +69,8 @@ def test_the_same_is_not_given_twice_and_nothing_loops(
     model.replies += [form(stored_id)] * 9
     driver.type("/ask where does it live?")
     assert len(model.requests) == sent + 2
+    driver.type("/ask and now?")  # it stands in the chat still
+    assert len(model.requests) == sent + 3
 
 
 def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:

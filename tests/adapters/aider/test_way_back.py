@@ -221,8 +221,8 @@ def test_why_names_the_mark_that_fired(drive: MakeDriver, gardened: Any) -> None
     chatter(driver, 12)
     gardener = driver.coder.gardener
     plan = gardener.state.plans[-1].plan
-    assert plan.marks.passed == "high"
-    words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks.high:,}"
+    assert plan.marks["passed"] == "high"
+    words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks['high']:,}"
     said = " ".join(say(driver, f"/why {plan.swaps[0].entry_id}").split())
     assert words in " ".join(gardener.why(plan.swaps[0].entry_id).changes[-1].cause.split())
     for word in words.split():
@@ -240,7 +240,7 @@ def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, 
         change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
     }
     assert re.match(r"window above 70%.*: history of [\d,]+ tokens above its mark of [\d,]+$", cause)
-    assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks.limit:,}" in cause
+    assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks['high']:,}" in cause
 
 
 # What is a turn
@@ -258,17 +258,17 @@ def test_commands_that_only_look_age_nothing(
     gardened()
     driver = drive()
     chatter(driver, 2)
-    chat = driver.coder.gardener.state.chat
-    assert chat.turn == 2
+    state = driver.coder.gardener.state
+    assert state.chat.turn == 2
     known = driver.coder.gardener.state.chat.entries[0].id
     monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
     monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "")
     for command in (f"/why {known}", "/recall topic 1", *LOOKING):
         driver.type(command)
-        assert chat.turn == 2, command
+        assert state.chat.turn == 2, command
     driver.ask("/ask something new")
-    assert [entry.turn for entry in chat.entries.values()][-2:] == [3, 3]
-    assert chat.turn == 3
+    assert [entry.turn for entry in state.chat.entries.values()][-2:] == [3, 3]
+    assert state.chat.turn == 3
 
 
 def test_commands_that_say_something_in_the_chat_are_turns(
@@ -277,13 +277,13 @@ def test_commands_that_say_something_in_the_chat_are_turns(
     gardened()
     driver = drive()
     driver.ask(f"/ask {FACT}")
-    chat = driver.coder.gardener.state.chat
+    state = driver.coder.gardener.state
     driver.type("/run echo hi")
-    assert chat.turn == 2
+    assert state.chat.turn == 2
     driver.type("/context-pressure")
     driver.type("/recall staging box port")
-    assert chat.turn == 3
-    assert [entry.turn for entry in chat.entries.values()] == [1, 1, 2, 2, 3, 3]
+    assert state.chat.turn == 3
+    assert [entry.turn for entry in state.chat.entries.values()] == [1, 1, 2, 2, 3, 3]
 
 
 def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(

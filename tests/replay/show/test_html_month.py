@@ -8,7 +8,7 @@ from pathlib import Path
 
 from replay.show.test_html_transcript import NASTY, Elements
 
-from aider_gardener.gardener.monthly import Month, MonthChat, MonthObservation
+from aider_gardener.gardener.past_chats import Month, MonthChat, MonthObservation
 from aider_gardener.replay.show.html_month import html_of, width, write_month
 
 CHAT = MonthChat("3fa2", 1.7e9, NASTY, 12, 86_700, -400, 1.234, 3, 2, 5, 1)
