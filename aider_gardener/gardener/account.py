@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener import amendments
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.notes.decisions import Decision, decided, spoken_words
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import Constraint, standing
+from aider_gardener.notes.rules import Constraint, Decision, decided, spoken_words, standing
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
 

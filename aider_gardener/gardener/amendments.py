@@ -8,7 +8,8 @@ from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
-from aider_gardener.notes.rules import Amendment, Constraint, by_hand, line, standing
+from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, standing
+from aider_gardener.reading.output import clipped
 
 EVENT = "rule"
 
@@ -59,7 +60,7 @@ def _numbered(state: ChatState, number: int) -> Constraint:
 
 def _checked(state: ChatState, text: str) -> str:
     """A text as it stands in the list."""
-    wanted, texts = by_hand(text), [rule.text for rule in rules(state)]
+    wanted, texts = clipped(text, RULE_CHARS), [rule.text for rule in rules(state)]
     if not wanted:
         raise UsageError("say what the rule is")
     if wanted in texts:

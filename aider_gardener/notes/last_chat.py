@@ -14,14 +14,13 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
-from aider_gardener.notes.decisions import decided
-from aider_gardener.notes.fitting import fitting
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import standing
+from aider_gardener.notes.rules import decided, standing
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
-from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.source import NOTE_END, is_failed_edit
+from aider_gardener.tokens import fitting
 
 TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
@@ -142,12 +141,6 @@ def _one_line(archive: Archive, entry: Entry) -> str:
     text = clipped(getattr(line, "text", "") or entry.content, RESULT_CHARS)
     tag = f"[{entry.id}]"
     return text if tag in text else f"{text} {tag}"
-
-
-def clipped(text: str, chars: int) -> str:
-    """A text on one line of at most so many characters, cut at a word."""
-    line = squeeze(text)
-    return line if len(line) <= chars else line[:chars].rsplit(" ", 1)[0] + " …"
 
 
 def state_block(

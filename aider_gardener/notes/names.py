@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from aider_gardener.errors import spared
@@ -98,8 +98,8 @@ class Fault:
 class Mined:
     """What one entry holds: names with the weight of their use there, and faults."""
 
-    names: Mapping[str, float]
-    faults: tuple[str, ...]
+    names: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
 
 def is_name(word: str) -> bool:

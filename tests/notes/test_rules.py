@@ -12,7 +12,6 @@ from aider_gardener.notes.rules import (
     MOST_RULES,
     Amendment,
     Constraint,
-    by_hand,
     is_rule,
     replaced_in,
     rules_in,
@@ -151,7 +150,3 @@ def test_what_is_changed_by_hand_stands_where_it_was_said() -> None:
     assert [rule.text for rule in standing([*said, typed("Never use tabs for indentation.", 3)], [dropped])]
     edited = Amendment("Always use tabs for indentation.", "Use four spaces", 2, 0, 0)
     assert standing(said[:1], [edited]) == [Constraint("Use four spaces", 2, said[0].id, 0)]
-
-
-def test_a_rule_by_hand_is_one_line() -> None:
-    assert by_hand("  two\nlines ") == "two lines" and by_hand(" \n") == ""
