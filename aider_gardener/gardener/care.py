@@ -17,7 +17,7 @@ from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.report import tokens_shown
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.plan.priority import parts, priority
+from aider_gardener.plan.evict import parts, priority
 from aider_gardener.recall.candidates import LEAST_RELEVANCE
 from aider_gardener.recall.recall import fate, quote, recall_note
 
