@@ -15,7 +15,7 @@ from aider_gardener.gardener import amendments
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import Constraint, Decision, decided, spoken_words, standing
+from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
 
@@ -132,7 +132,7 @@ def account(store: Store, info: SessionInfo) -> Account:
         info=info,
         steps=steps,
         decisions=tuple(decided(entries)),
-        rules=tuple(standing(entries, amendments.kept(store, info.id))),
+        rules=tuple(rules_of(entries, amendments.kept(store, info.id))),
         files=tuple(_files(steps)),
         errors=tuple(_errors(entries)),
         pinned=tuple({entry.id: entry for entry in entries if entry.pinned}.values()),

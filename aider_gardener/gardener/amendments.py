@@ -8,7 +8,7 @@ from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
-from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, standing
+from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
 from aider_gardener.reading.output import clipped
 
 EVENT = "rule"
@@ -17,7 +17,7 @@ EVENT = "rule"
 def rules(state: ChatState) -> list[Constraint]:
     """The rules that the user set in this chat and that still hold, oldest first, with what was changed by
     hand."""
-    return standing(past(state.chat), since_clear(state))
+    return rules_of(past(state.chat), since_clear(state))
 
 
 def since_clear(state: ChatState) -> list[Amendment]:

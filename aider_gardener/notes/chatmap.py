@@ -20,7 +20,7 @@ from itertools import groupby
 
 from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import Fault, Name, gather, names_in
-from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, standing
+from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
 from aider_gardener.reading.output import squeeze
@@ -96,7 +96,7 @@ class MapNote:
             return MapNote(key)
         entries, most = past(chat), 0
         view = "\n".join(piece.content for piece in chat.pieces)
-        rules = _rule_lines(standing(entries, amendments), squeeze(view), rules_room, count)
+        rules = _rule_lines(rules_of(entries, amendments), squeeze(view), rules_room, count)
         sections = [_section(RULES_HEAD, rules)]
         if chat.fidelity:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0

@@ -15,7 +15,7 @@ from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import decided, standing
+from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
 from aider_gardener.reading.output import clipped, squeeze
@@ -166,7 +166,7 @@ def state_block(
 
 def _state_sections(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
     """The parts in the order of their worth, each with its lines, the newest last."""
-    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in standing(entries)]
+    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in rules_of(entries)]
     yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
     failing = open_errors(entries)[-MOST_FAULTS:]
     yield FAILING, [_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing]

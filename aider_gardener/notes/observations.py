@@ -154,10 +154,8 @@ def _observation(group: list[Sighting]) -> Observation:
 @lru_cache(maxsize=8_192)
 def sides_of(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
     """What a sentence wants and what it bans: its telling words before and behind the first "not"."""
-    said = AGAIN.sub("", sentence.replace("’", "'"), count=1)
-    negative = NEGATIVE.search(said)
-    before, behind = (said[: negative.start()], said[negative.end() :]) if negative else (said, "")
-    return _stems(before), _stems(behind)
+    wanted, *banned = NEGATIVE.split(AGAIN.sub("", sentence.replace("’", "'"), count=1), maxsplit=1)
+    return _stems(wanted), _stems("".join(banned))
 
 
 def words_of(sentence: str) -> frozenset[str]:

@@ -175,7 +175,7 @@ def is_spoken(sentence: str) -> bool:
     return 2 * plain > len(words) and "::test" not in sentence
 
 
-def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
+def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
     gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
     long chat takes no longer than a short one."""

@@ -98,12 +98,12 @@ class Order:
         kept = [] if cold else kept
         placed = {part.name for part in kept}
         waiting = [part for part in parts if part.name not in placed]
-        said = [part for part in history if part.name not in placed]
+        exchanges = [part for part in history if part.name not in placed]
         waiting.sort(key=lambda part: -self.lives[part.name].rested)
         is_free = len(kept) < len(self.last) or not self.last
-        before = self._before(waiting, sum(part.tokens for part in said)) if is_free else []
+        before = self._before(waiting, sum(part.tokens for part in exchanges)) if is_free else []
         behind = [part for part in waiting if part not in before]
-        self.last, self.sent = [*kept, *before, *said, *behind], sent
+        self.last, self.sent = [*kept, *before, *exchanges, *behind], sent
         return list(self.last)
 
     def kept(self, parts: Sequence[Part], history: Sequence[Part]) -> list[Part]:

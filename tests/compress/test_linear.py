@@ -147,10 +147,10 @@ def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pyte
 
 def test_notes_leave_out_what_they_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = linear.entry_of("Never touch the tests. We decided to use apsw.", Source(SourceKind.TYPED))
-    assert rules.standing([entry]) and rules.decided([entry])
+    assert rules.rules_of([entry]) and rules.decided([entry])
     monkeypatch.setattr(rules, "rules_in", error)
     monkeypatch.setattr(rules, "decisions_in", error)
     monkeypatch.setattr(names, "_faults_in", error)
-    assert rules.standing([entry]) == [] and rules.decided([entry]) == []
+    assert rules.rules_of([entry]) == [] and rules.decided([entry]) == []
     unread: names.Mined = inspect.unwrap(names.mine)(entry)
     assert unread == names.Mined()

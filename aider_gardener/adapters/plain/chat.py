@@ -58,7 +58,7 @@ class AgentList:
 
     def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.SAID)
+        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.WORDS)
         asked = [entry for entry in entries if entry.role == "user"]
         typed = (entry for entry in asked if entry.source.kind is SourceKind.TYPED)
         return next(typed, asked[0] if asked else None)
@@ -73,7 +73,7 @@ class AgentList:
         for unit, after in zip_longest(units, units[1:]):
             first, item = unit[0], self.items[unit[0].seq]
             followed = after is None or chat.in_place(after[0])
-            is_words = item.kind is Kind.SAID and not item.images and not first.pinned
+            is_words = item.kind is Kind.WORDS and not item.images and not first.pinned
             must = first.seq in chat.held or not is_words  # a note may show words as well
             if chat.in_place(first) and (must or _reads_well(first, made, followed=followed)):
                 made.add(self._piece(entry, chat, text_of) for entry in unit)
