@@ -120,30 +120,32 @@ class Rendering:
         if self.pending:
             self.add_note()
         first, *rest = pieces
-        if self.gap and first.role == "user" and self.last_role in ("user", "tool"):
-            self.pieces.append(self.chat.piece("assistant", FILLER))
-        elif self.gap and first.role == "assistant" and self.last_role in ("", "assistant"):
-            self.pieces.append(self.chat.piece("user", NOTE_HEAD, is_note=True))
-        self.pieces += [first, *rest]
+        between = _between(self.chat, self.last_role, first.role) if self.gap else []
+        self.pieces += [*between, first, *rest]
         self.gap = False
 
 
 def legal(chat: Chat, done: list[Piece], cur: list[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Both lists as one history in which user and assistant take turns. Where they would not, a filler or an
-    empty note is put between; where the originals in full do not either, nothing of ours would mend it."""
+    """Both lists as one history in which user and assistant take turns; where the originals in full do not,
+    nothing of ours would mend it."""
     if not problems([*done, *cur]) or problems(chat.all_entries()):
         return done, cur
     found: tuple[list[Piece], list[Piece]] = ([], [])
-    last_role = "assistant"
+    last_role = ""
     for pieces, mended in zip((done, cur), found, strict=True):
         for piece in pieces:
-            if piece.role == last_role == "user":
-                mended.append(chat.piece("assistant", FILLER))
-            elif piece.role == last_role:
-                mended.append(chat.piece("user", NOTE_HEAD, is_note=True))
-            mended.append(piece)
+            mended += [*_between(chat, last_role, piece.role), piece]
             last_role = piece.role
     return found
+
+
+def _between(chat: Chat, last_role: str, role: str) -> list[Piece]:
+    """What makes user and assistant take turns where they would not: a filler, or an empty note."""
+    if role == "user" and last_role in ("user", "tool"):
+        return [chat.piece("assistant", FILLER)]
+    if role == "assistant" and last_role in ("", "assistant"):
+        return [chat.piece("user", NOTE_HEAD, is_note=True)]
+    return []
 
 
 @dataclass(frozen=True)
