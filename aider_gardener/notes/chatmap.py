@@ -150,7 +150,7 @@ def _decision_lines(made: Sequence[Decision], flat: str, room: int, count: Token
     missing = [one for one in made if not _is_shown(one.text, flat)]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
     kept = fitting(best, room - count(DECIDED_HEAD), lambda one: count(one.text) + TURN_TOKENS)
-    return [f"[{one.turn}] {one.text}" for one in sorted(kept, key=made.index)]
+    return [line(one) for one in sorted(kept, key=made.index)]
 
 
 def _fault_lines(faults: Sequence[Fault], flat: str, room: int, count: TokenCounter) -> list[str]:

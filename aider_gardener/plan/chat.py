@@ -60,8 +60,7 @@ def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bo
 
     # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
     groups = list(dropwhile(lambda group: not any(map(chat.shows, group)), exchanges(entries)))
-    made = Rendering(chat, text_of)
-    made.labels |= dict.fromkeys(failed_edits(chain.from_iterable(groups)) - chat.undone, FAILED_LABEL)
+    made = Rendering(chat, text_of, failed=failed_edits(chain.from_iterable(groups)))
     for exchange in groups:
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
@@ -85,7 +84,7 @@ class Rendering:
     said is never shown in its role below full: a model would imitate it.
 
     `gap`: something between the last message and the next is not there. User and assistant take turns all
-    the same, for some providers demand it. `labels` say in a note what became of a reply.
+    the same, for some providers demand it. `failed` are the replies whose edit the host could not apply.
     """
 
     chat: Chat
@@ -93,9 +92,7 @@ class Rendering:
     pieces: list[Piece] = field(default_factory=list)
     pending: list[Entry] = field(default_factory=list)
     gap: bool = False
-
-    def __post_init__(self) -> None:
-        self.labels = dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+    failed: frozenset[int] = frozenset()
 
     @property
     def last_role(self) -> str:
@@ -112,7 +109,8 @@ class Rendering:
         noted, self.pending = self.noted, []
         if noted:
             parts = [(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in noted]
-            self.add([self.chat.piece("user", note(parts, self.labels), *noted, is_note=True)])
+            labels = dict.fromkeys(self.failed, FAILED_LABEL) | dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+            self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
             self.gap = True
 
     def add(self, pieces: Iterable[Piece]) -> None:
