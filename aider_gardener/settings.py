@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import ContentClass
+from aider_gardener.messages import ContentClass, Fidelity
 
 DEFAULT, OFF = "default", "off"
 
@@ -338,37 +338,22 @@ def _is_choice(value: Any, choice: str) -> bool:
     return value.startswith(prefix + colon) and value != prefix + colon
 
 
-@dataclass(frozen=True)
-class Terms:
-    """After how many turns an entry is due: by class, and for single entries by their id (these win).
-
-    `context_ttl`: then only a line of it is worth keeping. `summarise_after`: then its compressed form
-    is enough.
-    """
-
-    context_ttl: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    summarise_after: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    own_ttl: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    own_summarise: Mapping[str, int] = dataclasses.field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return any((self.context_ttl, self.summarise_after, self.own_ttl, self.own_summarise))
+Terms = Mapping[tuple[str, Fidelity], int]
+"""After how many turns a line of an entry, or its compressed form, is enough: by class or the entry's id, and
+the level; 0: never."""
 
 
 def parse_terms(text: str) -> Terms:
     """`log=4,structured=3/10,code=5/,all=30` as turns by class. Raises UsageError."""
-    terms = Terms()
+    terms: dict[tuple[str, Fidelity], int] = {}
     classes = sorted({ANY_CLASS, *(cls.value for cls in ContentClass)})
     for item in filter(None, map(str.strip, text.split(","))):
         cls, _, turns = map(str.strip, item.partition("="))
         short, _, line = map(str.strip, turns.rpartition("/"))
-        numbers = [number for number in (short, line) if number]
-        is_legal = all(number.isdecimal() and 1 <= int(number) <= 100_000 for number in numbers)
-        if cls not in classes or not numbers or not is_legal:
+        given = {level: n for level, n in ((Fidelity.COMPRESSED, short), (Fidelity.LINE, line)) if n}
+        is_legal = all(number.isdecimal() and 1 <= int(number) <= 100_000 for number in given.values())
+        if cls not in classes or not given or not is_legal:
             known = ", ".join(classes)
             raise UsageError(f"ttl: {item!r} is not CLASS=TURNS or CLASS=TURNS/TURNS; classes are {known}")
-        terms = Terms(
-            {**terms.context_ttl, **({cls: int(line)} if line else {})},
-            {**terms.summarise_after, **({cls: int(short)} if short else {})},
-        )
+        terms |= {(cls, level): int(number) for level, number in given.items()}
     return terms

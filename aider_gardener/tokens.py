@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
+from typing import TypeVar
 
 from aider_gardener.messages import TokenCounter, remembered
 
@@ -19,6 +20,8 @@ KEPT_CHARS = 1_000
 """Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
 
 LONG_RUN = re.compile(r"\S{400,}")
+
+Row = TypeVar("Row")
 
 
 def approximate(text: str) -> int:
@@ -73,3 +76,21 @@ def pieces(text: str, size: int = PIECE_CHARS) -> list[str]:
         found.append(text[at:end])
         at = end
     return found
+
+
+def fitting(
+    rows: Iterable[Row], room: int, cost: Callable[[Row], int], *, gaps: bool = True, least: int = 0
+) -> Iterator[Row]:
+    """Those of the rows, the worthiest first, that fit in `room` tokens together, as they are chosen.
+
+    One that is too long is passed over, or without `gaps` is the end; so is a rest of `least` tokens.
+    """
+    for row in rows:
+        if room <= least:
+            return
+        needed = cost(row)
+        if needed <= room:
+            room -= needed
+            yield row
+        elif not gaps:
+            return

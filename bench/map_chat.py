@@ -376,7 +376,7 @@ class Player:
 
     def reply(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """Book a call of the main model, and answer it."""
-        from aider_gardener.plan.resting import files_of
+        from aider_gardener.plan.order import files_of
         from aider_gardener.replay.measure.result import MAIN
 
         if not self.turn.chosen and self.writer is not None:

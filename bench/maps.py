@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.plan.resting import files_of
+from aider_gardener.plan.order import files_of
 from aider_gardener.replay.play.sandbox import copy_tree, environment, temporary_folder
 from bench.map_chat import Job
 from bench.provenance import made_on

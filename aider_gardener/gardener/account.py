@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.notes.decisions import Decision, decided, spoken_words
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import Constraint, standing
+from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
 
@@ -133,7 +132,7 @@ def account(store: Store, info: SessionInfo) -> Account:
         info=info,
         steps=steps,
         decisions=tuple(decided(entries)),
-        rules=tuple(standing(entries, kept_rules(store, info.id))),
+        rules=tuple(rules_of(entries, kept_rules(store, info.id))),
         files=tuple(_files(steps)),
         errors=tuple(_errors(entries)),
         pinned=tuple({entry.id: entry for entry in entries if entry.pinned}.values()),

@@ -23,8 +23,9 @@ from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
-from aider_gardener.notes.rules import Amendment, Constraint, by_hand, line, standing
-from aider_gardener.plan.priority import parts, priority
+from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
+from aider_gardener.plan.evict import parts, priority
+from aider_gardener.reading.output import clipped
 from aider_gardener.recall.candidates import LEAST_RELEVANCE
 from aider_gardener.recall.recall import ITEM_TOKENS, fate, quote, recall_note
 
@@ -276,7 +277,7 @@ def _reachable(state: ChatState, stored_id: str) -> Entry | None:
 def rules(state: ChatState) -> list[Constraint]:
     """The rules that the user set in this chat and that still hold, oldest first, with what was changed by
     hand."""
-    return standing(past(state.chat), amendments(state))
+    return rules_of(past(state.chat), amendments(state))
 
 
 def amendments(state: ChatState) -> list[Amendment]:
@@ -319,7 +320,7 @@ def _rule(state: ChatState, number: int) -> Constraint:
 
 def _rule_text(state: ChatState, text: str) -> str:
     """A text as it stands in the list."""
-    wanted, texts = by_hand(text), [rule.text for rule in rules(state)]
+    wanted, texts = clipped(text, RULE_CHARS), [rule.text for rule in rules(state)]
     if not wanted:
         raise UsageError("say what the rule is")
     if wanted in texts:

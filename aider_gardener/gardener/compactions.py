@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import takewhile
 
 from aider_gardener.archive.store.base import Event
@@ -21,7 +20,7 @@ from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange, roll
+from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange
 from aider_gardener.plan.usage import CACHE_SECONDS, Market
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall
@@ -129,9 +128,7 @@ def market(state: ChatState, *, cold: bool) -> Market:
 def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -> Draft | None:
     """The plan that meets the goal, with its chat; None when nothing is due. Changes nothing. The entries
     `named` stay as they stand as long as the prompt can be sent."""
-    turns = state.settings.incremental
-    make = partial(roll, keep_turns=turns) if turns else draft
-    return make(
+    return draft(
         state.chat,
         goal,
         focus=state.focus(),

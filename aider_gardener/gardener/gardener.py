@@ -14,10 +14,9 @@ from aider_gardener.gardener import care, compactions, report, stored_chat
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
-from aider_gardener.notes.chatmap import past, renewed, room_for
-from aider_gardener.notes.decisions import Decision, decided
+from aider_gardener.notes.chatmap import past
 from aider_gardener.notes.last_chat import LastTime, last_time
-from aider_gardener.notes.summary import summary
+from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import failed_edits
@@ -223,16 +222,15 @@ class Gardener:
         if not state.acts or state.is_hard:
             return ""
         with state.timed():
-            chat, count, renditions = state.chat, state.count, state.archive.renditions
-            room = room_for(state.settings, state.budget, state.note, state.plans)
-            state.note = renewed(
-                state.note,
-                chat,
-                room,
+            state.note = state.note.renewed(
+                state.chat,
+                state.budget,
                 around=around,
-                summary=lambda: summary(chat, token_limit=room.summary, renditions=renditions, count=count),
-                count=count,
+                renditions=state.archive.renditions,
+                count=state.count,
                 amendments=care.amendments(state),
+                plans=state.plans,
+                rolls=bool(state.settings.incremental),
             )
             return state.note.text
 

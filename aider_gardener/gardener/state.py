@@ -20,11 +20,10 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, Sou
 from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.rules import Amendment, replaced_in
 from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.evict import focus_words
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
-from aider_gardener.plan.order import Order
+from aider_gardener.plan.order import Order, RestingMap
 from aider_gardener.plan.planner import Applied, Policy, history_tokens
-from aider_gardener.plan.priority import focus_words
-from aider_gardener.plan.resting import RestingMap
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import infer_source
@@ -164,7 +163,12 @@ class ChatState:
         return cls(
             settings,
             archive,
-            policy=Policy(settings.terms(), settings.keep_turns, older=settings.older_chars > 0),
+            policy=Policy(
+                settings.terms(),
+                settings.keep_turns,
+                older=settings.older_chars > 0,
+                incremental=settings.incremental,
+            ),
             usage=Usage(archive.clock),
             recollection=Recollection(archive, rule_changes(archive.store)),
         )

@@ -1,28 +1,34 @@
 """The chat map: one small note on what the chat has touched and settled, before the history.
 
-It names what no longer stands in the prompt: the user's rules, decisions, errors met, files, symbols and
+It names what the prompt does not show any more: the user's rules, decisions, errors met, files, symbols and
 numbers, each with its turn. It is made anew only when the view changes, so that between two plans it is
 the same text and providers go on serving it from their caches.
+
+Where old turns are hidden by their age it holds the rolling summary of them, by extraction alone: a line a
+turn, shorter the older the turn is, and of the oldest turns one line for a run of them. It is made anew from
+the originals, so nothing is summarised from a summary and no error adds up; its size is fixed, so prompts
+stay flat however long the session is.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.notes.decisions import Decision, decided
-from aider_gardener.notes.fitting import fitting
-from aider_gardener.notes.names import Fault, Name, gather
-from aider_gardener.notes.rules import Amendment, Constraint, line, standing
-from aider_gardener.notes.summary import SUMMARY_SHARE
+from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
+from aider_gardener.notes.names import Fault, Name, gather, names_in
+from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import Applied
+from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
 from aider_gardener.reading.output import squeeze
-from aider_gardener.settings import Settings
+from aider_gardener.tokens import fitting
 
-RULES_SHARE, FACTS_SHARE = 0.05, 0.1
-"""The shares of the history budget that rules, and decisions, errors and names together, may use."""
+RULES_SHARE, FACTS_SHARE, SUMMARY_SHARE = 0.05, 0.1, 0.25
+"""The shares of the history budget that rules, decisions, errors and names together, and the summary of old
+turns may use."""
 MAP_HEAD = (
     "(What is settled in this chat, kept by aider-gardener; [n] is the turn. Newer messages and files take"
     " precedence.)"
@@ -41,6 +47,15 @@ NAMED_TURNS = 240
 FAULTS_SHOWN = 6
 TURN_TOKENS = 4
 """What the turn before a decision or the names of one turn costs."""
+LINE_TOKENS, LEAST_LINE_TOKENS = 64, 14
+"""What the newest of the old turns may use, and the least that a turn of its own gets."""
+FADE = 0.88
+"""Each older turn may use this share of the next newer one."""
+RUN_TURNS, RUN_TOKENS = 25, 40
+"""So many turns go into one line of so many tokens once they get no line of their own."""
+
+Turn = tuple[int, list[Entry]]
+"""The number of a turn and its entries."""
 
 
 @dataclass(frozen=True)
@@ -51,65 +66,50 @@ class MapNote:
     text: str = ""
     tokens: int = 0
 
+    def renewed(
+        self,
+        chat: Chat,
+        budget: int,
+        *,
+        around: Callable[[], str],
+        renditions: RenditionsOf,
+        count: TokenCounter,
+        amendments: Sequence[Amendment] = (),
+        plans: Sequence[Applied] = (),
+        rolls: bool = False,
+    ) -> MapNote:
+        """The note for a prompt whose history has this budget; the same one until the chat's view or its
+        rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
+        hand.
 
-@dataclass(frozen=True)
-class Room:
-    """Tokens that the parts of the note may use, and the most for all of it (0: no such limit)."""
-
-    rules: int = 0
-    facts: int = 0
-    summary: int = 0
-    whole: int = 0
-
-
-def room_for(
-    settings: Settings, budget: int, note: MapNote | None = None, plans: Sequence[Applied] = ()
-) -> Room:
-    """What the settings allow of a history budget. With the note of the last prompt and the plans applied: no
-    more than it had and the last plan saved, so that a compaction never makes a prompt longer."""
-    rules, facts = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
-    rolled = int(SUMMARY_SHARE * budget) if settings.incremental else 0
-    whole = note.tokens + plans[-1].plan.tokens_saved if note and plans else 0
-    return Room(rules, facts, rolled, whole)
-
-
-def renewed(
-    note: MapNote,
-    chat: Chat,
-    room: Room,
-    *,
-    around: Callable[[], str],
-    summary: Callable[[], str],
-    count: TokenCounter,
-    amendments: Sequence[Amendment] = (),
-) -> MapNote:
-    """The note for the prompt; the same one until the chat's view or its rules are changed. Empty as long as
-    everything stands in full, but for rules that were changed by hand.
-
-    `around` gives the text of the prompt beside the history: what stands there is not named.
-    `summary` gives the summary of hidden turns.
-    """
-    shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
-    key = (shown, room.rules, room.facts, room.summary)
-    if key == note.key:
-        return note
-    if not chat.fidelity:
-        room = Room(rules=room.rules)
-        if not amendments:
+        `around` gives the text of the prompt beside the history: what is in there is not named. `rolls`: the
+        hidden turns are summarised. After `plans` it is no longer than this one and what the last of them
+        saved, so that a compaction never makes a prompt longer.
+        """
+        shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
+        rules_room, facts_room = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
+        summary_room = int(SUMMARY_SHARE * budget) if rolls else 0
+        key = (shown, rules_room, facts_room, summary_room)
+        if key == self.key:
+            return self
+        if not chat.fidelity and not amendments:
             return MapNote(key)
-    entries = past(chat)
-    view = "\n".join(piece.content for piece in chat.pieces)
-    rules = _rule_lines(standing(entries, amendments), squeeze(view), room.rules, count)
-    turns = summary() if room.summary else ""
-    in_prompt = "\n".join([view, *rules, turns, around()])
-    facts = _facts(chat.turn, entries, in_prompt, room.facts, count) if room.facts > 0 else ""
-    sections = [_section(RULES_HEAD, rules), _section(SUMMARY_HEAD, [turns] if turns else []), facts]
-    while any(sections):
-        text = "\n".join([MAP_HEAD, *filter(None, sections)])
-        if not room.whole or count(text) <= room.whole:
-            return MapNote(key, text, count(text))
-        sections.pop()  # the facts go first, the rules last
-    return MapNote(key)
+        entries, most = past(chat), 0
+        view = "\n".join(piece.content for piece in chat.pieces)
+        rules = _rule_lines(rules_of(entries, amendments), squeeze(view), rules_room, count)
+        sections = [_section(RULES_HEAD, rules)]
+        if chat.fidelity:
+            most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
+            turns = _summary(chat, summary_room, renditions, count) if summary_room else ""
+            sections.append(_section(SUMMARY_HEAD, [turns] if turns else []))
+            in_prompt = "\n".join([view, *rules, turns, around()])
+            sections.append(_facts(chat.turn, entries, in_prompt, facts_room, count) if facts_room else "")
+        while any(sections):
+            text = "\n".join([MAP_HEAD, *filter(None, sections)])
+            if not most or count(text) <= most:
+                return MapNote(key, text, count(text))
+            sections.pop()  # the facts go first, the rules last
+        return MapNote(key)
 
 
 def past(chat: Chat) -> list[Entry]:
@@ -150,7 +150,7 @@ def _decision_lines(made: Sequence[Decision], flat: str, room: int, count: Token
     missing = [one for one in made if not _is_shown(one.text, flat)]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
     kept = fitting(best, room - count(DECIDED_HEAD), lambda one: count(one.text) + TURN_TOKENS)
-    return [f"[{one.turn}] {one.text}" for one in sorted(kept, key=made.index)]
+    return [line(one) for one in sorted(kept, key=made.index)]
 
 
 def _fault_lines(faults: Sequence[Fault], flat: str, room: int, count: TokenCounter) -> list[str]:
@@ -180,3 +180,78 @@ def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: T
         f"[{first}] " + ", ".join(name.text for name in sorted(group, key=lambda name: name.order))
         for first, group in sorted(by_turn.items())
     ]
+
+
+def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf, count: TokenCounter) -> str:
+    """The hidden turns, oldest first, within `token_limit`: newer ones a line each, the oldest in runs.
+
+    What a run is about are the names that come up in it most. Never longer than `token_limit`.
+    """
+
+    def cost(text: str) -> int:
+        return count(text) + 1
+
+    turns = _hidden_turns(chat)
+    lines = (
+        _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions, count)
+        for age, turn in enumerate(reversed(turns))
+    )
+    newer = [*fitting(lines, token_limit * 3 // 4, cost, gaps=False, least=LEAST_LINE_TOKENS - 1)]
+    left = token_limit - sum(map(cost, newer))
+    older = turns[: len(turns) - len(newer)]
+    groups = [older[at : at + RUN_TURNS] for at in range(0, len(older), RUN_TURNS)]
+    lines = (_run_line(group, RUN_TOKENS, count) for group in reversed(groups))
+    runs = [*fitting(lines, left, cost, least=2 * RUN_TOKENS - 1)]
+    left -= sum(map(cost, runs))
+    rest = older[: RUN_TURNS * (len(groups) - len(runs))]
+    if rest and left >= LEAST_LINE_TOKENS:  # one line for all that is older
+        runs.append(_run_line(rest, min(left - 1, RUN_TOKENS), count))
+    return "\n".join([*newer, *runs][::-1])
+
+
+def _hidden_turns(chat: Chat) -> list[Turn]:
+    """The hidden entries by turn, oldest first, without what only the host said."""
+    hidden = (entry for entry in past(chat) if chat.level_of(entry) is Fidelity.HIDDEN)
+    entries = sorted((e for e in hidden if not is_notice(e)), key=lambda entry: (entry.turn, entry.seq))
+    return [(turn, list(group)) for turn, group in groupby(entries, key=lambda entry: entry.turn)]
+
+
+def _turn_line(
+    turn: int, entries: Sequence[Entry], limit: int, renditions: RenditionsOf, count: TokenCounter
+) -> str:
+    """One turn on one line, cut to `limit` tokens: what was asked, the last reply, then the rest."""
+    typed = [entry for entry in entries if entry.source.kind is SourceKind.TYPED]
+    replies = [entry for entry in entries if entry.source.kind is SourceKind.REPLY]
+    texts = [_short_form(entry, renditions) for entry in [*typed[:1], *replies[-1:], *entries]]
+    return _shortened(f"[{turn}] " + " → ".join(dict.fromkeys(filter(None, texts))), limit, count)
+
+
+def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
+    """The one-line form of an entry, without its id and label."""
+    made = renditions(entry).get(Fidelity.LINE)
+    text = made.text if made else entry.content
+    return squeeze(text.removesuffix(f"[{entry.id}]")).removeprefix("reply: ")
+
+
+def _shortened(text: str, limit: int, count: TokenCounter) -> str:
+    """The longest head of the text, at a word's end, within `limit` tokens."""
+    if count(text) <= limit:
+        return text
+    words = text[: limit * 12].split(" ")
+
+    def head(size: int) -> str:
+        return " ".join(words[:size]) + " …"
+
+    return head(max(1, bisect(range(1, len(words) + 1), limit, key=lambda size: count(head(size)))))
+
+
+def _run_line(turns: Sequence[Turn], limit: int, count: TokenCounter) -> str:
+    """What a run of turns was about: the names that the most of its turns hold."""
+    turns_of = Counter[str]()
+    for _turn, entries in turns:
+        spoken = [e for e in entries if e.source.kind in (SourceKind.TYPED, SourceKind.REPLY)]
+        turns_of.update({name for entry in spoken for name in names_in(entry.content[:4_000])})
+    best = sorted(turns_of, key=lambda name: (-turns_of[name], name))[:12]
+    first, last = turns[0][0], turns[-1][0]
+    head = f"[{first}–{last}] " if len(turns) > 1 else f"[{first}] "
+    return _shortened(head + (", ".join(best) or "talk without names"), limit, count)

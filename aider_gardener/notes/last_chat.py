@@ -14,14 +14,13 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
-from aider_gardener.notes.decisions import decided
-from aider_gardener.notes.fitting import fitting
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import standing
+from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
-from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.source import NOTE_END, is_failed_edit
+from aider_gardener.tokens import fitting
 
 TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
@@ -144,12 +143,6 @@ def _one_line(archive: Archive, entry: Entry) -> str:
     return text if tag in text else f"{text} {tag}"
 
 
-def clipped(text: str, chars: int) -> str:
-    """A text on one line of at most so many characters, cut at a word."""
-    line = squeeze(text)
-    return line if len(line) <= chars else line[:chars].rsplit(" ", 1)[0] + " …"
-
-
 def state_block(
     entries: Sequence[Entry], *, which: str, token_limit: int, count: TokenCounter, reach: str = ""
 ) -> str:
@@ -173,7 +166,7 @@ def state_block(
 
 def _state_sections(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
     """The parts in the order of their worth, each with its lines, the newest last."""
-    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in standing(entries)]
+    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in rules_of(entries)]
     yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
     failing = open_errors(entries)[-MOST_FAULTS:]
     yield FAILING, [_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing]

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
-from aider_gardener.reading.output import without_codes
+from aider_gardener.reading.output import squeeze, without_codes
 from aider_gardener.reading.sentences import STOPWORDS
 
 SCANNED_CHARS = 24_000
@@ -94,14 +94,6 @@ class Fault:
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Mined:
-    """What one entry holds: names with the weight of their use there, and faults."""
-
-    names: Mapping[str, float]
-    faults: tuple[str, ...]
-
-
 def is_name(word: str) -> bool:
     """Whether a word is specific enough to be worth naming: an identifier, a path, a date, a version."""
     if DATE_OR_VERSION.fullmatch(word):
@@ -138,50 +130,40 @@ def scanned(text: str) -> str:
 
 
 @remembered(2_048, key=content_key)
-def mine(entry: Entry) -> Mined:
-    """The names and faults of one entry, none where it can't be read. Linear in its size, at most
-    SCANNED_CHARS of it are read."""
-    names: Mapping[str, float] = {}
-    with spared("reader of names"):
-        names = _names_of(entry)
-    return Mined(names, faults_of(entry))
-
-
-def _names_of(entry: Entry) -> Mapping[str, float]:
-    """The names of an entry, each with the weight of its best use there."""
+def mine(entry: Entry) -> Mapping[str, float]:
+    """The names of an entry, each with the weight of its best use there, as far as it can be read. Linear in
+    its size, at most SCANNED_CHARS of a segment are read."""
     names: dict[str, float] = {}
-    if entry.source.kind in NOT_SAID:
-        return names
     weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
-    for segment in entry.segments:
-        worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
-        if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
-            worth = OTHER_WEIGHT
-        text = scanned(entry.content[segment.start : segment.end])
-        for name in names_in(text):
-            names[name] = max(names.get(name, 0.0), worth)
-        for figure in figures_in(text):
-            names[figure] = max(names.get(figure, 0.0), FIGURE_SHARE * worth)
+    with spared("reader of names"):
+        for segment in entry.segments if entry.source.kind not in NOT_SAID else ():
+            worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
+            if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
+                worth = OTHER_WEIGHT
+            text = scanned(entry.content[segment.start : segment.end])
+            for name in names_in(text):
+                names[name] = max(names.get(name, 0.0), worth)
+            for figure in figures_in(text):
+                names[figure] = max(names.get(figure, 0.0), FIGURE_SHARE * worth)
     return names
 
 
+@remembered(2_048, key=content_key)
 def faults_of(entry: Entry) -> tuple[str, ...]:
-    """The errors and failing tests that an output or a paste shows, each once, in order."""
-    found: tuple[str, ...] = ()
-    if entry.source.kind not in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
-        with spared("reader of faults"):
-            found = _faults_in(entry)
-    return found
-
-
-def _faults_in(entry: Entry) -> tuple[str, ...]:
-    text = scanned(entry.content)
-    if entry.source.kind is SourceKind.TYPED:
-        kinds = (ContentClass.ERROR, ContentClass.LOG)
-        text = "\n".join(scanned(entry.content[s.start : s.end]) for s in entry.segments if s.cls in kinds)
-    failed = [next(filter(None, match.groups())) for match in FAILED.finditer(text)]
-    raised = [match.group(1) for match in EXCEPTION.finditer(text)] if not failed else []
-    return tuple(dict.fromkeys(" ".join(found.split())[:ERROR_CHARS] for found in [*failed, *raised]))[:12]
+    """The errors and failing tests that an output or a paste shows, each once, in order; none where it can't
+    be read."""
+    found: list[str] = []
+    if entry.source.kind in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
+        return ()
+    with spared("reader of faults"):
+        text = scanned(entry.content)
+        if entry.source.kind is SourceKind.TYPED:
+            kinds = (ContentClass.ERROR, ContentClass.LOG)
+            pasted = (part for part in entry.segments if part.cls in kinds)
+            text = "\n".join(scanned(entry.content[part.start : part.end]) for part in pasted)
+        found = [next(filter(None, match.groups())) for match in FAILED.finditer(text)]
+        found = found or [match.group(1) for match in EXCEPTION.finditer(text)]
+    return tuple(dict.fromkeys(squeeze(text)[:ERROR_CHARS] for text in found))[:12]
 
 
 def gather(entries: Iterable[Entry]) -> tuple[dict[str, Name], list[Fault]]:
@@ -189,14 +171,13 @@ def gather(entries: Iterable[Entry]) -> tuple[dict[str, Name], list[Fault]]:
     names: dict[str, Name] = {}
     faults: dict[str, Fault] = {}
     for entry in entries:
-        mined = mine(entry)
-        for text, weight in mined.names.items():
+        for text, weight in mine(entry).items():
             name = names.get(text)
             if name is None:
                 name = names[text] = Name(text, entry.turn, entry.turn, len(names))
             name.last_turn = max(name.last_turn, entry.turn)
             name.weight += weight
-        _note_run(entry, mined.faults, faults)
+        _note_run(entry, faults_of(entry), faults)
     return names, list(faults.values())
 
 

@@ -18,8 +18,17 @@ from aider_gardener.errors import spared
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.markdown import code, flat
 from aider_gardener.notes.names import faults_of
-from aider_gardener.notes.rules import NEGATIVE, NUMBER, cut, is_spoken, rules_in, typed_words, without_lead
-from aider_gardener.reading.sentences import WORD, units
+from aider_gardener.notes.rules import (
+    NEGATIVE,
+    NUMBER,
+    RULE_CHARS,
+    is_spoken,
+    rules_in,
+    sentences,
+    typed_words,
+)
+from aider_gardener.reading.output import clipped
+from aider_gardener.reading.sentences import WORD
 from aider_gardener.reading.source import is_failed_edit
 from aider_gardener.reading.speech import RULE_WORDS
 
@@ -145,10 +154,8 @@ def _observation(group: list[Sighting]) -> Observation:
 @lru_cache(maxsize=8_192)
 def sides_of(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
     """What a sentence wants and what it bans: its telling words before and behind the first "not"."""
-    said = AGAIN.sub("", sentence.replace("’", "'"), count=1)
-    negative = NEGATIVE.search(said)
-    before, behind = (said[: negative.start()], said[negative.end() :]) if negative else (said, "")
-    return _stems(before), _stems(behind)
+    wanted, *banned = NEGATIVE.split(AGAIN.sub("", sentence.replace("’", "'"), count=1), maxsplit=1)
+    return _stems(wanted), _stems("".join(banned))
 
 
 def words_of(sentence: str) -> frozenset[str]:
@@ -196,8 +203,8 @@ def sightings(entries: Iterable[Entry]) -> Iterator[Sighting]:
 @lru_cache(maxsize=2_048)
 def orders_in(text: str) -> tuple[str, ...]:
     """The sentences of typed words that set a rule, say one again, or correct something."""
-    sentences = (without_lead(text[unit.start : unit.end]) for unit in units(text))
-    again = (cut(each) for each in sentences if AGAIN.match(each) and is_spoken(each))
+    spoken = (each for _unit, each in sentences(text) if AGAIN.match(each) and is_spoken(each))
+    again = (clipped(each, RULE_CHARS) for each in spoken)
     found = (each for each in (*rules_in(text), *again) if not each.endswith(("?", "？")))
     return tuple(dict.fromkeys(each for each in found if not FOR_NOW.search(each)))
 

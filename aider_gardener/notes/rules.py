@@ -1,34 +1,38 @@
-"""Rules that the user set in typed words: found, listed, replaced by later ones, capped.
+"""Rules that the user set in typed words, and decisions: found, listed, replaced by later ones, capped.
 
-Only what was typed counts: fenced and pasted blocks, quoted lines, fetched pages and the output of
-commands set no rules, whatever they say. What the user changes in the list by hand stands among them, in the
-order in which it was said.
+Of rules only what was typed counts: fenced and pasted blocks, quoted lines, fetched pages and the output of
+commands set none, whatever they say. What the user changes in the list by hand is among them, in the order in
+which it was said. Decisions are sentences of typed words and replies that settle something, or rule it out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from aider_gardener.errors import spared
 from aider_gardener.messages import ContentClass, Entry, SourceKind
+from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.segments import find_blocks
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
 from aider_gardener.reading.speech import (
     ANNOUNCES,
     ASKED_POLITELY,
+    ASKS,
+    CHOICE,
     LIFTS,
     NO_RULE,
     RULE_WORDS,
     RULES,
+    decides,
     masked,
 )
 
-MOST_RULES = 24
-"""So many rules are kept, the newest."""
+MOST_RULES, MOST_DECISIONS = 24, 60
+"""So many are kept, the newest."""
 RULE_CHARS = 240
 """A longer sentence is cut at a word: a rule is said briefly."""
 LONG_TYPED_CHARS, EDGE_CHARS = 6_000, 2_500
@@ -56,6 +60,13 @@ class Constraint:
     turn: int
     entry_id: str
     seq: int
+
+
+@dataclass(frozen=True)
+class Decision(Constraint):
+    """What was settled, in the words that settled it. `is_users`: the user said so, not the model."""
+
+    is_users: bool
 
 
 @dataclass(frozen=True)
@@ -92,15 +103,21 @@ def typed_words(entry: Entry) -> str:
     return edges(QUOTED_LINE.sub("", "\n\n".join(parts)))
 
 
+def spoken_words(entry: Entry) -> str:
+    """The prose of a reply, without its code and edits."""
+    prose = [s for s in entry.segments if s.cls is ContentClass.PROSE and s.kind != "wrapper"]
+    return "\n\n".join(entry.content[s.start : s.end] for s in prose)
+
+
 def edges(text: str) -> str:
     """The text, or both ends of one beyond LONG_TYPED_CHARS."""
     return text if len(text) <= LONG_TYPED_CHARS else f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
 
 
 def sentences(text: str) -> Iterator[tuple[Unit, str]]:
-    """The sentences of a text, each on one line without its bullet or number, and where they stand."""
+    """The sentences of a text, each on one line without its bullet or number, and where they are."""
     for unit in units(text):
-        if sentence := without_lead(text[unit.start : unit.end]):
+        if sentence := squeeze(LEAD.sub("", text[unit.start : unit.end], count=1)):
             yield unit, sentence
 
 
@@ -112,10 +129,23 @@ def rules_in(text: str) -> tuple[str, ...]:
     for unit, sentence in sentences(edges(text)):
         is_listed = unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
         if is_rule(sentence) or (announced and is_listed):
-            found.append(cut(sentence))
+            found.append(clipped(sentence, RULE_CHARS))
         if unit.first and unit.kind != "item":
             announced = False
         announced = announced or bool(ANNOUNCES.search(sentence))
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=2_048)
+def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
+    """The deciding sentences of a text, in order; of the user's words a bare choice too ("C.", "2 then")."""
+    found: list[str] = []
+    for unit, sentence in sentences(text):
+        if unit.kind in ("heading", "code", "row") or not is_spoken(sentence):
+            continue
+        picks = is_users and CHOICE.match(sentence) and not ASKS.search(sentence)
+        if picks or decides(sentence, is_users=is_users):
+            found.append(clipped(sentence, RULE_CHARS))
     return tuple(dict.fromkeys(found))
 
 
@@ -145,17 +175,7 @@ def is_spoken(sentence: str) -> bool:
     return 2 * plain > len(words) and "::test" not in sentence
 
 
-def without_lead(text: str) -> str:
-    return " ".join(LEAD.sub("", text, count=1).split())
-
-
-def cut(sentence: str) -> str:
-    if len(sentence) <= RULE_CHARS:
-        return sentence
-    return sentence[:RULE_CHARS].rsplit(" ", 1)[0] + " …"
-
-
-def standing(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
+def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> list[Constraint]:
     """The rules that hold after all entries, oldest first: repeated, turned round and lifted ones are
     gone, those dropped by hand too, and of more than MOST_RULES the oldest. Read from the end, so that a
     long chat takes no longer than a short one."""
@@ -195,14 +215,35 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     return None if gone else rule
 
 
-def by_hand(text: str) -> str:
-    """A rule as it is typed into the list: on one line, cut like any other."""
-    return cut(" ".join(text.split()))
-
-
 def line(rule: Constraint) -> str:
-    """How a rule stands in a list."""
+    """How a rule or decision is shown in a list."""
     return f"[{rule.turn}] {rule.text}"
+
+
+def decided(entries: Sequence[Entry]) -> list[Decision]:
+    """What was decided, oldest first; of what the user settled anew only the last word, of more than
+    MOST_DECISIONS the newest. Read from the end, so that a long chat takes no longer than a short one."""
+    found: list[Decision] = []
+    last_words: list[str] = []
+    for entry in reversed(entries):
+        for one in reversed(_decisions_of(entry)):
+            if not any(replaces(newer, one.text) for newer in last_words):
+                found.append(one)
+            if one.is_users:
+                last_words.append(one.text)
+        if len(found) >= MOST_DECISIONS:
+            break
+    return found[:MOST_DECISIONS][::-1]
+
+
+def _decisions_of(entry: Entry) -> list[Decision]:
+    is_users = entry.source.kind is SourceKind.TYPED
+    found: tuple[str, ...] = ()
+    if is_users or entry.source.kind is SourceKind.REPLY:
+        with spared("reader of decisions"):
+            words = typed_words(entry) if is_users else spoken_words(entry)
+            found = decisions_in(words, is_users=is_users)
+    return [Decision(text, entry.turn, entry.id, entry.seq, is_users) for text in found]
 
 
 def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entry, str] | None:

@@ -6,7 +6,7 @@ Every change gives another `Chat`; whoever holds the old one has the chat as it 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
@@ -50,65 +50,100 @@ def two_lists(chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
 def render(chat: Chat, entries: Sequence[Entry], text_of: TextOf, *, answers: bool = True) -> list[Piece]:
     """The messages that show these entries of a chat, each at its level.
 
-    Exchanges that are shown in full stay the host's own messages. The others become notes; notes that follow
-    each other are one message. Hidden entries, and fillers beside them, are left out. What the assistant
-    said never stands in its role below full: a model would imitate it. `answers`: a reply may begin the list;
-    not so where the list before this one holds its question, out of sight, and ends in a reply too.
+    Exchanges that are shown in full stay the host's own messages, the others go into notes. `answers`: a
+    reply may begin the list; not so where the list before this one holds its question, out of sight, and ends
+    in a reply too.
     """
-    pieces: list[Piece] = []
-    pending: list[Entry] = []
 
-    def shown(entry: Entry) -> bool:
-        return chat.level_of(entry) is not Fidelity.HIDDEN
-
-    def add_whole(whole: Sequence[Entry]) -> None:
-        pieces.extend(chat.piece(entry.role, text_of(entry, chat.level_of(entry)), entry) for entry in whole)
-
-    def add_note(*, fill: bool) -> None:
-        noted = [entry for entry in pending if shown(entry)]
-        if noted:
-            text = note([(entry, text_of(entry, chat.level_of(entry))) for entry in noted], labels)
-            pieces.append(chat.piece("user", text, *noted, is_note=True))
-            pieces.extend([chat.piece("assistant", FILLER)] if fill else [])
-        pending.clear()
+    def own(entries: Iterable[Entry]) -> Iterator[Piece]:
+        return (chat.piece(entry.role, text_of(entry, chat.level_of(entry)), entry) for entry in entries)
 
     # In a long chat nearly all of its beginning is hidden: nothing there is looked at twice.
-    groups = list(dropwhile(lambda group: not any(map(shown, group)), exchanges(entries)))
-    labels = dict.fromkeys(failed_edits(chain.from_iterable(groups)), FAILED_LABEL)
-    labels |= dict.fromkeys(chat.undone, UNDONE_LABEL)
+    groups = list(dropwhile(lambda group: not any(map(chat.shows, group)), exchanges(entries)))
+    made = Rendering(chat, text_of, failed=failed_edits(chain.from_iterable(groups)))
     for exchange in groups:
         replies = [entry for entry in exchange if entry.role == "assistant"]
         asked = [entry for entry in exchange if entry.role != "assistant"]
         keeps_reply = all(chat.level_of(entry) is Fidelity.FULL and not is_filler(entry) for entry in replies)
-        if (asked or answers) and all(chat.in_place(entry) for entry in exchange):
-            add_note(fill=True)
-            add_whole(exchange)
-        elif replies and keeps_reply and any(map(shown, [*asked, *pending])):
-            pending += asked
-            add_note(fill=False)
-            add_whole(replies)
+        if (asked or answers) and all(map(chat.in_place, exchange)):
+            made.add(own(exchange))
+        elif replies and keeps_reply and any(map(chat.shows, [*asked, *made.noted])):
+            made.pending += asked
+            made.add(own(replies))
         else:
-            pending += [entry for entry in exchange if not is_filler(entry)]
-    add_note(fill=True)
-    return pieces
+            made.pending += exchange
+    made.add_note()
+    ends_in_note = bool(made.pieces) and made.pieces[-1].is_note
+    return [*made.pieces, chat.piece("assistant", FILLER)] if ends_in_note else made.pieces
+
+
+@dataclass
+class Rendering:
+    """The messages of a chat as they are made. What is `pending` goes into a note before the next of them:
+    notes that follow each other are one message, hidden entries and fillers are left out. What the assistant
+    said is never shown in its role below full: a model would imitate it.
+
+    `gap`: something between the last message and the next is not there. User and assistant take turns all
+    the same, for some providers demand it. `failed` are the replies whose edit the host could not apply.
+    """
+
+    chat: Chat
+    text_of: TextOf
+    pieces: list[Piece] = field(default_factory=list)
+    pending: list[Entry] = field(default_factory=list)
+    gap: bool = False
+    failed: frozenset[int] = frozenset()
+
+    @property
+    def last_role(self) -> str:
+        return self.pieces[-1].role if self.pieces else ""
+
+    @property
+    def noted(self) -> list[Entry]:
+        """Of what is pending, the entries that a note shows."""
+        return [entry for entry in self.pending if self.chat.shows(entry) and not is_filler(entry)]
+
+    def add_note(self) -> None:
+        """Put what is pending into a note."""
+        self.gap = self.gap or bool(self.pending)
+        noted, self.pending = self.noted, []
+        if noted:
+            parts = [(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in noted]
+            labels = dict.fromkeys(self.failed, FAILED_LABEL) | dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+            self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
+            self.gap = True
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Add messages that follow each other without a gap, behind what is pending."""
+        if self.pending:
+            self.add_note()
+        first, *rest = pieces
+        between = _between(self.chat, self.last_role, first.role) if self.gap else []
+        self.pieces += [*between, first, *rest]
+        self.gap = False
 
 
 def legal(chat: Chat, done: list[Piece], cur: list[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Both lists as one history in which user and assistant take turns. Where they would not, a filler or an
-    empty note is put between; where the originals in full do not either, nothing of ours would mend it."""
+    """Both lists as one history in which user and assistant take turns; where the originals in full do not,
+    nothing of ours would mend it."""
     if not problems([*done, *cur]) or problems(chat.all_entries()):
         return done, cur
     found: tuple[list[Piece], list[Piece]] = ([], [])
-    last_role = "assistant"
+    last_role = ""
     for pieces, mended in zip((done, cur), found, strict=True):
         for piece in pieces:
-            if piece.role == last_role == "user":
-                mended.append(chat.piece("assistant", FILLER))
-            elif piece.role == last_role:
-                mended.append(chat.piece("user", NOTE_HEAD, is_note=True))
-            mended.append(piece)
+            mended += [*_between(chat, last_role, piece.role), piece]
             last_role = piece.role
     return found
+
+
+def _between(chat: Chat, last_role: str, role: str) -> list[Piece]:
+    """What makes user and assistant take turns where they would not: a filler, or an empty note."""
+    if role == "user" and last_role in ("user", "tool"):
+        return [chat.piece("assistant", FILLER)]
+    if role == "assistant" and last_role in ("", "assistant"):
+        return [chat.piece("user", NOTE_HEAD, is_note=True)]
+    return []
 
 
 @dataclass(frozen=True)
@@ -118,10 +153,10 @@ class Chat:
     level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
     `undone` are replies whose edit the user has undone; `throttled` messages of the user whose compressed
-    form stands in their own place, not in a note, as long as the rest of their exchange is whole; `forgotten`
-    entries that the user had deleted: they keep their place, empty, and are never shown; `held` stand in
-    their places whatever happens. `floor` is the first sequence number that recall may reach unasked: /clear
-    moves it. `hint` stands below the head of the first note.
+    form is shown in their own place, not in a note, as long as the rest of their exchange is whole;
+    `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown; `held`
+    are shown in their places whatever happens. `floor` is the first sequence number that recall may reach
+    unasked: /clear moves it. `hint` is the line below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
     entered last, where the host says so, `handed` the originals that the model asked for and was given last
@@ -295,6 +330,9 @@ class Chat:
 
     def level_of(self, entry: Entry) -> Fidelity:
         return self.fidelity.get(entry.seq, Fidelity.FULL)
+
+    def shows(self, entry: Entry) -> bool:
+        return self.level_of(entry) is not Fidelity.HIDDEN
 
     def in_place(self, entry: Entry) -> bool:
         """Whether the entry's text, whole or throttled, is a message of its own."""

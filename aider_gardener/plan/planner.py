@@ -23,9 +23,8 @@ from aider_gardener.messages import (
     TokenCounter,
 )
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.evict import ORDER, Candidate, Shield, choose, swaps
+from aider_gardener.plan.evict import ORDER, Candidate, Shield, choose, names_any, priority, swaps
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.priority import names_any, priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
 from aider_gardener.reading.source import LAST_CHAT
 from aider_gardener.settings import ANY_CLASS, Terms
@@ -66,22 +65,20 @@ class Policy:
 
     `terms` say when entries are due. The last `keep_turns` turns (0: only the last exchange) stay whole
     as long as the prompt can be sent, and so do the entries `named`, by their place. `older`: once a plan is
-    made, it shows everything older by a line.
+    made, it shows everything older by a line. `incremental`: all but the last so many turns are hidden, for
+    the rolling summary in the chat map has what they said; 0: not.
     """
 
-    terms: Terms = field(default_factory=Terms)
+    terms: Terms = field(default_factory=dict)
     keep_turns: int = 0
     older: bool = False
+    incremental: int = 0
     named: frozenset[int] = frozenset()
 
     def with_own(self, entry_id: str, context_ttl: int, summarise_after: int) -> Policy:
         """The policy with terms of its own for one entry; 0 turns mean never."""
-        terms = replace(
-            self.terms,
-            own_ttl={**self.terms.own_ttl, entry_id: context_ttl},
-            own_summarise={**self.terms.own_summarise, entry_id: summarise_after},
-        )
-        return replace(self, terms=terms)
+        own = {(entry_id, Fidelity.LINE): context_ttl, (entry_id, Fidelity.COMPRESSED): summarise_after}
+        return replace(self, terms={**self.terms, **own})
 
     def keeps(self, entry: Entry, turn: int) -> bool:
         """Whether the entry is named or belongs to the last turns that stay whole."""
@@ -106,14 +103,12 @@ def due_level(entry: Entry, terms: Terms, *, turn: int) -> Fidelity:
     """The most that is worth showing of an entry at this turn. What the user typed expires only if its class
     is named: `all` leaves it out."""
 
-    def is_over(by_class: Mapping[str, int], own: Mapping[str, int]) -> bool:
-        common = 0 if entry.cls is ContentClass.PROMPT else by_class.get(ANY_CLASS, 0)
-        turns = own.get(entry.id, by_class.get(entry.cls.value, common))
-        return 0 < turns <= turn - entry.turn
-
-    if is_over(terms.context_ttl, terms.own_ttl):
-        return Fidelity.LINE
-    return Fidelity.COMPRESSED if is_over(terms.summarise_after, terms.own_summarise) else Fidelity.FULL
+    keys = [entry.id, entry.cls.value, *([ANY_CLASS] if entry.cls is not ContentClass.PROMPT else [])]
+    for level in (Fidelity.LINE, Fidelity.COMPRESSED):
+        turns = next((terms[key, level] for key in keys if (key, level) in terms), 0)
+        if 0 < turns <= turn - entry.turn:
+            return level
+    return Fidelity.FULL
 
 
 NO_POLICY = Policy()
@@ -181,10 +176,43 @@ def draft(
     """The plan that brings the chat's history from above `goal.high` down to `goal.low`, or None.
 
     Shield by shield entries are given up, each as far as its limit (`limits`). What has expired goes first,
-    and is a plan of its own where it saves enough.
+    and is a plan of its own where it saves enough. Incremental context hides turns once there is a batch of
+    them or the history is above its high mark; where the whole turns alone are above it, the plan shortens
+    them too.
 
     None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
+    before = history_tokens(chat, count)
+    leaving = _leaving(chat, goal, policy, before) if policy.incremental else []
+    hidden = dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN)
+    rolled = _shown_at(chat, {**chat.fidelity, **hidden}, renditions) if hidden else chat
+    after = history_tokens(rolled, count)
+    if after >= before:
+        return _shortened(chat, goal, focus, count, renditions, policy)
+    reason = f"turns left the last {policy.incremental} that stay whole"
+    changed = tuple(Swap(e.id, chat.level_of(e), Fidelity.HIDDEN, e.tokens, reason) for e in leaving)
+    more = _shortened(rolled, goal, focus, count, renditions, policy) if after > goal.high else None
+    if more is not None:
+        changed, after, rolled = (*changed, *more.plan.swaps), more.plan.tokens_after, more.chat
+    broken = broken_prefix(chat, rolled, count)
+    return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), rolled)
+
+
+def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]:
+    """The entries to hide of a history of so many tokens because their turns are over; pinned ones stay."""
+    entries, kept = chat.all_entries(), policy.incremental
+    whole_turns = {entry.turn for entry in entries if entry.seq not in chat.fidelity} - {chat.turn}
+    is_batch = len(whole_turns) > kept + max(LEAST_BATCH_TURNS, kept)
+    if not (is_batch or goal.asked or before > goal.high):
+        return []
+    staying = open_exchange(chat) | policy.named
+    past = [e for e in entries if e.turn < chat.turn - kept and chat.shows(e) and not e.pinned]
+    return [entry for entry in past if entry.seq not in staying]
+
+
+def _shortened(
+    chat: Chat, goal: Goal, focus: Focus, count: TokenCounter, renditions: RenditionsOf, policy: Policy
+) -> Draft | None:
     before = history_tokens(chat, count)
     over_hard = 0 < goal.hard < before
     over = before > goal.high or over_hard or goal.asked
@@ -213,57 +241,6 @@ def draft(
     broken = broken_prefix(chat, made, count)
     reason = goal.reason if over else "expired"
     return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), made)
-
-
-def roll(
-    chat: Chat,
-    goal: Goal,
-    *,
-    keep_turns: int,
-    focus: Focus,
-    count: TokenCounter,
-    renditions: RenditionsOf,
-    policy: Policy = NO_POLICY,
-) -> Draft | None:
-    """Incremental context: the plan that hides the turns before the last `keep_turns`, when there is a batch
-    of them or the history is above its high mark; where the whole turns alone are above it, the usual plan
-    for them too. What the hidden turns said stands in the rolling summary of `notes.summary`.
-
-    None when nothing is due. Pinned entries stay.
-    """
-
-    def usual(chat: Chat) -> Draft | None:
-        return draft(chat, goal, focus=focus, count=count, renditions=renditions, policy=policy)
-
-    before, entries = history_tokens(chat, count), chat.all_entries()
-    staying = open_exchange(chat) | policy.named
-    leaving = [
-        entry
-        for entry in entries
-        if entry.turn < chat.turn - keep_turns
-        and not entry.pinned
-        and entry.seq not in staying
-        and chat.fidelity.get(entry.seq) is not Fidelity.HIDDEN
-    ]
-    whole_turns = {entry.turn for entry in entries if entry.seq not in chat.fidelity} - {chat.turn}
-    is_batch = len(whole_turns) > keep_turns + max(LEAST_BATCH_TURNS, keep_turns)
-    if not leaving or not (is_batch or goal.asked or before > goal.high):
-        return usual(chat)
-    hidden = dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN)
-    rolled = _shown_at(chat, {**chat.fidelity, **hidden}, renditions)
-    after = history_tokens(rolled, count)
-    if after >= before:
-        return usual(chat)
-    reason = f"turns left the last {keep_turns} that stay whole"
-    changed = tuple(
-        Swap(e.id, chat.fidelity.get(e.seq, Fidelity.FULL), Fidelity.HIDDEN, e.tokens, reason)
-        for e in leaving
-    )
-    more = usual(rolled) if after > goal.high else None
-    if more is not None:
-        changed, after, rolled = (*changed, *more.plan.swaps), more.plan.tokens_after, more.chat
-    broken = broken_prefix(chat, rolled, count)
-    return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), rolled)
 
 
 def _shown_at(chat: Chat, fidelity: Mapping[int, Fidelity], renditions: RenditionsOf) -> Chat:
@@ -311,7 +288,7 @@ def candidates(
     """Every entry of the chat of which something is shown, with its renditions, worth and shield, in the
     order of the chat. The last exchanges that fit into `tail_tokens` are shielded as a whole."""
     entries = chat.all_entries()
-    shown = [entry for entry in entries if chat.fidelity.get(entry.seq) is not Fidelity.HIDDEN]
+    shown = [entry for entry in entries if chat.shows(entry)]
     if not shown:
         return []
     # What is hidden cannot go lower: the hidden beginning of a long chat is not looked at.
@@ -336,8 +313,7 @@ def candidates(
         floor = floors[entry.seq]
         if floor and policy.keeps(entry, chat.turn):
             floor = {Shield.LAST: Fidelity.COMPRESSED}
-        current = chat.fidelity.get(entry.seq, Fidelity.FULL)
-        rows.append(Candidate(entry, current, forms(entry.seq), points, floor))
+        rows.append(Candidate(entry, chat.level_of(entry), forms(entry.seq), points, floor))
     return rows
 
 

@@ -3,10 +3,10 @@
 One `Usage` a chat. It counts calls of the main model, prices them, says how much of a prompt the
 provider's cache serves and how long it has been idle, and corrects the tokenizer's estimates.
 
-A `Market` is what a token of the history costs now, the cache counted in. A token that stands costs its
+A `Market` is what a token of the history costs now, the cache counted in. A token that is shown costs its
 price on every call: the full price where the cache is cold, the price of a cache read where it is warm. A
-plan breaks the cached prefix from the first message that it changes: all that stands behind is paid in
-full once more.
+plan breaks the cached prefix from the first message that it changes: all that is behind it is paid in full
+once more.
 """
 
 from __future__ import annotations
@@ -79,8 +79,6 @@ class Totals:
 
     calls: int = 0
     prompt_tokens: int = 0
-    cached_tokens: int = 0
-    written_tokens: int = 0
     cost: float = 0.0
 
 
@@ -91,7 +89,8 @@ class Usage:
         self._clock = clock
         self.totals = Totals()
         self.prices = Prices()
-        self._last_at: float | None = None
+        self._last_at = -math.inf
+        self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
 
@@ -100,18 +99,14 @@ class Usage:
         old, self.prices, self._last_at = self.totals, prices, self._clock()
         if call.reported:
             self._recent.append(call)
-        self.totals = Totals(
-            calls=old.calls + 1,
-            prompt_tokens=old.prompt_tokens + call.prompt_tokens,
-            cached_tokens=old.cached_tokens + call.cached_tokens,
-            written_tokens=old.written_tokens + call.written_tokens,
-            cost=old.cost + prices.cost(call),
-        )
+        self._caches = self._caches or call.cached_tokens + call.written_tokens > 0
+        sent = old.prompt_tokens + call.prompt_tokens
+        self.totals = Totals(old.calls + 1, sent, old.cost + prices.cost(call))
 
     @property
     def idle_seconds(self) -> float:
         """Seconds since the last answer came in; infinite before the first."""
-        return math.inf if self._last_at is None else max(0.0, self._clock() - self._last_at)
+        return max(0.0, self._clock() - self._last_at)
 
     @property
     def cache_read_share(self) -> float | None:
@@ -119,7 +114,7 @@ class Usage:
 
         None as long as it has never said that it caches anything.
         """
-        if not self.totals.cached_tokens and not self.totals.written_tokens:
+        if not self._caches:
             return None
         sent = sum(call.prompt_tokens for call in self._recent)
         return sum(call.cached_tokens for call in self._recent) / sent if sent else None
@@ -147,7 +142,7 @@ class Usage:
 class Market:
     """What a prompt token costs now, in dollars or any other unit: in full, and read from the cache.
 
-    `warm` is the chance, 0 to 1, that the cache still holds what stands before the change. Where no
+    `warm` is the chance, 0 to 1, that the cache still holds what is before the change. Where no
     prices are known (a local model) every token counts the same.
     """
 
@@ -157,7 +152,7 @@ class Market:
 
     @property
     def token(self) -> float:
-        """The expected price of one token that stands in the next prompt."""
+        """The expected price of one token in the next prompt."""
         return self.warm * self.cached + (1 - self.warm) * self.full
 
     @property

@@ -143,6 +143,12 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
+def clipped(text: str, chars: int) -> str:
+    """A text on one line of at most so many characters, cut at a word."""
+    line = squeeze(text)
+    return line if len(line) <= chars else line[:chars].rsplit(" ", 1)[0] + " …"
+
+
 def clip(line: str, size: int) -> str:
     """The line, its middle replaced by an ellipsis when it is longer than `size` characters."""
     if len(line) <= size:

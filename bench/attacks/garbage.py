@@ -29,8 +29,7 @@ from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
 from aider_gardener.compress.registry import BY_CLASS
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
-from aider_gardener.notes.decisions import decisions_in
-from aider_gardener.notes.rules import lifted_in, rules_in
+from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
 from aider_gardener.reading.classify import classify
 from aider_gardener.reading.facts import extract
 from aider_gardener.reading.segments import segment

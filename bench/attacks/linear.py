@@ -36,9 +36,8 @@ from aider_gardener.compress.registry import compress_text
 from aider_gardener.compress.testruns.run import Failure
 from aider_gardener.compress.tools import READERS
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
-from aider_gardener.notes.decisions import decisions_in, spoken_words
 from aider_gardener.notes.names import mine
-from aider_gardener.notes.rules import typed_words
+from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
 from aider_gardener.reading import classify, segments, speech
 from bench.provenance import made_on
 

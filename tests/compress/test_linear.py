@@ -18,7 +18,7 @@ from aider_gardener.compress.base import Context
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.compress.testruns.pytest_runs import HEAD
 from aider_gardener.messages import Compressed, ContentClass, Fidelity, Focus, Message, Source, SourceKind
-from aider_gardener.notes import decisions, names, rules
+from aider_gardener.notes import names, rules
 from aider_gardener.reading.output import FEW_CHARACTERS, STRETCH_CHARS, legible
 from bench.attacks import garbage, linear
 
@@ -147,10 +147,9 @@ def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pyte
 
 def test_notes_leave_out_what_they_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = linear.entry_of("Never touch the tests. We decided to use apsw.", Source(SourceKind.TYPED))
-    assert rules.standing([entry]) and decisions.decided([entry])
+    assert rules.rules_of([entry]) and rules.decided([entry])
     monkeypatch.setattr(rules, "rules_in", error)
-    monkeypatch.setattr(decisions, "decisions_in", error)
-    monkeypatch.setattr(names, "faults_in", error)
-    assert rules.standing([entry]) == [] and decisions.decided([entry]) == []
-    unread: names.Mined = inspect.unwrap(names.mine)(entry)
-    assert unread == names.Mined()
+    monkeypatch.setattr(rules, "decisions_in", error)
+    monkeypatch.setattr(names, "scanned", error)
+    assert rules.rules_of([entry]) == [] and rules.decided([entry]) == []
+    assert inspect.unwrap(names.mine)(entry) == {} and inspect.unwrap(names.faults_of)(entry) == ()

@@ -8,18 +8,17 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.gardener.compactions import give_back, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Fidelity
+from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.notes.chatmap import (
     FACTS_SHARE,
     MAP_HEAD,
     RULES_SHARE,
     MapNote,
-    Room,
     name_lines,
-    renewed,
 )
 from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.planner import Applied
 
 RULE = "Never touch the table ledger_lines."
 FILL = " ".join(f"Sentence {n} explains the part {n} at some length and in passing." for n in range(25))
@@ -132,13 +131,15 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "See alpha_module.py and beta_maker."))
 
-    def made(whole: int) -> str:
-        room = Room(rules=100, facts=400, whole=whole)
-        state = gardener.state
-        note = renewed(MapNote(), state.chat, room, around=str, summary=str, count=state.count)
+    def made(*saved: int) -> str:
+        state, plans = gardener.state, [Applied(1, Plan((), "", tokens, 0)) for tokens in saved]
+        forms = state.archive.renditions
+        note = MapNote().renewed(
+            state.chat, 4_000, around=str, renditions=forms, count=state.count, plans=plans
+        )
         return note.text
 
-    assert "beta_maker" in made(0)
+    assert "beta_maker" in made()
     assert "beta_maker" in made(200)
     assert RULE in made(35)
     assert "beta_maker" not in made(35)

@@ -51,7 +51,7 @@ def said(text: str, *, kind: SourceKind, cls: ContentClass = ContentClass.PROMPT
 def test_a_name_weighs_by_who_said_it_and_where() -> None:
     typed, reply = SourceKind.TYPED, SourceKind.REPLY
     weights = [
-        mine(said("see ring_buffer", kind=kind, cls=cls)).names.get("ring_buffer")
+        mine(said("see ring_buffer", kind=kind, cls=cls)).get("ring_buffer")
         for kind, cls in (
             (typed, ContentClass.PROMPT),
             (reply, ContentClass.PROSE),
@@ -69,7 +69,7 @@ def test_of_several_uses_in_one_entry_the_weightiest_counts() -> None:
     text = "see ring_buffer\nring_buffer()"
     made = said(text, kind=SourceKind.TYPED)
     parts = (Segment(0, 16, ContentClass.PROMPT), Segment(16, len(text), ContentClass.CODE))
-    assert mine(replace(made, segments=parts)).names == {"ring_buffer": 3.0}
+    assert mine(replace(made, segments=parts)) == {"ring_buffer": 3.0}
 
 
 def test_a_name_that_rests_for_forty_turns_is_worth_half() -> None:
@@ -101,11 +101,8 @@ def test_so_many_errors_are_remembered_the_newest() -> None:
     assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
 
 
-def test_faults_alone_are_those_that_are_found_with_the_names() -> None:
+def test_a_test_that_failed_is_a_fault() -> None:
     text = "FAILED tests/test_a.py::test_x - boom"
-    for kind in SourceKind:
-        one = said(text, kind=kind, cls=ContentClass.LOG)
-        assert faults_of(one) == mine(one).faults, kind
     assert faults_of(said(text, kind=SourceKind.TEST)) == ("tests/test_a.py::test_x",)
 
 
@@ -119,7 +116,7 @@ def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
     )  # fmt: skip
     assert names_in(text) == ("v1.2.3", "10.2.4", "2024-05-01", "app.py")
     assert figures_in("the release 1.9.3 is out, 240 is enough: [mill-4 105] and 1.10.0 goes") == ()
-    assert mine(said("port 8080 of [mill-blue-2]", kind=SourceKind.TYPED)).names == {
+    assert mine(said("port 8080 of [mill-blue-2]", kind=SourceKind.TYPED)) == {
         "mill-blue-2": 3.0,
         "port 8080": 1.5,
     }
@@ -133,6 +130,6 @@ def test_no_tail_of_a_colour_code_is_named() -> None:
         whole[:9_000].replace("\x1b", before) for before in ("", "^[", "\\u001b", "\\x1b", "\\033", "\\e")
     ]
     for text in texts:
-        named = mine(said(text, kind=SourceKind.COMMAND, cls=ContentClass.LOG)).names
+        named = mine(said(text, kind=SourceKind.COMMAND, cls=ContentClass.LOG))
         odd = [name for name in named if not name.startswith("lease_")]
         assert set(odd) <= {"2024-05-01", "105 ms"}, odd

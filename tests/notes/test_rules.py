@@ -12,11 +12,10 @@ from aider_gardener.notes.rules import (
     MOST_RULES,
     Amendment,
     Constraint,
-    by_hand,
     is_rule,
     replaced_in,
     rules_in,
-    standing,
+    rules_of,
     typed_words,
 )
 from aider_gardener.reading.segments import segment
@@ -32,7 +31,7 @@ def typed(text: str, seq: int = 0) -> Entry:
 
 
 def texts(*said: str) -> list[str]:
-    return [rule.text for rule in standing(typed(text, seq) for seq, text in enumerate(said))]
+    return [rule.text for rule in rules_of(typed(text, seq) for seq, text in enumerate(said))]
 
 
 def test_precision_and_recall_on_the_labelled_sentences() -> None:
@@ -144,14 +143,10 @@ def test_what_replaced_a_rule_is_told_from_the_rule() -> None:
 def test_what_is_changed_by_hand_stands_where_it_was_said() -> None:
     said = [typed("Always use tabs for indentation.", 0), typed("Never use tabs for indentation.", 2)]
     tabs = Amendment("", "Always use tabs for indentation", 1, 1, 0)
-    assert [rule.text for rule in standing(said[:1], [tabs])] == ["Always use tabs for indentation"]
-    assert [rule.text for rule in standing(said, [tabs])] == ["Never use tabs for indentation."]
+    assert [rule.text for rule in rules_of(said[:1], [tabs])] == ["Always use tabs for indentation"]
+    assert [rule.text for rule in rules_of(said, [tabs])] == ["Never use tabs for indentation."]
     dropped = Amendment("Never use tabs for indentation.", "", 3, 2, 0)
-    assert standing(said, [tabs, dropped]) == []
-    assert [rule.text for rule in standing([*said, typed("Never use tabs for indentation.", 3)], [dropped])]
+    assert rules_of(said, [tabs, dropped]) == []
+    assert [rule.text for rule in rules_of([*said, typed("Never use tabs for indentation.", 3)], [dropped])]
     edited = Amendment("Always use tabs for indentation.", "Use four spaces", 2, 0, 0)
-    assert standing(said[:1], [edited]) == [Constraint("Use four spaces", 2, said[0].id, 0)]
-
-
-def test_a_rule_by_hand_is_one_line() -> None:
-    assert by_hand("  two\nlines ") == "two lines" and by_hand(" \n") == ""
+    assert rules_of(said[:1], [edited]) == [Constraint("Use four spaces", 2, said[0].id, 0)]

@@ -6,7 +6,7 @@ from made_chats import ANSWER, rolling_chat, shown
 from made_entries import make_gardener, message, talk
 
 from aider_gardener.gardener.compactions import give_back
-from aider_gardener.notes.summary import SUMMARY_SHARE
+from aider_gardener.notes.chatmap import SUMMARY_SHARE
 from aider_gardener.plan.view import problems
 
 

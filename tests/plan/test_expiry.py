@@ -40,8 +40,10 @@ def pass_turns(gardener: Gardener, turns: int) -> None:
 
 def test_terms_are_read_and_refused_by_name() -> None:
     terms = parse_terms("log=4, structured=3/10, code=5/, all=30")
-    assert terms.context_ttl == {"log": 4, "structured": 10, "all": 30}
-    assert terms.summarise_after == {"structured": 3, "code": 5}
+    lines = {cls: turns for (cls, level), turns in terms.items() if level is Fidelity.LINE}
+    short = {cls: turns for (cls, level), turns in terms.items() if level is Fidelity.COMPRESSED}
+    assert lines == {"log": 4, "structured": 10, "all": 30}
+    assert short == {"structured": 3, "code": 5}
     for wrong in ("log", "log=x", "logs=4", "log=0", "log=/", "log=3/0"):
         with pytest.raises(UsageError, match="ttl"):
             parse_terms(wrong)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.plan.resting import MISSED, Mentions, RestingMap, files_of
+from aider_gardener.plan.order import MISSED, Mentions, RestingMap, files_of
 
 OLD = """
 app/store.py:

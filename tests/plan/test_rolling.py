@@ -12,7 +12,7 @@ from made_entries import chat_of, make_gardener, message, talk, words
 from aider_gardener.messages import Fidelity, Focus
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.planner import Draft, roll
+from aider_gardener.plan.planner import Draft, Policy, draft
 from aider_gardener.plan.view import problems
 
 ROOMY = Goal(high=10_000, low=5_000)
@@ -44,7 +44,8 @@ def hidden(made: Draft | None) -> list[int]:
 
 def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:
     """What incremental context does with a chat whose entries have no shorter form."""
-    return roll(chat, goal, keep_turns=keep, focus=Focus(), count=words, renditions=lambda _entry: {})
+    policy = Policy(incremental=keep)
+    return draft(chat, goal, focus=Focus(), count=words, renditions=lambda _entry: {}, policy=policy)
 
 
 def test_what_leaves_is_older_than_the_turns_that_are_kept_and_not_pinned() -> None:

@@ -6,7 +6,7 @@ history takes the place of aider's read-only files, what stands in it is put bet
 what stands behind it takes the place of aider's files. So the chunks are sent in aider's own order, and its
 cache marks and pings find what they look for.
 
-The map rests between prompts as long as it shows what is spoken of (`plan.resting`). aider takes what is
+The map rests between prompts as long as it shows what is spoken of (`plan.order`). aider takes what is
 mentioned from its current messages. Those may have been compacted, and a prompt that was answered leaves them
 with the next edit: the map would change with either.
 """
@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
 from aider_gardener.messages import SourceKind
-from aider_gardener.plan.order import Part
-from aider_gardener.plan.resting import Mentions
+from aider_gardener.plan.order import Mentions, Part
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener

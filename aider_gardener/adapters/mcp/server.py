@@ -19,8 +19,9 @@ from pydantic import AnyUrl
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
-from aider_gardener.notes.last_chat import clipped, when
+from aider_gardener.notes.last_chat import when
 from aider_gardener.plan.view import LABELS
+from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import Recalled, quoted
 
 NAME = "gardener"

@@ -1,13 +1,13 @@
 """An agent's own list of messages beside the chat that is made of it, and what of it is shown.
 
 The agent hands its whole list over before each prompt, perhaps as copies, so its messages are known by what
-they hold. A call of tools and its results stand or fall together: while the call is whole each result keeps
-its own place, at whatever level, and once it is not all of them are lines of a note.
+they hold. A call of tools and its results stay together: while the call is whole each result keeps its own
+place, at whatever level, and once it is not all of them are lines of a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -16,8 +16,8 @@ from itertools import zip_longest
 from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, TextOf, is_filler, note
+from aider_gardener.plan.chat import Admit, Chat, Rendering
+from aider_gardener.plan.view import Piece, TextOf
 
 MARK_CHARS = 120
 """A short form of a result that is no longer than this is shown even where the result is hidden."""
@@ -58,7 +58,7 @@ class AgentList:
 
     def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.SAID)
+        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.WORDS)
         asked = [entry for entry in entries if entry.role == "user"]
         typed = (entry for entry in asked if entry.source.kind is SourceKind.TYPED)
         return next(typed, asked[0] if asked else None)
@@ -68,20 +68,19 @@ class AgentList:
 
     def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """The list with each entry at its level; the first of both lists is always empty."""
-        shown = _Shown(chat, text_of)
+        made = Rendering(chat, text_of)
         units = list(self._units([chat.entries[seq] for seq in chat.order]))
         for unit, after in zip_longest(units, units[1:]):
             first, item = unit[0], self.items[unit[0].seq]
             followed = after is None or chat.in_place(after[0])
-            is_words = item.kind is Kind.SAID and not item.images and not first.pinned
+            is_words = item.kind is Kind.WORDS and not item.images and not first.pinned
             must = first.seq in chat.held or not is_words  # a note may show words as well
-            if chat.in_place(first) and (must or shown.reads_well(first, followed=followed)):
-                shown.flush()
-                shown.add(self._piece(entry, chat, text_of) for entry in unit)
+            if chat.in_place(first) and (must or _reads_well(first, made, followed=followed)):
+                made.add(self._piece(entry, chat, text_of) for entry in unit)
             else:
-                shown.pending += unit
-        shown.flush()
-        return [], shown.pieces
+                made.pending += unit
+        made.add_note()
+        return [], made.pieces
 
     def _in_place(self, chat: Chat) -> frozenset[int]:
         """The entries that keep their places whatever happens: instructions, what the user said last, and
@@ -97,7 +96,7 @@ class AgentList:
         )
 
     def _units(self, entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-        """The entries by what stands or falls together: one message, or a call of tools with its results."""
+        """The entries by what stays together: one message, or a call of tools with its results."""
         unit: list[Entry] = []
         for entry in entries:
             if unit and not (self.kind(entry.seq) is Kind.RESULT and self.kind(unit[0].seq) is Kind.CALLS):
@@ -115,53 +114,13 @@ class AgentList:
         return chat.piece(role, text, entry)
 
 
-@dataclass
-class _Shown:
-    """The messages shown so far, and behind them the entries that go into the next note (`pending`). `gap`:
-    something between the last message and the next one is not there. Where something is left out, user and
-    assistant take turns all the same: some providers demand it."""
-
-    chat: Chat
-    text_of: TextOf
-    pieces: list[Piece] = field(default_factory=list)
-    pending: list[Entry] = field(default_factory=list)
-    gap: bool = False
-
-    @property
-    def last_role(self) -> str:
-        return self.pieces[-1].role if self.pieces else ""
-
-    def reads_well(self, entry: Entry, *, followed: bool) -> bool:
-        """Whether a message of words alone is better in a place of its own than in a note: a question if what
-        follows it is shown too, a reply if something is there that it answers."""
-        if entry.role == "user":
-            return followed
-        has_gap = self.gap or bool(self.pending)
-        return bool(self._noted()) or not has_gap or self.last_role not in ("", "assistant")
-
-    def flush(self) -> None:
-        """Put what is pending into a note."""
-        self.gap = self.gap or bool(self.pending)
-        if noted := self._noted():
-            labels = dict.fromkeys(self.chat.undone, UNDONE_LABEL)
-            text = note([(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in noted], labels)
-            self.add([self.chat.piece("user", text, *noted, is_note=True)])
-            self.gap = True
-        self.pending = []
-
-    def add(self, pieces: Iterable[Piece]) -> None:
-        """Add messages that follow each other without a gap."""
-        first, *rest = pieces
-        if self.gap and first.role == "user" and self.last_role in ("user", "tool"):
-            self.pieces.append(self.chat.piece("assistant", FILLER))
-        elif self.gap and first.role == "assistant" and self.last_role in ("", "assistant"):
-            self.pieces.append(self.chat.piece("user", NOTE_HEAD, is_note=True))
-        self.pieces += [first, *rest]
-        self.gap = False
-
-    def _noted(self) -> list[Entry]:
-        shown = (entry for entry in self.pending if self.chat.level_of(entry) is not Fidelity.HIDDEN)
-        return [entry for entry in shown if not is_filler(entry)]
+def _reads_well(entry: Entry, made: Rendering, *, followed: bool) -> bool:
+    """Whether a message of words alone is better in a place of its own than in a note: a question if what
+    follows it is shown too, a reply if something is there that it answers."""
+    if entry.role == "user":
+        return followed
+    has_gap = made.gap or bool(made.pending)
+    return bool(made.noted) or not has_gap or made.last_role not in ("", "assistant")
 
 
 def _mark(entry: Entry, text_of: TextOf) -> str:

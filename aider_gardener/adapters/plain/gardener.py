@@ -41,7 +41,8 @@ and the reply have the rest."""
 IMAGE_TOKENS = 1_100
 """What a part that is no text counts as: about what OpenAI charges for a large image in high detail."""
 SOON_SHARE = 0.5
-"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
+"""Where the history has this share of its budget, what is not shown will be asked for before long: it is
+embedded."""
 
 log = logging.getLogger("aider_gardener")
 
@@ -170,14 +171,20 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         schemas = sum(state.count(json.dumps(tool, default=str)) for tool in tools)
         self._measure(system=system, tools=schemas, notes=state.note.tokens, current=0, images=0)
         throttle_outputs(state, self._sync(read[head:]))
-        self._measure(current=self._open_tokens(), images=self._image_tokens())
+        self._measure(**self._open_parts())
         self.compact_if_due()
-        self._fit_open()
-        self._measure(images=self._image_tokens())
+        left = int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
+        if state.acts and 0 < left < open_tokens(state.chat, state.count):
+            throttle_open(state, left)  # the prompt could not be sent otherwise
+        self._measure(**self._open_parts())
         shown = self._shown(own[head:], given[head:])
         if state.acts:
             shown = self._with_notes(shown, "\n".join(map(text_of, given[:head])))
-        self._rest()
+        backlog = state.archive.backlog
+        if backlog and state.history_used >= SOON_SHARE * state.budget:
+            backlog.want()
+        if notice := self.take_notice():
+            log.warning("aider-gardener: %s", notice)
         sent = [*own[:head], *shown]
         places = {id(message): at for at, message in enumerate(own)}
         self._sent = (asked, self._view()), [places.get(id(message), message) for message in sent]
@@ -195,16 +202,13 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         parts = {name: part for name, part in {**frame.parts, **tokens}.items() if part}
         self.state.frame = replace(frame, parts=parts)
 
-    def _image_tokens(self) -> int:
-        """The tokens of the images whose messages are whole."""
-        whole = (seq for seq in self._list.seqs if seq not in self.state.chat.fidelity)
-        return IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
-
-    def _open_tokens(self) -> int:
+    def _open_parts(self) -> dict[str, int]:
         """The tokens of what waits for an answer, but at most half the window: rather than let one message
-        push out the whole history, the message itself is cut."""
+        push out the whole history, the message itself is cut. And those of the images that are shown."""
         tokens, window = open_tokens(self.state.chat, self.state.count), self.state.frame.window
-        return min(tokens, window // 2) if window else tokens
+        whole = (seq for seq in self._list.seqs if seq not in self.state.chat.fidelity)
+        images = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
+        return {"current": min(tokens, window // 2) if window else tokens, "images": images}
 
     def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""
@@ -217,13 +221,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             self._list, chat, added = self._list.sync(state.chat, read, admit_as, state.archive.text)
             self.replace_chat(chat)
             return added
-
-    def _fit_open(self) -> None:
-        """Cut what waits for an answer where the prompt could not be sent otherwise."""
-        state = self.state
-        left = int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
-        if state.acts and 0 < left < open_tokens(state.chat, state.count):
-            throttle_open(state, left)
 
     def _shown(self, own: Sequence[Any], given: Sequence[AgentMessage]) -> list[Any]:
         """What is shown, as messages to send: those that are whole are the agent's own."""
@@ -258,15 +255,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         if key != self._recalled[0]:
             self._recalled = key, self.recall_note(asked.content, in_prompt)
         return self._recalled[1]
-
-    def _rest(self) -> None:
-        """After a prompt: what is not shown is embedded if it may be asked for."""
-        state = self.state
-        backlog = state.archive.backlog
-        if backlog and state.history_used >= SOON_SHARE * state.budget:
-            backlog.want()
-        if notice := self.take_notice():
-            log.warning("aider-gardener: %s", notice)
 
 
 def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -30,7 +30,7 @@ PATH_KEYS = ("path", "file_path", "filename", "file")
 DETAIL_CHARS = 200
 """So much of a call says where its result came from."""
 LONG_ARGUMENT_CHARS = 80
-"""A longer argument of a call stands in a block of its own, and so does one of several lines."""
+"""A longer argument of a call is a block of its own, and so is one of several lines."""
 FIXED_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
 
@@ -38,12 +38,12 @@ RESULT_ROLES = frozenset({"tool", "function"})
 class Kind(str, Enum):
     """What a message is for the agent."""
 
-    SAID = "said"
+    WORDS = "words"
     CALLS = "calls"
     """The assistant calls tools: the results behind it belong to it."""
     RESULT = "result"
     FIXED = "fixed"
-    """Instructions of the agent's author: they stand whole, wherever they are."""
+    """Instructions of the agent's author: they stay whole, wherever they are."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
             key = _hash(json.dumps(message, sort_keys=True, default=_json))
         except (TypeError, ValueError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        made = list(_calls_of(message))
+        made = _calls_of(message)
         calls.update((call.id, call) for call in made)
-        kind, said, source = _read(message, made, calls)
+        kind, text, source = _read(message, made, calls)
         content = message.get("content")
         parts = content if isinstance(content, list | tuple) else []
         images = sum(isinstance(p, Mapping) and not isinstance(p.get("text"), str) for p in parts)
-        found.append(Item(key, kind, said, source, images))
+        found.append(Item(key, kind, text, source, images))
     return found
 
 
@@ -138,9 +138,9 @@ def _read(
         call = calls.get(str(named or ""), Call("", str(message.get("name") or "tool"), {}))
         return Kind.RESULT, Message("user", text), source_of(call.name, call.given)
     if role != "assistant":
-        return Kind.SAID, Message("user", text), None
-    told = "\n\n".join(filter(None, [text, *map(_called, made)]))
-    return Kind.CALLS if made else Kind.SAID, Message("assistant", told), Source(SourceKind.REPLY)
+        return Kind.WORDS, Message("user", text), None
+    text = "\n\n".join(filter(None, [text, *map(_called, made)]))
+    return Kind.CALLS if made else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
 
 
 def text_of(message: AgentMessage) -> str:
@@ -164,31 +164,28 @@ def _hash(data: str) -> str:
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _calls_of(message: AgentMessage) -> Iterator[Call]:
+def _calls_of(message: AgentMessage) -> list[Call]:
     """The calls of an assistant's message. One of the older format has its name for an id."""
     if message["role"] != "assistant":
-        return
-    for call in map(_mapping, message.get("tool_calls") or ()):
+        return []
+    given = [*map(_mapping, message.get("tool_calls") or ())]
+    if older := _mapping(message.get("function_call")):
+        given.append({"id": older.get("name", "tool"), "function": older})
+    made = []
+    for call in given:
         body = _mapping(call.get("function") or call.get("custom"))
         name = str(body.get("name") or call.get("type") or "tool")
-        yield Call(str(call.get("id") or ""), name, _arguments(body.get("arguments", body.get("input", ""))))
-    if message.get("function_call"):
-        body = _mapping(message["function_call"])
-        name = str(body.get("name") or "tool")
-        yield Call(name, name, _arguments(body.get("arguments", "")))
+        arguments = body.get("arguments", body.get("input", ""))
+        with suppress(ValueError):  # text that is no JSON is left as it is
+            arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+        made.append(Call(str(call.get("id") or ""), name, arguments))
+    return made
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     """A value as a mapping; empty for what is none."""
     found = _plain(value)
     return found if isinstance(found, Mapping) else {}
-
-
-def _arguments(given: object) -> Any:
-    """A call's arguments as values, or their text where that is no JSON."""
-    with suppress(ValueError):
-        return json.loads(given) if isinstance(given, str) else given
-    return given
 
 
 def _called(call: Call) -> str:

@@ -25,7 +25,7 @@ def test_each_role_has_its_kind() -> None:
         ]
     )
     assert [item.kind for item in read] == [
-        *[Kind.FIXED] * 2, Kind.SAID, Kind.CALLS, Kind.RESULT, Kind.SAID,
+        *[Kind.FIXED] * 2, Kind.WORDS, Kind.CALLS, Kind.RESULT, Kind.WORDS,
     ]  # fmt: skip
     assert [item.message.role for item in read] == [*["user"] * 3, "assistant", "user", "assistant"]
     assert read[3].message.content == "Let me look.\n\nCalled bash: command=ls"
