@@ -351,11 +351,11 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
-        gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
-        state.archive.provider = provider_of(model)
-        state.usage.prices = Prices.of(model.info)
         window = int(model.info.get("max_input_tokens") or 0)
         state.frame = replace(state.frame, model=model.name, window=window)
+        gardener.set_counter(token_counter(model, state.usage.factor(state.frame.model)))
+        state.archive.provider = provider_of(model)
+        state.usage.prices = Prices.of(model.info)
 
 
 def show(coder: HostCoder, gardener: Gardener) -> None:
