@@ -59,7 +59,7 @@ def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
     assert notes.keys() == {patch.slug for patch in SERIES.patches}
     for patch, row in zip(FIXES, patch_table(FIXES, notes).splitlines()[2:], strict=True):
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
+        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["patch_point"]
     with pytest.raises(PatchError, match=r"notes\.yml does not say the evidence of 0001-"):
         patch_table(FIXES, {})
 

@@ -240,10 +240,10 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     if not summary or tokens >= state.history_used:
         coder.io.tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
         return
-    hidden = hide_finished(state)
-    link.show(coder, gardener)
+    with state.at_host():
+        hidden = hide_finished(state)
     coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *coder.done_messages]
-    link.sync(coder, gardener)
+    gardener.sync(coder.done_messages, coder.cur_messages)
     coder.io.tool_output(
         f"aider-gardener: {hidden} older messages were summarised by the LLM (window above 95 %)."
     )
