@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes
-from patch_series.readme import notes_of, patch_table, prefix_digest, replay_table, seams_of
+from patch_series.readme import notes_of, patch_table, prefix_digest, replay_table, points_of
 
 from aider_gardener.errors import PatchError
 
@@ -36,10 +36,10 @@ def test_lines_are_counted_by_file() -> None:
 
 
 def test_a_seam_stands_with_the_last_patch_that_it_takes() -> None:
-    assert "Coder.format_chat_chunks" in seams_of(SERIES.find("context-interface"))
-    assert "Coder.send" not in seams_of(SERIES.find("token-details"))  # it takes the next one too
-    assert seams_of(SERIES.find("shrink-and-retry")) == "Coder.send"
-    assert seams_of(SERIES.find("context-options")) == "none"
+    assert "Coder.format_chat_chunks" in points_of(SERIES.find("context-interface"))
+    assert "Coder.send" not in points_of(SERIES.find("token-details"))  # it takes the next one too
+    assert points_of(SERIES.find("shrink-and-retry")) == "Coder.send"
+    assert points_of(SERIES.find("context-options")) == "none"
 
 
 def test_the_interface_and_each_patch_on_it_stay_small() -> None:

@@ -64,10 +64,8 @@ def announcement(coder: HostCoder) -> str:
     if settings.mode == "observe":
         return f"gardener watching: prompts stay as they are, archive {where}"
     info, (limit, given) = coder.main_model.info, history_limit(coder)
-    window, is_free = (
-        int(info.get("max_input_tokens") or 0),
-        not given and not info.get("input_cost_per_token"),
-    )
+    window = int(info.get("max_input_tokens") or 0)
+    is_free = not given and not info.get("input_cost_per_token")
     budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
     return f"gardener on: history up to {budget:,} tokens, archive {where}"
 
@@ -302,7 +300,7 @@ def turn(
     finally:
         if link.runs(gardener, coder):
             gardener.leave_turn()
-            if gardener.state.acts and link.holds(gardener, coder):
+            if gardener.state.acts and link.is_bound(gardener, coder):
                 call.close_open_exchanges(coder, last=False)
             link.sync(coder, gardener)
             if not gardener.state.busy:
@@ -362,9 +360,4 @@ def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[No
     before = coder.repo.get_head_commit_sha() if coder.repo else None
     yield
     if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(gardener, coder):
-        edit_undone(coder, gardener)
-
-
-def edit_undone(_coder: HostCoder, gardener: Gardener) -> None:
-    """The user undid the last edit."""
-    gardener.edit_undone()
+        gardener.edit_undone()

@@ -277,8 +277,8 @@ def _rule_set(commands: HostCommands, gardener: Gardener, done: str, rule: Const
 def renew_index(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     from aider_gardener.gardener import files
 
-    held = gardener.state.archive
-    commands.io.tool_output(files.renew_now(held.store, held.project, would=False) + ".")
+    archive = gardener.state.archive
+    commands.io.tool_output(files.renew_now(archive.store, archive.project, would=False) + ".")
 
 
 def observations(commands: HostCommands, gardener: Gardener, words: str) -> None:
@@ -288,15 +288,15 @@ def observations(commands: HostCommands, gardener: Gardener, words: str) -> None
     what, _, given = words.partition(" ")
     if words and (what not in ("take", "refuse") or not given):
         raise UsageError(OBSERVATIONS_USAGE)
-    held = gardener.state.archive
-    found = learnt.learnt(held.store, held.project, clock=held.clock)
+    archive = gardener.state.archive
+    found = learnt.learnt(archive.store, archive.project, clock=archive.clock)
     if not words:
-        learnt.announce(held.store, held.project, found, held.clock())
-        put(commands, "\n".join(learnt.render(held.store, held.project, found)))
+        learnt.announce(archive.store, archive.project, found, archive.clock())
+        put(commands, "\n".join(learnt.render(archive.store, archive.project, found)))
         return
     verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
-    put(commands, learnt.decide(held.store, held.project, found.named(given), verdict, held.clock()))
-    gardener.state.taken = learnt.taken_rules(held.store, held.project)
+    put(commands, learnt.decide(archive.store, archive.project, found.named(given), verdict, archive.clock()))
+    gardener.state.taken = learnt.taken_rules(archive.store, archive.project)
 
 
 def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
@@ -305,10 +305,10 @@ def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
 
     if words not in ("", "--dry-run"):
         raise UsageError(TASKS_USAGE)
-    held = gardener.state.archive
-    found = done_tasks.moves(held.store, held.project, clock=held.clock)
+    archive = gardener.state.archive
+    found = done_tasks.moves(archive.store, archive.project, clock=archive.clock)
     if not words:
-        done_tasks.apply(held.store, held.project, found, clock=held.clock)
+        done_tasks.apply(archive.store, archive.project, found, clock=archive.clock)
     put(commands, "\n".join(done_tasks.render(found, would=bool(words))))
 
 

@@ -59,7 +59,7 @@ class GardenerContext:
         link.run(link.sync, coder)
 
     def undo(self, coder: HostCoder) -> None:
-        link.run(chat.edit_undone, coder)
+        link.run(lambda _coder, gardener: gardener.edit_undone(), coder)
 
     def tend(self, coder: HostCoder) -> None:
         if not link.run(prompt.before, coder):

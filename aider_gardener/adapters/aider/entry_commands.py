@@ -122,44 +122,32 @@ def named(
 @command(lambda self: [WHOLE_SESSION, *_last_or_id(self)])
 def cmd_forget(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Delete a message for good, or with `session` all of this chat (--yes: without asking)"
-    from aider_gardener.gardener import files
+    from aider_gardener.gardener import care, files
 
     words = args.split()
     given = " ".join(word for word in words if word != YES)
-
-    def agreed(question: str) -> bool:
-        return YES in words or self.io.confirm_ask(question, default="n")
-
-    forget = _forget_session if given == WHOLE_SESSION else _forget_entry
-    if not (done := forget(gardener, given, agreed)):
+    entries, archive = gardener.state.chat.entries.values(), gardener.state.archive
+    if given == WHOLE_SESSION:
+        count = len({entry.id for entry in entries if entry.id})
+        question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
+    else:
+        entry = care.find(gardener.state, named(gardener, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
+        first = " ".join(entry.content.split())[:60]
+        question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
+    if YES not in words and not self.io.confirm_ask(question, default="n"):
         return
-    archive = gardener.state.archive
+    if given == WHOLE_SESSION:
+        forgotten = gardener.forget_session()
+        kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
+        done = f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
+    else:
+        notes = gardener.forget(entry.id) - 1
+        done = f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."
     try:
         files.renew_index(archive.store, archive.project)
     except GardenerError as error:
         self.io.tool_warning(f"The index of sessions still holds it: {error}")
     self.io.tool_output(f"Forgot {done} {HISTORY_COPY}")
-
-
-def _forget_entry(gardener: Gardener, given: str, agreed: Callable[[str], bool]) -> str:
-    """What was forgotten, in words; "" for nothing."""
-    from aider_gardener.gardener import care
-
-    entry = care.find(gardener.state, named(gardener, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
-    first = " ".join(entry.content.split())[:60]
-    if not agreed(f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'):
-        return ""
-    notes = gardener.forget(entry.id) - 1
-    return f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."
-
-
-def _forget_session(gardener: Gardener, _given: str, agreed: Callable[[str], bool]) -> str:
-    count = len({entry.id for entry in gardener.state.chat.entries.values() if entry.id})
-    if not agreed(f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"):
-        return ""
-    forgotten = gardener.forget_session()
-    kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
-    return f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
 
 
 @command(_last_or_id)

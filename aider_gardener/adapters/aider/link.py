@@ -324,7 +324,7 @@ def coder_of(gardener: Gardener) -> HostCoder | None:
     return host.reference() if isinstance(host, CoderHost) else None
 
 
-def holds(gardener: Gardener, coder: HostCoder) -> bool:
+def is_bound(gardener: Gardener, coder: HostCoder) -> bool:
     """Whether this coder's lists are the chat's."""
     return coder_of(gardener) in (None, coder)
 
@@ -332,7 +332,7 @@ def holds(gardener: Gardener, coder: HostCoder) -> bool:
 def sync(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists, if they are the chat's; an oversized output among it is cut
     at once."""
-    if not holds(gardener, coder):
+    if not is_bound(gardener, coder):
         return
     from aider_gardener.gardener.throttle import throttle_outputs
 

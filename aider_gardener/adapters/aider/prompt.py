@@ -143,7 +143,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: layout.Pa
     before = [*chunks.system, *chunks.examples]
     if parts is None:
         before += [*chunks.readonly_files, *chunks.repo]
-    elif state.order.breaks([one.part for one in parts.placed]):
+    elif state.order.breaks([*parts.placed]):
         return True
     state.prefix = state.prefix.seen(hash((coder.main_model.name, *map(text_of, before))))
     return state.prefix.changed or is_idle(state)
