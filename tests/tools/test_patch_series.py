@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes
-from patch_series.readme import notes_of, patch_table, prefix_digest, replay_table, points_of
+from patch_series.readme import notes_of, patch_table, points_of, prefix_digest, replay_table
 
 from aider_gardener.errors import PatchError
 

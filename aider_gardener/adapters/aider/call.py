@@ -171,9 +171,9 @@ def shrink(
         return None
     is_second = coder.__dict__.get(RETRIED) is messages
     coder.__dict__[RETRIED] = messages
-    if not is_second and made_shorter(coder, gardener, messages, window_of(error)):
+    if not is_second and _made_shorter(coder, gardener, messages, window_of(error)):
         return True
-    give_up(coder, gardener)
+    _give_up(coder, gardener)
     return False
 
 
@@ -193,7 +193,7 @@ def window_of(error: BaseException) -> int:
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 
-def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
+def _made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
     """Garden harder and rebuild the prompt in place; False when nothing can go. A window that the provider
     states and that is smaller than the one known is taken over."""
     from aider_gardener.gardener.throttle import throttle_open
@@ -203,7 +203,7 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
     plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.frame.tokens))
-    now, room = open_tokens(state.chat, state.count), room_for_open(state)
+    now, room = open_tokens(state.chat, state.count), _room_for_open(state)
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:
@@ -220,7 +220,7 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
     return True
 
 
-def room_for_open(state: ChatState) -> int:
+def _room_for_open(state: ChatState) -> int:
     """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
     they have where the window is unknown."""
     if not state.frame.window:
@@ -232,11 +232,11 @@ def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
     from aider_gardener.gardener.throttle import throttle_open
 
-    room = room_for_open(state)
+    room = _room_for_open(state)
     return throttle_open(state, room) if 0 < room < open_tokens(state.chat, state.count) else []
 
 
-def give_up(coder: HostCoder, gardener: Gardener) -> None:
+def _give_up(coder: HostCoder, gardener: Gardener) -> None:
     """Nothing helps: what was to be sent is taken out by `take_out_unsent`, which says the reason too."""
     coder.partial_response_content = ""
     state, frame = gardener.state, gardener.state.frame

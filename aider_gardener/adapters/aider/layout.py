@@ -129,9 +129,9 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
     """Set the cache breakpoints that aider leaves free where a provider takes them, four of them.
 
     aider has set those behind system or examples, behind what comes before the history, and behind the
-    files. In its own order the one behind the history is only worth it once some of that is compacted. In the order
-    of rest there is one behind the history and one behind the finished exchanges among the current messages
-    or, where there are none, behind the files.
+    files. In its own order one behind the finished exchanges is only worth it once some are compacted. In the
+    order of rest there is one behind the history and one behind the finished exchanges among the current
+    messages or, where there are none, behind the files.
     """
     if not (coder.add_cache_headers and gardener.state.acts):
         return

@@ -374,8 +374,8 @@ def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
             yield state
     finally:
         coder.done_messages, coder.cur_messages = lists
-        for messages, held in zip(lists, before, strict=True):
-            messages[:] = held
+        for messages, copy in zip(lists, before, strict=True):
+            messages[:] = copy
 
 
 @contextmanager
