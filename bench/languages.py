@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.embedding import loading
+from aider_gardener.adapters.aider.provider import loading
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.errors import GardenerError

@@ -31,7 +31,7 @@ RESULTS = ROOT / "bench" / "results" / "aider-versions.json"
 PAGE = ROOT / "docs" / "hosts.md"
 NAME, FORMAT = "aider-versions", 1
 COMMAND = "make aider-versions"
-HEAD = ("aider", "seams as expected", "resolves", "accepted", "tests passed")
+HEAD = ("aider", "patch points as expected", "resolves", "accepted", "tests passed")
 VERSIONS = (
     *("0.82.0", "0.82.1", "0.82.2", "0.82.3", "0.83.0", "0.83.1", "0.83.2", "0.84.0"),
     *("0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5", "0.86.0", "0.86.1", "0.86.2"),
@@ -53,7 +53,7 @@ LIMIT_SECONDS = 900
 CONCLUSION = re.compile(r",? we can conclude that .*?(?:\.(?= And because )|$)")
 """What uv's explanation concludes from facts, at the end of each of its sentences."""
 
-SEAMS = """
+POINTS = """
 import json
 from aider_gardener.adapters.aider.install import installed_version, mismatches, needed_points
 found = {"version": installed_version(), "seams": len(needed_points()), "differs": mismatches()}
@@ -107,10 +107,10 @@ def shown(value: Mapping[str, Any]) -> Iterator[str]:
 
 def cells(row: Row) -> list[str]:
     """The cells of a release."""
-    seams = f"{row['seams'] - len(row['differs'])} of {row['seams']}"
+    points = f"{row['seams'] - len(row['differs'])} of {row['seams']}"
     tests = NOTHING if row["unresolved"] else f"{row['passed']} of {row['tests']}"
     yes_or_no = ("no" if row[name] else "yes" for name in ("unresolved", "differs"))
-    return [row["version"], seams, *yes_or_no, tests]
+    return [row["version"], points, *yes_or_no, tests]
 
 
 def differences(rows: Iterable[Row]) -> Iterator[str]:
@@ -145,7 +145,7 @@ def tried(version: str, uv: str) -> Row:
         if problem:
             program, paths = sys.executable, [unpacked(version, folder), ROOT]
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONUTF8": "1"}
-        found: Row = json.loads(ran([program, "-c", SEAMS], environ))
+        found: Row = json.loads(ran([program, "-c", POINTS], environ))
         if found["version"] != version:
             raise NotTried(f"aider {found['version']} was looked at, not {version}")
         row = {**found, "unresolved": problem}

@@ -3,8 +3,8 @@
 Replays recorded sessions with the same settings on aider's source: with the fixes alone, and with the whole
 series, which has calls of a context provider. Every prompt is written out, and the files are compared byte by
 byte. `interface` must send what `stock` sends: aider's own summaries do not change by it. `fewer`, with only
-those seams that the series does not retire, and `provider`, with none, must send what `installed` sends, with
-all of them. Exit 0 when all are the same, 1 when not, 2 when a replay could not be carried out.
+those patch points that the series does not retire, and `provider`, with none, must send what `installed`
+sends, with all of them. Exit 0 when all are the same, 1 when not, 2 when a replay could not be carried out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("queue-incident", "ledger-api")
 LIMIT_SECONDS = 1_800
 SEAMS_FILE = "seams"
-"""In a replay's folder: how many seams of aider were in force."""
+"""In a replay's folder: how many patch points of aider were in force."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,11 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
         }
         for name in different[:10]:
             print(f"  {side.name}: {name}")
-    print(f"{'':10} {'prompts':>8} {'compacted':>10} {'different':>10} {'as in':>10} {'seams':>6}")
+    print(f"{'':10} {'prompts':>8} {'compacted':>10} {'different':>10} {'as in':>10} {'patch points':>12}")
     for name, row in rows.items():
         print(
             f"{name:10} {row['prompts']:8} {row['compacted']:10} {row['different']:10} {row['as in']:>10}"
-            f" {row['seams']:6}"
+            f" {row['seams']:12}"
         )
     digest = prefix_digest(series.patches)
     record("replay", {"series": digest, "sessions": sorted(sessions), "sides": rows})
@@ -137,8 +137,8 @@ def with_entry_points(folder: Path) -> Path:
 
 
 def run(side: Side, tree: Path, dump: Path, session: str) -> int:
-    """Replay in a process of its own that finds this aider before the installed one; returns how many seams
-    of aider were in force."""
+    """Replay in a process of its own that finds this aider before the installed one; returns how many patch
+    points of aider were in force."""
     job = Job(ROOT / "recorded_sessions" / session, side.variant, probes=(), dump_dir=dump)
     folder = tree.parent / f"work-{session}"
     (folder / "home").mkdir(parents=True)
@@ -162,7 +162,7 @@ def run(side: Side, tree: Path, dump: Path, session: str) -> int:
 
 
 def replay(side: str, job: Path) -> int:
-    """One side: replay a session, in this process, and note how many seams were in force."""
+    """One side: replay a session, in this process, and note how many patch points were in force."""
     import aider
 
     if not (Path(aider.__file__).parents[1] / "pyproject.toml").is_file():

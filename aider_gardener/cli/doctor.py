@@ -44,9 +44,9 @@ class Check:
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check this installation: Python, aider and its seams, SQLite, what compares vectors, the archive of
-    this project, and its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why.
-    Where a server is named that it may be shared through: whether it answers within seconds, and is fit.
+    """Check this installation: Python, aider and its patch points, SQLite, what compares vectors, the archive
+    of this project, and its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and
+    why. Where a server is named that it may be shared through: whether it answers within seconds, and is fit.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
@@ -66,7 +66,7 @@ def checkup(directory: Path, root: Path | None) -> list[Check]:
     """All checks, in the order in which one would look; none of them leaves anything changed."""
     steps: list[tuple[str, Callable[[], tuple[bool, str]]]] = [
         ("Python", python),
-        ("aider", seams),
+        ("aider", patch_points),
         ("SQLite", sqlite),
         ("vectors", vectors),
         ("archive", lambda: archive(root)),
@@ -117,9 +117,9 @@ def python() -> tuple[bool, str]:
     return ok, found if ok else f"{found}; aider-gardener needs Python 3.10 to 3.12"
 
 
-def seams() -> tuple[bool, str]:
-    """Whether the installed aider has every seam, found by installing and taking out again, and whether this
-    version was tried."""
+def patch_points() -> tuple[bool, str]:
+    """Whether the installed aider has every patch point, found by installing and taking out again, and
+    whether this version was tried."""
     from aider_gardener import install, uninstall
     from aider_gardener.adapters.aider.install import installed_version, needed_points
     from aider_gardener.adapters.aider.patch_points import TRIED
@@ -128,7 +128,7 @@ def seams() -> tuple[bool, str]:
     install()
     uninstall()
     tried = "was tried" if version in TRIED else f"was not tried ({TRIED[0]} to {TRIED[-1]} were)"
-    return True, f"{version} {tried}, all {count} seams as expected"
+    return True, f"{version} {tried}, all {count} patch points as expected"
 
 
 def sqlite() -> tuple[bool, str]:

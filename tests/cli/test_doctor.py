@@ -48,7 +48,7 @@ def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_th
     (repository / ".aider.gardener" / "gardener.db").write_bytes(b"no database" * 999)
     found = CliRunner().invoke(main, ["doctor"])
     assert found.exit_code == 1
-    assert "needs Python 3.10 to 3.12" in found.stdout and "seams as expected" in found.stdout
+    assert "needs Python 3.10 to 3.12" in found.stdout and "patch points as expected" in found.stdout
 
 
 @pytest.mark.parametrize(
@@ -62,15 +62,15 @@ def test_it_says_which_aider_there_is_and_whether_that_was_tried(
     monkeypatch: pytest.MonkeyPatch, version: str, said: str
 ) -> None:
     monkeypatch.setattr(install, "installed_version", lambda: version)
-    check = doctor.checked("aider", doctor.seams)
-    assert check.ok and check.found.startswith(said) and check.found.endswith("seams as expected")
+    check = doctor.checked("aider", doctor.patch_points)
+    assert check.ok and check.found.startswith(said) and check.found.endswith("patch points as expected")
 
 
 def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     from aider.commands import Commands
 
     monkeypatch.delattr(Commands, "cmd_run")
-    check = doctor.checked("aider", doctor.seams)
+    check = doctor.checked("aider", doctor.patch_points)
     assert not check.ok and "cmd_run is missing" in check.found and "tried were 0.83.2 to" in check.found
 
 

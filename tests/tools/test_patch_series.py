@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_tree import FIXES, SERIES
 from patch_series.diff import Change, changes
-from patch_series.readme import notes_of, patch_table, prefix_digest, replay_table, seams_of
+from patch_series.readme import notes_of, patch_table, points_of, prefix_digest, replay_table
 
 from aider_gardener.errors import PatchError
 
@@ -36,10 +36,10 @@ def test_lines_are_counted_by_file() -> None:
 
 
 def test_a_seam_stands_with_the_last_patch_that_it_takes() -> None:
-    assert "Coder.format_chat_chunks" in seams_of(SERIES.find("context-interface"))
-    assert "Coder.send" not in seams_of(SERIES.find("token-details"))  # it takes the next one too
-    assert seams_of(SERIES.find("shrink-and-retry")) == "Coder.send"
-    assert seams_of(SERIES.find("context-options")) == "none"
+    assert "Coder.format_chat_chunks" in points_of(SERIES.find("context-interface"))
+    assert "Coder.send" not in points_of(SERIES.find("token-details"))  # it takes the next one too
+    assert points_of(SERIES.find("shrink-and-retry")) == "Coder.send"
+    assert points_of(SERIES.find("context-options")) == "none"
 
 
 def test_the_interface_and_each_patch_on_it_stay_small() -> None:
@@ -59,7 +59,7 @@ def test_what_the_page_says_of_each_fix_stands_beside_its_mail() -> None:
     assert notes.keys() == {patch.slug for patch in SERIES.patches}
     for patch, row in zip(FIXES, patch_table(FIXES, notes).splitlines()[2:], strict=True):
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["seam"]
+        assert cells[2] == notes[patch.slug]["evidence"] and cells[5] == notes[patch.slug]["patch_point"]
     with pytest.raises(PatchError, match=r"notes\.yml does not say the evidence of 0001-"):
         patch_table(FIXES, {})
 

@@ -37,13 +37,13 @@ def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
 
 
 def notes_of(root: Path) -> dict[str, dict[str, str]]:
-    """`evidence` of each patch by its slug, and `seam` of a fix: mails are sent, these stand beside them."""
+    """`evidence` of each patch by its slug, and `patch_point` of a fix: mails are sent, these are not."""
     notes: dict[str, dict[str, str]] = yaml.safe_load((root / NOTES).read_text("utf-8"))
     return notes
 
 
 def patch_table(mails: Iterable[PatchMail], notes: Mapping[str, Mapping[str, str]]) -> str:
-    head = ("patch", "what it does", "evidence", "lines", "needs", "seam it retires")
+    head = ("patch", "what it does", "evidence", "lines", "needs", "patch point it retires")
     return table(head, (patch_row(mail, notes.get(mail.slug, {})) for mail in mails))
 
 
@@ -58,12 +58,12 @@ def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
     link = f"[{patch.number:04d}]({patch.name})"
     if not notes.get("evidence"):
         raise PatchError(f"{NOTES.name} does not say the evidence of {patch.name}")
-    return [link, patch.subject, notes["evidence"], lines, needs, notes.get("seam") or seams_of(patch)]
+    retired = notes.get("patch_point") or points_of(patch)
+    return [link, patch.subject, notes["evidence"], lines, needs, retired]
 
 
-def seams_of(patch: PatchMail) -> str:
-    """The seams that aider-gardener leaves alone once this patch and those before it are in aider, from the
-    table of seams."""
+def points_of(patch: PatchMail) -> str:
+    """The patch points that aider-gardener leaves alone once this patch and those before it are in aider."""
     name = patch.name.removesuffix(".patch")
     retired = [point.path for point in PATCH_POINTS if point.calls and max(point.retired_by) == name]
     return ", ".join(retired) or "none"
@@ -82,11 +82,11 @@ def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
 
 
 def replay_table(mails: Sequence[PatchMail], measured: Mapping[str, Any]) -> str:
-    """The prompts of each side of `tools/patches_replay.py`, and with how many seams they were made; empty
-    where they were made with another series."""
+    """The prompts of each side of `tools/patches_replay.py`, and with how many patch points they were made;
+    empty where they were made with another series."""
     replay = measured.get("replay", {})
     sides = replay["sides"] if replay.get("series") == prefix_digest(mails) else {}
-    head = ("side", "what", "prompts", "compacted", "different", "from those of", "seams")
+    head = ("side", "what", "prompts", "compacted", "different", "from those of", "patch points")
     keys = ("what", "prompts", "compacted", "different", "as in", "seams")
     return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
 

@@ -1,1 +1,1 @@
-"""The adapter for aider: a table of seams, what stands in each, and how they are put in and taken out."""
+"""The adapter for aider: a table of patch points, their hooks, and how wrappers are put in and taken out."""

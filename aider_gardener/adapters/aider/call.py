@@ -7,7 +7,7 @@ reply that asks for originals is answered by a reflection, aider's own way to do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -33,7 +33,7 @@ PHRASES = re.compile(
     r"tokens|\bn_ctx\b|token limit exceeded",
     re.I,
 )
-OVERFLOW_ERRORS = frozenset({"ContextWindowExceededError"})
+OVERFLOW_ERROR = "ContextWindowExceededError"
 REQUEST_ERRORS = frozenset({"BadRequestError", "APIError", "InvalidRequestError"})
 
 STATED = re.compile(
@@ -103,10 +103,8 @@ def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
     name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
     coder.cur_messages = coder.cur_messages[:-1]
     link.sync(coder, gardener)
-    say = coder.io.tool_error if why else coder.io.tool_output
-    say(
-        f"aider-gardener: {why}the message got no answer and was taken out of the chat; it is kept as {name}."
-    )
+    line = f"{why}the message got no answer and was taken out of the chat; it is kept as {name}."
+    (coder.io.tool_error if why else coder.io.tool_output)(f"aider-gardener: {line}")
 
 
 def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
@@ -118,8 +116,8 @@ def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
     if not gardener.state.acts or not gardener.state.settings.ask_for_originals:
         return None
     last = coder.cur_messages[-1] if coder.cur_messages else {}
-    said = str(last.get("content", ""))
-    broken_off = last.get("role") == "user" or said == INTERRUPTED or said.startswith(TOO_LONG)
+    text = str(last.get("content", ""))
+    broken_off = last.get("role") == "user" or text == INTERRUPTED or text.startswith(TOO_LONG)
     if broken_off or coder.num_reflections >= coder.max_reflections:
         return None
     text, ids = gardener.answer(coder.partial_response_content or "")
@@ -173,9 +171,9 @@ def shrink(
         return None
     is_second = coder.__dict__.get(RETRIED) is messages
     coder.__dict__[RETRIED] = messages
-    if not is_second and made_shorter(coder, gardener, messages, window_of(error)):
+    if not is_second and _made_shorter(coder, gardener, messages, window_of(error)):
         return True
-    give_up(coder, gardener)
+    _give_up(coder, gardener)
     return False
 
 
@@ -185,9 +183,8 @@ def is_overflow(error: BaseException) -> bool:
     litellm's own class says so; local servers send a plain bad request with words to that effect.
     """
     names = {cls.__name__ for cls in type(error).__mro__}
-    if names & OVERFLOW_ERRORS:
-        return True
-    return bool(names & REQUEST_ERRORS) and PHRASES.search(str(error)) is not None
+    is_worded = bool(names & REQUEST_ERRORS) and PHRASES.search(str(error)) is not None
+    return OVERFLOW_ERROR in names or is_worded
 
 
 def window_of(error: BaseException) -> int:
@@ -196,7 +193,7 @@ def window_of(error: BaseException) -> int:
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 
-def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
+def _made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
     """Garden harder and rebuild the prompt in place; False when nothing can go. A window that the provider
     states and that is smaller than the one known is taken over."""
     from aider_gardener.gardener.throttle import throttle_open
@@ -205,9 +202,8 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
-    window = state.frame.window
-    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * window) - state.frame.tokens))
-    now, room = open_tokens(state.chat, state.count), room_for_open(state)
+    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.frame.tokens))
+    now, room = open_tokens(state.chat, state.count), _room_for_open(state)
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:
@@ -215,18 +211,16 @@ def made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessag
     link.show(coder, gardener)
     messages[:] = coder.format_messages().all_messages()
     saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
-    coder.io.tool_warning(
-        "The prompt did not fit the model's window: aider-gardener compacted the history by"
-        f" {saved:,} tokens and tries once more."
-        if plan
-        else "The prompt did not fit the model's window: aider-gardener tries once more without the"
-        " middle of your message."
-    )
-    _say_cut(coder, cut)
+    done = f"compacted the history by {saved:,} tokens and tries once more"
+    if plan is None:
+        done = "tries once more without the middle of your message"
+    coder.io.tool_warning(f"The prompt did not fit the model's window: aider-gardener {done}.")
+    for item in cut:
+        coder.io.tool_warning(f"aider-gardener: {item.line()}")
     return True
 
 
-def room_for_open(state: ChatState) -> int:
+def _room_for_open(state: ChatState) -> int:
     """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
     they have where the window is unknown."""
     if not state.frame.window:
@@ -234,24 +228,15 @@ def room_for_open(state: ChatState) -> int:
     return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
 
 
-def fit_open(coder: HostCoder, gardener: Gardener) -> bool:
+def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
     from aider_gardener.gardener.throttle import throttle_open
 
-    state = gardener.state
-    if not 0 < room_for_open(state) < open_tokens(state.chat, state.count):
-        return False
-    cut = throttle_open(state, room_for_open(state))
-    _say_cut(coder, cut)
-    return bool(cut)
+    room = _room_for_open(state)
+    return throttle_open(state, room) if 0 < room < open_tokens(state.chat, state.count) else []
 
 
-def _say_cut(coder: HostCoder, cut: Iterable[Throttled]) -> None:
-    for item in cut:
-        coder.io.tool_warning(f"aider-gardener: {item.line()}")
-
-
-def give_up(coder: HostCoder, gardener: Gardener) -> None:
+def _give_up(coder: HostCoder, gardener: Gardener) -> None:
     """Nothing helps: what was to be sent is taken out by `take_out_unsent`, which says the reason too."""
     coder.partial_response_content = ""
     state, frame = gardener.state, gardener.state.frame
@@ -294,9 +279,8 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
 
 def reported_call(completion: Any) -> Call | None:
     """The call as its response reports it, or None. Of a stream, what its chunks have said so far."""
-    whole = getattr(completion, "usage", None)
-    chunks = getattr(completion, "chunks", None)
-    parts = [whole] if whole else [getattr(c, "usage", None) for c in chunks or []]
+    whole, chunks = getattr(completion, "usage", None), getattr(completion, "chunks", None)
+    parts = [whole] if whole else [getattr(chunk, "usage", None) for chunk in chunks or []]
     rows = [_numbers(part) for part in parts if part is not None]
     if not rows:
         return None

@@ -1,27 +1,73 @@
-"""What happens to a chat in aider: it begins, is handed on to the next coder, has turns, and is cleared."""
+"""What happens to a chat in aider: it is announced, begins or goes on with an older one, is handed on to the
+next coder, has turns, and is cleared."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import call, link, prompt, resume
+from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
-from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard, guarded
-from aider_gardener.errors import UsageError
-from aider_gardener.settings import SHORT_NOTE
+from aider_gardener.adapters.aider.options import retired_lines
+from aider_gardener.adapters.aider.provider import history_limit, provider_of
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.archive import sessions
+from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
+from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.phrases import counted
+from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store.base import SessionInfo, Store
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
 
 CLEARED = (
     "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
     " finds it, /forget session deletes it for good."
 )
+CLEARED_AT_END = "; it was cleared at its end, so nothing of it stands in prompts."
 SOON_SHARE = 0.5
 """Where the history has this share of its budget, what no longer stands will be asked for before long."""
+
+
+# The start
+
+
+def announce(coder: HostCoder) -> None:
+    """Say what the gardener does in this chat, where it is not off."""
+    for gone in retired_lines(getattr(coder.commands, "args", None)):
+        coder.io.tool_warning(f"aider-gardener: {gone}")
+    if line := announcement(coder):
+        coder.io.tool_output(line)
+
+
+def announcement(coder: HostCoder) -> str:
+    """What the gardener does in this chat; "" where it is off. A setting that cannot be used is said here,
+    and the gardener stays off. None is made: that waits for the first prompt."""
+    from aider_gardener.plan.goals import history_budget
+
+    if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
+        return ""
+    try:
+        settings = link.settings_of(coder)
+    except UsageError:
+        link.gardener_of(coder)  # says what is wrong
+        return ""
+    if not settings.enabled:
+        return ""
+    where = link.path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+    if settings.mode == "observe":
+        return f"gardener watching: prompts stay as they are, archive {where}"
+    info, (limit, given) = coder.main_model.info, history_limit(coder)
+    window = int(info.get("max_input_tokens") or 0)
+    is_free = not given and not info.get("input_cost_per_token")
+    budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
+    return f"gardener on: history up to {budget:,} tokens, archive {where}"
 
 
 # Coders
@@ -50,7 +96,8 @@ def create(original: Any) -> Any:
             kwargs["restore_chat_history"] = False
         summarise = summarize_from_coder and not acts
         coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
-        guarded(take_over, coder, from_coder, gardener)
+        with Guard(coder):
+            take_over(coder, from_coder, gardener)
         return coder
 
     wrapper: Any = wraps(plain)(create)
@@ -104,6 +151,9 @@ def join(coder: HostCoder, before: HostCoder | None) -> None:
     take_over(coder, before, gardener)
 
 
+# An older chat
+
+
 def _begin(coder: HostCoder) -> None:
     """Go on with the chat that the user named, or put the account of the last one into a new one, and tell
     the user in one line.
@@ -117,7 +167,7 @@ def _begin(coder: HostCoder) -> None:
         return
     if not (settings.enabled and settings.resume):
         return
-    gardener = link.gardener_of(coder)
+    gardener = link.gardener_of(coder, partial(session_for, coder))
     if gardener is None or not gardener.state.acts or coder.done_messages or coder.cur_messages:
         return
     link.refresh(gardener, coder)
@@ -145,8 +195,93 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
     link.sync(coder, gardener)
-    coder.io.tool_output(resume.line(gardener.state, info))
-    resume.put_back_files(coder, archive.store, info.id)
+    coder.io.tool_output(_going_on(gardener.state, info))
+    _put_back_files(coder, archive.store, info.id)
+
+
+def session_for(coder: HostCoder, settings: Settings, store: Store, project: str) -> str:
+    """The id of the session that a new chat goes on with; "" for a session of its own.
+
+    Where that cannot be, one line says why.
+    """
+    given = settings.resume.strip()
+    if given in ("", SHORT_NOTE):
+        return ""
+    try:
+        if coder.done_messages or coder.cur_messages:
+            raise UsageError(
+                f"aider restored its own history: leave --restore-chat-history out to go on with {given}"
+            )
+        if settings.mode == "observe":
+            raise UsageError("a chat is not gone on with in mode observe, which changes no prompt")
+        return _chosen(coder, store, project, given).id
+    except GardenerError as error:
+        coder.io.tool_warning(f"aider-gardener: {error}; this chat starts without it.")
+        return ""
+
+
+def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> SessionInfo:
+    """The session that is named so, if this process may go on with it. Raises UsageError."""
+    if given.isdecimal() and len(given) < SHORT_ID:
+        raise UsageError(f"{given} is no id (the numbers of `gardener sessions` change): type the id")
+    found, elsewhere = sessions.said_in(store, project), store.open_elsewhere()
+    hosts = {info.id: sessions.host_of(store, info.id) for info in found}
+    free = [info for info in found if info.id not in elsewhere and hosts[info.id] == AIDER]
+    is_last, model = given.lower() == LAST, coder.main_model
+    info = free[0] if is_last and free else sessions.session_named(store, project, given)
+    short = sessions.short_ids(list(hosts))[info.id]
+    if hosts[info.id] != AIDER:
+        where = f"was held in {hosts[info.id]}, which goes on with it"
+        raise UsageError(f"session {short} {where}: /recall finds what was said there")
+    if info.id in elsewhere:
+        raise UsageError(f"session {short} is open in another process: end that chat first")
+    floor, provider = sessions.clear_floor(store, info.id), provider_of(model)
+    shown = [entry for entry in store.session_entries(info.id) if entry.active and entry.seq >= floor]
+    if all(sessions.may_go(entry.provider, provider) for entry in shown):
+        return info
+    if is_last:
+        raise UsageError(
+            f"the last chat was held with a model of this machine and does not go to {model.name} unasked:"
+            f" --gardener-resume={short} takes it up all the same"
+        )
+    coder.io.tool_warning(
+        "aider-gardener: that chat was held with a model of this machine; from here on it goes to"
+        f" {model.name}."
+    )
+    return info
+
+
+def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
+    """Add the files of a session's last prompt to the chat with the host's own commands, which say so and
+    refuse what it refuses; a line names those that are gone."""
+    from aider_gardener.gardener.stored_chat import last_frame
+
+    frame = last_frame(store, session)
+    here = {coder.get_rel_fname(name) for name in (*coder.abs_fnames, *coder.abs_read_only_fnames)}
+    here = {name.replace(os.sep, "/") for name in here}
+    wanted = [(name, "cmd_add") for name in frame.files]
+    wanted += [(name, "cmd_read_only") for name in frame.read_only]
+    gone = []
+    for name, add in wanted:
+        if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
+            getattr(coder.commands, add)(f'"{name}"')
+        elif name not in here:
+            gone.append(name)
+    if gone:
+        coder.io.tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
+
+
+def _going_on(state: ChatState, info: SessionInfo) -> str:
+    """What the user is told of the chat that is gone on with."""
+    from aider_gardener.notes.last_chat import when
+
+    entries = state.chat.all_entries()
+    whole = sum(entry.seq not in state.chat.fidelity for entry in entries)
+    shown = f": {state.history_used:,} tokens of history, {whole} of {len(entries)} messages whole"
+    end = f"{shown}; /clear drops it." if entries else CLEARED_AT_END
+    return (
+        f"aider-gardener: going on with the chat of {when(info.last_at)} ({counted(info.turns, 'turn')}){end}"
+    )
 
 
 # Turns
@@ -165,7 +300,7 @@ def turn(
     finally:
         if link.runs(gardener, coder):
             gardener.leave_turn()
-            if gardener.state.acts and link.holds(gardener, coder):
+            if gardener.state.acts and link.is_bound(gardener, coder):
                 call.close_open_exchanges(coder, last=False)
             link.sync(coder, gardener)
             if not gardener.state.busy:
@@ -225,9 +360,4 @@ def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[No
     before = coder.repo.get_head_commit_sha() if coder.repo else None
     yield
     if before and coder.repo and before != coder.repo.get_head_commit_sha() and link.runs(gardener, coder):
-        edit_undone(coder, gardener)
-
-
-def edit_undone(_coder: HostCoder, gardener: Gardener) -> None:
-    """The user undid the last edit."""
-    gardener.edit_undone()
+        gardener.edit_undone()

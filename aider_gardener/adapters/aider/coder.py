@@ -42,9 +42,7 @@ class HostModel(Protocol):
     weak_model: HostModel
 
     def tokenizer(self, text: str) -> Sequence[int]: ...
-    def send_completion(
-        self, messages: list[HostMessage], functions: None, stream: bool
-    ) -> tuple[object, Any]: ...
+    def send_completion(self, messages: list[HostMessage], functions: None, stream: bool) -> Any: ...
 
 
 class HostSummarizer(Protocol):

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link, upkeep_commands
-from aider_gardener.adapters.aider.announce import shown
+from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
+from aider_gardener.adapters.aider.wrappers import Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import changes, counted, made_room, short, status_text
 
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
     Work = Callable[[HostCommands, Gardener, str], None]
 
-OURS = frozenset("/context-pressure /gardener /compact /recall /forget /pin /unpin /restore /why".split())
+Completions = Callable[[HostCommands], list[str]]
+
+COMMANDS: dict[str, tuple[Callable[[HostCommands, str], None], Completions | None]] = {}
+"""What the user types to run a command of ours: its function, and what may be completed behind it."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 NOTHING_WORTH_IT = "There is nothing worth compacting now."
 USAGE = (
@@ -37,34 +40,57 @@ USAGE = (
     "|tasks [--dry-run]"
 )
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
+OBSERVATIONS_USAGE = "Usage: /gardener observations [take N | refuse N]"
+TASKS_USAGE = "Usage: /gardener tasks [--dry-run]"
 
 
-def command(work: Work) -> Callable[[HostCommands, str], None]:
-    """A command of aider's chat, given what does its work with a gardener that is up to date with the chat.
-    Without one, and for an error of ours or a notice of the archive, a line says so."""
+def command(completions: Completions | None = None) -> Callable[[Work], Work]:
+    """Makes a function `cmd_…` a command, which is run with a gardener that is up to date with the chat. If
+    it fails, only it has failed."""
 
-    @wraps(work)
-    def run(self: HostCommands, args: str) -> None:
-        gardener = link.gardener_of(self.coder)
-        if gardener is None:
-            self.io.tool_warning(OFF)
-            return
-        link.sync(self.coder, gardener)
-        store = gardener.state.archive.store
-        before = store.notice
-        try:
-            work(self, gardener, " ".join((args or "").split()))
-        except GardenerError as error:
-            self.io.tool_error(str(error))
-        if store.notice not in ("", before):
-            self.io.tool_warning(f"aider-gardener: {store.notice}")
+    def add(work: Work) -> Work:
+        name = "/" + work.__name__.removeprefix("cmd_").replace("_", "-")
 
-    return run
+        @wraps(work)
+        def run(self: HostCommands, args: str) -> None:
+            with Guard(self.coder, name):
+                _run(work, self, args)
+
+        def complete(self: HostCommands) -> list[str]:
+            with Guard(self.coder, "completion"):
+                return completions(self) if completions else []
+            return []
+
+        COMMANDS[name] = run, complete if completions else None
+        return work
+
+    return add
 
 
-def name_of(function: Callable[..., None]) -> str:
-    """What the user types to run a command."""
-    return "/" + function.__name__.removeprefix("cmd_").replace("_", "-")
+def _run(work: Work, commands: HostCommands, args: str) -> None:
+    """Run a command; without a gardener, for an error of ours or a notice of the archive a line says so."""
+    gardener = link.gardener_of(commands.coder)
+    if gardener is None:
+        commands.io.tool_warning(OFF)
+        return
+    link.sync(commands.coder, gardener)
+    store = gardener.state.archive.store
+    before = store.notice
+    try:
+        work(commands, gardener, " ".join((args or "").split()))
+    except GardenerError as error:
+        commands.io.tool_error(str(error))
+    if store.notice not in ("", before):
+        commands.io.tool_warning(f"aider-gardener: {store.notice}")
+
+
+def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
+    """The commands that a prefix matches: aider's own, where ours are only among them."""
+    if result is None:
+        return None
+    matching, first_word, rest = result
+    aiders = [name for name in matching if name not in COMMANDS]
+    return (aiders if aiders and first_word not in matching else matching), first_word, rest
 
 
 def put(commands: HostCommands, made: RenderableType) -> None:
@@ -95,7 +121,7 @@ def pressure_lines(coder: HostCoder, gardener: Gardener) -> list[str]:
     return text_of(made).splitlines()
 
 
-@command
+@command()
 def cmd_context_pressure(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
     from aider_gardener.tables import pressure_table
@@ -111,13 +137,13 @@ def cmd_context_pressure(self: HostCommands, gardener: Gardener, args: str) -> N
     put(self, pressure_table(report, gardener.state.chat.entries.values(), full=bool(args)))
 
 
-@command
+@command()
 def cmd_compact(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
     compact(self, gardener, args)
 
 
-@command
+@command(lambda _self: list(STEPS))
 def cmd_gardener(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Memory: status, on, off, plan, compact, undo [all], constraints, decisions, archive, observations, tasks"
     action, _, words = args.partition(" ")
@@ -125,11 +151,6 @@ def cmd_gardener(self: HostCommands, gardener: Gardener, args: str) -> None:
     if step is None or (words and step in WITHOUT_WORDS):
         raise UsageError(USAGE)
     step(self, gardener, words)
-
-
-def completions_gardener(self: HostCommands) -> list[str]:
-    """What may stand behind /gardener."""
-    return list(STEPS)
 
 
 def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
@@ -140,7 +161,7 @@ def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
     if words:
         commands.io.tool_output(json.dumps(status, ensure_ascii=False))
     else:
-        put(commands, status_text({**status, "store": shown(Path(status["store"]), root)}))
+        put(commands, status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
 
 
 def show_decisions(commands: HostCommands, gardener: Gardener, _words: str) -> None:
@@ -233,16 +254,16 @@ def constraints(commands: HostCommands, gardener: Gardener, words: str) -> None:
         none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
         put(commands, "\n".join(lines) or none)
     elif what == "add" and rest:
-        tell_rule(commands, gardener, "Set", gardener.add_rule(rest))
+        _rule_set(commands, gardener, "Set", gardener.add_rule(rest))
     elif what == "edit" and number is not None and text:
-        tell_rule(commands, gardener, f"Changed rule {given} to", gardener.edit_rule(number, text))
+        _rule_set(commands, gardener, f"Changed rule {given} to", gardener.edit_rule(number, text))
     elif what == "drop" and number is not None and not text:
         commands.io.tool_output(f"Dropped: {gardener.drop_rule(number).text}")
     else:
         raise UsageError(CONSTRAINTS_USAGE)
 
 
-def tell_rule(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint) -> None:
+def _rule_set(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
     from aider_gardener.gardener.care import has_room
 
@@ -251,6 +272,44 @@ def tell_rule(commands: HostCommands, gardener: Gardener, done: str, rule: Const
         commands.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
     elif not has_room(gardener.state, rule):
         commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
+
+
+def renew_index(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+    from aider_gardener.gardener import files
+
+    archive = gardener.state.archive
+    commands.io.tool_output(files.renew_now(archive.store, archive.project, would=False) + ".")
+
+
+def observations(commands: HostCommands, gardener: Gardener, words: str) -> None:
+    """List what is proposed as a rule, or take or refuse one, which holds in this chat too."""
+    from aider_gardener.gardener import learnt
+
+    what, _, given = words.partition(" ")
+    if words and (what not in ("take", "refuse") or not given):
+        raise UsageError(OBSERVATIONS_USAGE)
+    archive = gardener.state.archive
+    found = learnt.learnt(archive.store, archive.project, clock=archive.clock)
+    if not words:
+        learnt.announce(archive.store, archive.project, found, archive.clock())
+        put(commands, "\n".join(learnt.render(archive.store, archive.project, found)))
+        return
+    verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
+    put(commands, learnt.decide(archive.store, archive.project, found.named(given), verdict, archive.clock()))
+    gardener.state.taken = learnt.taken_rules(archive.store, archive.project)
+
+
+def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
+    """Move what is checked off to TASK_ARCHIVE.md, or only say what would move."""
+    from aider_gardener.gardener import done_tasks
+
+    if words not in ("", "--dry-run"):
+        raise UsageError(TASKS_USAGE)
+    archive = gardener.state.archive
+    found = done_tasks.moves(archive.store, archive.project, clock=archive.clock)
+    if not words:
+        done_tasks.apply(archive.store, archive.project, found, clock=archive.clock)
+    put(commands, "\n".join(done_tasks.render(found, would=bool(words))))
 
 
 STEPS: dict[str, Work] = {
@@ -262,9 +321,9 @@ STEPS: dict[str, Work] = {
     "undo": undo,
     "constraints": constraints,
     "decisions": show_decisions,
-    "archive": upkeep_commands.archive,
-    "observations": upkeep_commands.observations,
-    "tasks": upkeep_commands.tasks,
+    "archive": renew_index,
+    "observations": observations,
+    "tasks": tasks,
 }
 """What each word behind /gardener does, given what stands behind it."""
-WITHOUT_WORDS = (turn_on, turn_off, show_decisions, upkeep_commands.archive)
+WITHOUT_WORDS = (turn_on, turn_off, show_decisions, renew_index)

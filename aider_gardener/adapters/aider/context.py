@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import announce, call, chat, commands, link, prompt
+from aider_gardener.adapters.aider import call, chat, commands, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostContext, HostMessage
-from aider_gardener.adapters.aider.guard import GuardedContext, guarded
-from aider_gardener.adapters.aider.origins import REACHING
+from aider_gardener.adapters.aider.options import REACHING
+from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -43,12 +43,14 @@ class GardenerContext:
         self.stock, self.settings = stock, settings
 
     def announcements(self, coder: HostCoder) -> list[str]:
-        # With the settings of `install` a wrapper says it.
-        line = guarded(announce.line, coder) if self.settings is not None else ""
-        return [line] if line else []
+        if self.settings is not None:  # with those of `install` a wrapper says it
+            with Guard(coder):
+                return list(filter(None, [chat.announcement(coder)]))
+        return []
 
     def join(self, coder: HostCoder, from_coder: HostCoder | None = None) -> None:
-        guarded(chat.join, coder, from_coder)
+        with Guard(coder):
+            chat.join(coder, from_coder)
 
     def turn(self, coder: HostCoder, user_message: str) -> AbstractContextManager[None]:
         return GuardedContext(coder, lambda: link.run(chat.turn, coder, user_message))
@@ -57,7 +59,7 @@ class GardenerContext:
         link.run(link.sync, coder)
 
     def undo(self, coder: HostCoder) -> None:
-        link.run(chat.edit_undone, coder)
+        link.run(lambda _coder, gardener: gardener.edit_undone(), coder)
 
     def tend(self, coder: HostCoder) -> None:
         if not link.run(prompt.before, coder):

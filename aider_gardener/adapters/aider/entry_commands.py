@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCommands
 from aider_gardener.adapters.aider.commands import command, put
-from aider_gardener.adapters.aider.guard import ATTRIBUTE
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.phrases import counted
@@ -36,7 +36,22 @@ EMBEDDED_FIRST = 100
 USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 
 
-@command
+def _ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
+    """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only: aider
+    asks for each line that is typed."""
+    gardener = commands.coder.__dict__.get(ATTRIBUTE)
+    if gardener is None:
+        return []
+    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
+    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
+    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
+
+
+def _last_or_id(commands: HostCommands) -> list[str]:
+    return [LAST, *_ids_of(commands)]
+
+
+@command()
 def cmd_recall(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.entries import full_session
@@ -47,9 +62,7 @@ def cmd_recall(self: HostCommands, gardener: Gardener, args: str) -> None:
 
     state, archive = gardener.state, gardener.state.archive
     request = typed(args, lambda given: full_session(archive.store, archive.project, given))
-    if (
-        archive.backlog is not None
-    ):  # the user waits; where no model of meanings can be had, words serve alone
+    if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)
     found = hits(gardener.recall_for(request), archive.store.original)[: max(SHOWN_HITS, request.passages)]
@@ -106,21 +119,30 @@ def named(
     raise UsageError(f"number {args} is a note about several messages; name one by its id")
 
 
-@command
+@command(lambda self: [WHOLE_SESSION, *_last_or_id(self)])
 def cmd_forget(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Delete a message for good, or with `session` all of this chat (--yes: without asking)"
-    from aider_gardener.gardener import files
+    from aider_gardener.gardener import care, files
 
     words = args.split()
     given = " ".join(word for word in words if word != YES)
-
-    def agreed(question: str) -> bool:
-        return YES in words or self.io.confirm_ask(question, default="n")
-
-    forget = _forget_session if given == WHOLE_SESSION else _forget_entry
-    if not (done := forget(gardener, given, agreed)):
+    entries, archive = gardener.state.chat.entries.values(), gardener.state.archive
+    if given == WHOLE_SESSION:
+        count = len({entry.id for entry in entries if entry.id})
+        question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
+    else:
+        entry = care.find(gardener.state, named(gardener, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
+        first = " ".join(entry.content.split())[:60]
+        question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
+    if YES not in words and not self.io.confirm_ask(question, default="n"):
         return
-    archive = gardener.state.archive
+    if given == WHOLE_SESSION:
+        forgotten = gardener.forget_session()
+        kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
+        done = f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
+    else:
+        notes = gardener.forget(entry.id) - 1
+        done = f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."
     try:
         files.renew_index(archive.store, archive.project)
     except GardenerError as error:
@@ -128,28 +150,7 @@ def cmd_forget(self: HostCommands, gardener: Gardener, args: str) -> None:
     self.io.tool_output(f"Forgot {done} {HISTORY_COPY}")
 
 
-def _forget_entry(gardener: Gardener, given: str, agreed: Callable[[str], bool]) -> str:
-    """What was forgotten, in words; "" for nothing."""
-    from aider_gardener.gardener import care
-
-    entry = care.find(gardener.state, named(gardener, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
-    first = " ".join(entry.content.split())[:60]
-    if not agreed(f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'):
-        return ""
-    notes = gardener.forget(entry.id) - 1
-    return f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."
-
-
-def _forget_session(gardener: Gardener, _given: str, agreed: Callable[[str], bool]) -> str:
-    count = len({entry.id for entry in gardener.state.chat.entries.values() if entry.id})
-    if not agreed(f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"):
-        return ""
-    forgotten = gardener.forget_session()
-    kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
-    return f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
-
-
-@command
+@command(_last_or_id)
 def cmd_pin(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Hold a message whole in the chat; without a word after it list what is held"
     from aider_gardener.gardener.compactions import pinned_entries
@@ -166,14 +167,14 @@ def cmd_pin(self: HostCommands, gardener: Gardener, args: str) -> None:
         self.io.tool_output("Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest.")
 
 
-@command
+@command(lambda self: _ids_of(self, pinned=True))
 def cmd_unpin(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Let go of a pinned message: it may be compacted again"
     entry = gardener.pin(named(gardener, args, "/unpin ID", lambda entry: entry.pinned), pinned=False)
     self.io.tool_output(f"{entry.id} is no longer pinned.")
 
 
-@command
+@command(_last_or_id)
 def cmd_restore(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
     shorter = gardener.state.chat.fidelity
@@ -189,33 +190,10 @@ def cmd_restore(self: HostCommands, gardener: Gardener, args: str) -> None:
         self.io.tool_output(f"Added {entry.id} ({tokens}) to the end of the chat.")
 
 
-@command
+@command(_last_or_id)
 def cmd_why(self: HostCommands, gardener: Gardener, args: str) -> None:
     "Tell why a message was shortened or left out, when, and what brings it back"
     from aider_gardener.tables import why_table
 
     why = gardener.why(named(gardener, args, "/why ID"))
     put(self, why_table(why, session=gardener.state.archive.session))
-
-
-def ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
-    """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only: aider
-    asks for each line that is typed."""
-    gardener = commands.coder.__dict__.get(ATTRIBUTE)
-    if gardener is None:
-        return []
-    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
-    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
-    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
-
-
-def completions_of_ids(self: HostCommands) -> list[str]:
-    return [LAST, *ids_of(self)]
-
-
-def completions_forget(self: HostCommands) -> list[str]:
-    return [WHOLE_SESSION, LAST, *ids_of(self)]
-
-
-def completions_unpin(self: HostCommands) -> list[str]:
-    return ids_of(self, pinned=True)

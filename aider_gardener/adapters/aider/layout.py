@@ -33,12 +33,8 @@ AUTO = "auto"
 # The order of rest
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A part and its messages, and what the order goes by."""
-
-    part: Part
-    messages: list[HostMessage]
+Placed = dict[Part, list[HostMessage]]
+"""Parts with their messages."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Parts:
     """The files and the map of a prompt, each for itself; `rest` is what aider sends beside the files of the
     chat (images, or a word that there are none)."""
 
-    placed: list[Placed]
+    placed: Placed
     rest: list[HostMessage]
 
 
@@ -62,7 +58,7 @@ def parts_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Parts | None
     if chunks.repo:
         text = str(chunks.repo[0]["content"])
         found.append(("map", text.removeprefix(_map_head(coder)), chunks.repo))
-    placed = [Placed(Part(name, hash(text), state.count(text)), messages) for name, text, messages in found]
+    placed = {Part(name, hash(text), state.count(text)): messages for name, text, messages in found}
     rest = [*chunks.readonly_files[2 if read_only else 0 :], *chunks.chat_files[2 if files else 0 :]]
     return Parts(placed, rest)
 
@@ -96,14 +92,10 @@ def split(
 def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> None:
     """Put each part where it rests."""
     history = _exchanges(state, chunks.done)
-    messages = {one.part.name: one.messages for one in [*parts.placed, *history]}
+    messages = {part.name: each for part, each in (*parts.placed.items(), *history.items())}
     state.order = replace(state.order)
-    order = state.order.arrange(
-        [one.part for one in parts.placed],
-        [one.part for one in history],
-        sent=state.usage.totals.calls,
-        cold=cold,
-    )
+    sent = state.usage.totals.calls
+    order = state.order.arrange([*parts.placed], [*history], sent=sent, cold=cold)
     places = [at for at, part in enumerate(order) if part.is_history]
     first, end = (places[0], places[-1] + 1) if places else (len(order), len(order))
 
@@ -117,39 +109,35 @@ def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> No
     state.frame = replace(state.frame, behind=state.order.behind_history)
 
 
-def _exchanges(state: ChatState, done: Sequence[HostMessage]) -> list[Placed]:
+def _exchanges(state: ChatState, done: Sequence[HostMessage]) -> Placed:
     """The history cut where a user message follows a reply: only there something can stand between."""
     cut: list[list[HostMessage]] = []
     for message in done:
         if not cut or (message["role"] == "user" and cut[-1][-1]["role"] == "assistant"):
             cut.append([])
         cut[-1].append(message)
-    found = []
-    for place, messages in enumerate(cut):
-        text = "\n".join(f"{m['role']}: {m['content']}" for m in messages)
-        found.append(Placed(Part(place, hash(text), state.count(text)), messages))
-    return found
+    texts = ["\n".join(f"{m['role']}: {m['content']}" for m in messages) for messages in cut]
+    parts = [Part(place, hash(text), state.count(text)) for place, text in enumerate(texts)]
+    return dict(zip(parts, cut, strict=True))
 
 
 # Cache breakpoints
 
 
 def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
-    """Set the cache breakpoint that aider leaves free where a provider takes them, four of them: behind the
-    history. In aider's order that is only worth it once some of it is compacted."""
+    """Set the cache breakpoints that aider leaves free where a provider takes them, four of them.
+
+    aider has set those behind system or examples, behind what comes before the history, and behind the
+    files. In its own order one behind the finished exchanges is only worth it once some are compacted. In the
+    order of rest there is one behind the history and one behind the finished exchanges among the current
+    messages or, where there are none, behind the files.
+    """
     if not (coder.add_cache_headers and gardener.state.acts):
         return
-    if gardener.state.settings.files == "stable":
-        mark(chunks)
-    elif gardener.state.chat.fidelity:
-        mark_history(chunks)
-
-
-def mark(chunks: Chunks) -> None:
-    """Set the four breakpoints where most rests: behind system or examples, behind what stands before the
-    history, behind the history, and behind the finished exchanges among the current messages or, where there
-    are none, behind the files. aider has set the first, second and last."""
-    if chunks.done:
+    if gardener.state.settings.files != "stable":
+        if gardener.state.chat.fidelity:
+            mark_history(chunks)
+    elif chunks.done:
         chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
         if mark_history(chunks):
             chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO
-from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
-from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
+from aider_gardener.adapters.aider.options import Origins, settings_given
+from aider_gardener.adapters.aider.provider import history_limit, loading, provider_of, token_counter
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.settings import RETIRED, SWITCH, Settings, variable
+from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.adapters.aider.origins import Origins
     from aider_gardener.archive.shared.background import BackgroundSync
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.upkeep import Upkeep
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import Load
+
+    Choose = Callable[[Settings, Store, str], str]
+    """Gets the settings, the open archive and the project; returns the id of a session."""
 
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
 
@@ -40,8 +43,8 @@ REMOTE = "aider-gardener: {model} gets every passage and question over the netwo
 class Process:
     """What this process shares: the settings given to `install`, and one open archive a directory with
     the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it.
-    `loading` makes what loads the embedder of a name; None: `embedding.loading`. `origins` is what is known
-    of where settings came from; None where no command line was read."""
+    `loading` makes what loads the embedder of a name. `origins` is what is known of where settings came from;
+    None where no command line was read."""
 
     settings: Settings | None = None
     stores: dict[str, Store] = field(default_factory=dict)
@@ -49,7 +52,7 @@ class Process:
     upkeeps: list[Upkeep] = field(default_factory=list)
     syncs: dict[tuple[str, str], BackgroundSync] = field(default_factory=dict)
     background: bool = True
-    loading: Callable[[str], Load | None] | None = None
+    loading: Callable[[str], Load | None] = loading
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -72,7 +75,6 @@ class Process:
 
     def backlog(self, directory: Path | None, session: str, project: str, settings: Settings) -> Backlog:
         """What embeds the passages of that archive, the given session's first."""
-        from aider_gardener.adapters.aider.embedding import loading
         from aider_gardener.gardener.files import keep_to_policy_and_renew
         from aider_gardener.recall.backlog import Backlog
 
@@ -82,7 +84,7 @@ class Process:
                 store = self.store(directory)
                 self.backlogs[key] = Backlog(
                     store,
-                    load=(self.loading or loading)(settings.embedder),
+                    load=self.loading(settings.embedder),
                     background=self.background,
                     eager=False,
                     upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
@@ -129,16 +131,16 @@ state = Process()
 # A coder's gardener
 
 
-def gardener_of(coder: HostCoder) -> Gardener | None:
-    """The gardener of a coder's chat, made on first use; None when it is switched off or has failed."""
+def gardener_of(coder: HostCoder, choose: Choose | None = None) -> Gardener | None:
+    """The gardener of a coder's chat, made on first use; None when it is switched off or has failed. `choose`
+    says which session a new chat goes on with, "" for one of its own."""
     if is_sub(coder):
         return None
     if ATTRIBUTE not in coder.__dict__:
         coder.__dict__[ATTRIBUTE] = None  # what fails now is not tried again
-        gardener = make_gardener(coder)
+        coder.__dict__[ATTRIBUTE] = gardener = _make(coder, choose)
         if gardener is not None:
             bind(gardener, coder)
-        coder.__dict__[ATTRIBUTE] = gardener
     found: Gardener | None = coder.__dict__.get(ATTRIBUTE)
     return found
 
@@ -168,7 +170,7 @@ def runs(gardener: Gardener, coder: HostCoder) -> bool:
     return coder.__dict__.get(ATTRIBUTE) is gardener
 
 
-def make_gardener(coder: HostCoder) -> Gardener | None:
+def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     """A gardener for a new chat, with its archive open; None when it is switched off."""
     try:
         settings = settings_of(coder)
@@ -177,7 +179,6 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
         return None
     if not settings.enabled:
         return None
-    from aider_gardener.adapters.aider.resume import session_for
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.gardener import Gardener
 
@@ -188,7 +189,7 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
     if settings.embedder.startswith("litellm:"):
         coder.io.tool_output(REMOTE.format(model=settings.embedder))
-    session = session_for(coder, settings, store, project) or secrets.token_hex(8)
+    session = (choose(settings, store, project) if choose else "") or secrets.token_hex(8)
     archive = Archive(
         store,
         session=session,
@@ -204,32 +205,17 @@ def make_gardener(coder: HostCoder) -> Gardener | None:
 
 
 def settings_of(coder: HostCoder) -> Settings:
-    """The settings of `install`, of the chat's context provider, or those of aider's command line,
-    variables and their defaults."""
+    """The settings of `install`, of the chat's context provider, or those of aider's command line, variables
+    and their defaults. Raises UsageError."""
     chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
     if chosen is not None:
         return chosen
     args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
-    named = ((name.partition("gardener_"), value) for name, value in vars(args).items())
-    given = {name: value for (before, prefix, name), value in named if prefix and not before}
-    environ = {name: value for name, value in os.environ.items() if name not in map(variable, RETIRED)}
-    switched: bool | None = getattr(args, "gardener", None)
-    if switched is not None:
-        environ[SWITCH] = "true" if switched else "false"
-    for name, own in own_instead(coder, args).items():
-        given.pop(name, None)
-        environ.pop(variable(name), None)
-        if own is not None:
-            environ[variable(name)] = own
-    return Settings.from_env(environ, **given)
-
-
-def own_instead(coder: HostCoder, args: Namespace) -> dict[str, str | None]:
-    """What the user gives in place of what the repository's files set and may not; None: nothing."""
-    origins = state.origins
-    if origins is None or not vars(args) or getattr(args, "gardener", None) is False:
-        return {}
-    return origins.instead(coder.io, Path(coder.root or os.getcwd()), args)
+    is_off = getattr(args, "gardener", None) is False
+    if state.origins is None or not vars(args) or is_off:
+        return settings_given(args, {})
+    root = Path(coder.root or os.getcwd())
+    return settings_given(args, state.origins.instead(coder.io, root, args))
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
@@ -241,6 +227,14 @@ def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     given = settings.store_path
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     return chosen_directory(given) if given else store_directory(root, user=state.user)
+
+
+def path_shown(path: Path, root: Path) -> str:
+    """A path as one would type it in the directory `root`."""
+    for base, mark in ((root, ""), (Path.home(), "~/")):
+        if path.is_relative_to(base) and path != base:
+            return mark + path.relative_to(base).as_posix()
+    return str(path)
 
 
 def warm_up() -> None:
@@ -331,7 +325,7 @@ def coder_of(gardener: Gardener) -> HostCoder | None:
     return host.reference() if isinstance(host, CoderHost) else None
 
 
-def holds(gardener: Gardener, coder: HostCoder) -> bool:
+def is_bound(gardener: Gardener, coder: HostCoder) -> bool:
     """Whether this coder's lists are the chat's."""
     return coder_of(gardener) in (None, coder)
 
@@ -339,7 +333,7 @@ def holds(gardener: Gardener, coder: HostCoder) -> bool:
 def sync(coder: HostCoder, gardener: Gardener) -> None:
     """Archive what is new in the coder's lists, if they are the chat's; an oversized output among it is cut
     at once."""
-    if not holds(gardener, coder):
+    if not is_bound(gardener, coder):
         return
     from aider_gardener.gardener.throttle import throttle_outputs
 
@@ -358,11 +352,11 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
-        gardener.set_counter(token_counter(model, state.usage.factor(model.name)))
-        state.archive.provider = provider_of(model)
-        state.usage.prices = Prices.of(model.info)
         window = int(model.info.get("max_input_tokens") or 0)
         state.frame = replace(state.frame, model=model.name, window=window)
+        gardener.set_counter(token_counter(model, state.usage.factor(state.frame.model)))
+        state.archive.provider = provider_of(model)
+        state.usage.prices = Prices.of(model.info)
 
 
 def show(coder: HostCoder, gardener: Gardener) -> None:
@@ -381,8 +375,8 @@ def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
             yield state
     finally:
         coder.done_messages, coder.cur_messages = lists
-        for messages, held in zip(lists, before, strict=True):
-            messages[:] = held
+        for messages, copy in zip(lists, before, strict=True):
+            messages[:] = copy
 
 
 @contextmanager

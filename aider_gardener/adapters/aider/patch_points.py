@@ -3,30 +3,16 @@ the hook that runs there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from argparse import ArgumentParser
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from typing import Any
 
-from aider_gardener.adapters.aider import (
-    announce,
-    call,
-    chat,
-    commands,
-    context,
-    entry_commands,
-    layout,
-    link,
-    prompt,
-    wrappers,
-)
-from aider_gardener.adapters.aider.commands import name_of
-from aider_gardener.adapters.aider.guard import guarded
-from aider_gardener.adapters.aider.wrappers import (
-    Wrap,
-    added,
-    around,
-    beside,
-    command,
-)
+from aider_gardener.adapters.aider import call, chat, commands, context, layout, link, prompt
+from aider_gardener.adapters.aider import entry_commands as entry_commands  # its rows of commands
+from aider_gardener.adapters.aider.coder import HostIO
+from aider_gardener.adapters.aider.options import Origins, add_options, name_both
+from aider_gardener.adapters.aider.wrappers import Guard, Hook, Wrap, added, around, beside, guarded
 
 TRIED = (
     *("0.83.2", "0.84.0", "0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5"),
@@ -100,11 +86,48 @@ USED = ProviderCall("Coder.calculate_and_show_tokens_and_cost", "used", TOKENS)
 SHRINK = ProviderCall("Coder.send_message", "shrink", EVICT)
 
 
-THE_GARDENER = property(
-    partial(guarded, link.gardener_of), doc="The gardener of this chat, or None when it is off."
+UPGRADE_HINT = (
+    "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
+    " uv tool upgrade aider-gardener, or pipx reinstall aider-gardener,"
+    " or pip install -U aider-gardener aider-chat"
 )
 
-AT_REST = around(link.resting, run=guarded)
+
+def get_parser(original: Any) -> Any:
+    """aider's parser with our flags; what it was made for tells where settings came from."""
+
+    @wraps(original)
+    def get_parser(default_config_files: list[str], git_root: str | None) -> ArgumentParser:
+        parser: ArgumentParser = original(default_config_files, git_root)
+        with Guard(None):
+            add_options(parser)
+            name_both(parser)
+            if default_config_files:  # aider starts; for another repository it does so again, files read
+                known = link.state.origins
+                link.state.origins = replace(known, parser=parser) if known else Origins(parser)
+        return parser
+
+    return get_parser
+
+
+def no_upgrade(io: HostIO, latest_version: object = None) -> None:
+    """In the place of an upgrade of aider: how both are upgraded."""
+    from aider import __version__
+
+    io.tool_output(UPGRADE_HINT.format(version=__version__))
+
+
+def ours(hook: Hook) -> Hook:
+    """A hook that gets the gardener behind the coder; it is not called where there is none."""
+    return partial(link.run, hook)
+
+
+def _attribute(command: str) -> str:
+    return command.removeprefix("/").replace("-", "_")
+
+
+THE_GARDENER = property(guarded(link.gardener_of), doc="The gardener of this chat, or None when it is off.")
+AT_REST = around(guarded(link.resting))
 
 PATCH_POINTS = (
     PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
@@ -113,33 +136,35 @@ PATCH_POINTS = (
         "(main_model=None, edit_format=None, io=None, from_coder=None, summarize_from_coder=True, **kwargs)",
         chat.create, "hand the gardener on; switch modes without an LLM; do not resurrect a cleared history",
         (JOIN, FORMAT)),
-    PatchPoint(CODER, "Coder.show_announcements", "(self)", beside(after=announce.announce, run=guarded),
+    PatchPoint(CODER, "Coder.show_announcements", "(self)", beside(after=guarded(chat.announce)),
         "the start tells that the gardener is on", remains="a line of ours in aider's start"),
-    PatchPoint(CODER, "Coder.format_chat_chunks", "(self)", beside(before=prompt.before, result=prompt.after),
+    PatchPoint(CODER, "Coder.format_chat_chunks", "(self)",
+        beside(before=ours(prompt.before), result=ours(prompt.after)),
         "garden the history before it is sent, recall into the prompt", (TEND, ADD)),
-    PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=layout.set_breakpoints),
+    PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=ours(layout.set_breakpoints)),
         "a cache breakpoint behind the history", remains=NOT_ASKED),
-    PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=layout.current_texts),
+    PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=ours(layout.current_texts)),
         "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
-    PatchPoint(CODER, "Coder.get_repo_map", "(self, force_refresh=False)", beside(result=layout.resting_map),
+    PatchPoint(CODER, "Coder.get_repo_map", "(self, force_refresh=False)",
+        beside(result=ours(layout.resting_map)),
         "the map rests while it shows what is spoken of", remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
         "garden harder and try once more when the provider says the prompt is too long", (SHRINK, USED)),
-    PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(call.message),
+    PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(ours(call.message)),
         "a reply that asks for an original gets it; one not sent leaves a legal chat", remains=NOT_ASKED),
     PatchPoint("aider.coders.architect_coder", "ArchitectCoder.reply_completed", "(self)",
-        beside(instead=call.answer), "no editor is sent off while the architect asks for an original",
+        beside(instead=ours(call.answer)), "no editor is sent off while the architect asks for an original",
         remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.calculate_and_show_tokens_and_cost", "(self, messages, completion=None)",
-        beside(after=call.used),
+        beside(after=ours(call.used)),
         "count what the provider says a call used, cache reads and writes too", (USED,)),
-    PatchPoint(CODER, "Coder.summarize_start", "(self)", beside(instead=link.acts),
+    PatchPoint(CODER, "Coder.summarize_start", "(self)", beside(instead=ours(link.acts)),
         "no LLM summary, no thread", (SUMMARY,)),
-    PatchPoint(CODER, "Coder.summarize_end", "(self)", beside(instead=link.acts),
+    PatchPoint(CODER, "Coder.summarize_end", "(self)", beside(instead=ours(link.acts)),
         "no LLM summary, no thread", (SUMMARY, TEND)),
-    PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(link.syncing),
+    PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(ours(link.syncing)),
         "archive the reply as soon as it exists", (REPLY,)),
-    PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(link.syncing),
+    PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
         "archive the commit notice as soon as it exists", (NOTICE,)),
     PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", AT_REST,
         "nothing is embedded while a command runs", remains=SPEED),
@@ -149,38 +174,30 @@ PATCH_POINTS = (
         "nothing is embedded while a linter runs", remains=SPEED),
     PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", AT_REST,
         "nothing is embedded while a linter runs", remains=SPEED),
-    PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(chat.turn),
+    PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(ours(chat.turn)),
         "count turns; archive what commands added", (RUN,)),
-    PatchPoint(CODER, "Coder.run_stream", "(self, user_message)", around(chat.turn),
+    PatchPoint(CODER, "Coder.run_stream", "(self, user_message)", around(ours(chat.turn)),
         "count turns in the browser", (STREAM,)),
-    PatchPoint(COMMANDS, "Commands._clear_chat_history", "(self)", around(chat.clearing),
+    PatchPoint(COMMANDS, "Commands._clear_chat_history", "(self)", around(ours(chat.clearing)),
         "after /clear nothing older comes back by itself", (CLEAR,)),
     *(PatchPoint(COMMANDS, f"Commands.cmd_{name}", "(self, args)",
-        around(partial(chat.clear_command, name=name)),
+        around(ours(partial(chat.clear_command, name=name))),
         "say that what was cleared is kept, and how to reach it", (CLEAR,))
       for name in ("clear", "reset")),
-    PatchPoint(COMMANDS, "Commands.raw_cmd_undo", "(self, args)", around(chat.undoing),
+    PatchPoint(COMMANDS, "Commands.raw_cmd_undo", "(self, args)", around(ours(chat.undoing)),
         "notes say of an edit that it was undone", (UNDO,)),
     PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
-        beside(result=wrappers.without_ours, run=guarded),
+        beside(result=guarded(commands.aiders_first)),
         "prefixes of aider's own commands mean what they meant", remains=OURS),
-    *(PatchPoint(COMMANDS, f"Commands.{function.__name__}", "", command(function, name_of(function)),
-        name_of(function), remains=OURS)
-      for function in (commands.cmd_context_pressure, commands.cmd_gardener, commands.cmd_compact,
-                       entry_commands.cmd_recall, entry_commands.cmd_forget, entry_commands.cmd_pin,
-                       entry_commands.cmd_unpin, entry_commands.cmd_restore, entry_commands.cmd_why)),
-    *(PatchPoint(COMMANDS, f"Commands.completions_{name}", "", command(function, "completion"),
+    *(PatchPoint(COMMANDS, f"Commands.cmd_{_attribute(name)}", "", added(run), name, remains=OURS)
+      for name, (run, _) in commands.COMMANDS.items()),
+    *(PatchPoint(COMMANDS, f"Commands.completions_{_attribute(name)}", "", added(complete),
         "ids complete as one types", remains=OURS)
-      for name, function in (("gardener", commands.completions_gardener),
-                             ("forget", entry_commands.completions_forget),
-                             ("pin", entry_commands.completions_of_ids),
-                             ("unpin", entry_commands.completions_unpin),
-                             ("restore", entry_commands.completions_of_ids),
-                             ("why", entry_commands.completions_of_ids))),
-    PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", wrappers.get_parser,
+      for name, (_, complete) in commands.COMMANDS.items() if complete),
+    PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", get_parser,
         "the --gardener flags, their variables and help",
         remains="aider-gardener's own flags; aider's --context-option sets the same"),
-    *(PatchPoint(module, name, signature, added(wrappers.no_upgrade),
+    *(PatchPoint(module, name, signature, added(no_upgrade),
         "aider must not be upgraded under the gardener", remains="a packaging matter")
       for module, name, signature in (
           ("aider.main", "install_upgrade", "(io, latest_version=None)"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from aider_gardener.reading.source import LAST_CHAT, infer_source
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
+    from aider_gardener.gardener.throttle import Throttled
 
 CHARS_A_TOKEN = 4
 
@@ -41,7 +43,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
     if (plan := gardener.compact_if_due()) is not None:
         link.show(coder, gardener)
-        say_made_room(coder, gardener, plan)
+        _say(coder, state, plan)
     if state.settings.may_summarise and state.acts and state.is_hard:
         last_resort(coder, gardener)
     return state.acts
@@ -49,38 +51,40 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
 
 def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; put in what is settled and what is
-    recalled."""
+    recalled, and each part where it rests."""
     state = gardener.state
     state.frame = frame_of(coder, state, chunks)
     if not state.acts:
         return
     parts = layout.parts_of(coder, state, chunks) if state.settings.files == "stable" else None
     plan = gardener.compact_if_due(cold=is_cold(coder, state, chunks, parts))
-    if plan is not None:
-        say_made_room(coder, gardener, plan)
-    if call.fit_open(coder, gardener) or plan is not None:
+    cut = call.fit_open(state)
+    if plan is not None or cut:
         reminder = reminder_of(coder, chunks)
         link.show(coder, gardener)
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
+        _say(coder, state, plan, cut)
     place_settled(gardener, chunks)
-    place_recall(coder, gardener, chunks)
+    place_recall(gardener, question_of(coder.cur_messages), chunks)
     if parts is not None:
         layout.arrange(state, chunks, parts, cold=is_idle(state))
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
 
 
-def say_made_room(coder: HostCoder, gardener: Gardener, plan: Plan) -> None:
+def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
     """Say in one line what was compacted, and how to take it back where the chat has the command; in another
-    that the note on the last chat, which the user asked for, is among it."""
-    line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
-    coder.io.tool_output(f"aider-gardener: {line}")
-    shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
-    chat = gardener.state.chat
-    for entry in (chat.entries[seq] for seq in chat.fidelity):
-        if entry.source == LAST_CHAT and entry.id in shortened:
-            coder.io.tool_output(LAST_CHAT_LEFT.format(id=entry.id))
+    that the note on the last chat, which the user asked for, is among it; and what was cut."""
+    if plan is not None:
+        line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
+        coder.io.tool_output(f"aider-gardener: {line}")
+        shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
+        for entry in (state.chat.entries[seq] for seq in state.chat.fidelity):
+            if entry.source == LAST_CHAT and entry.id in shortened:
+                coder.io.tool_output(LAST_CHAT_LEFT.format(id=entry.id))
+    for item in cut:
+        coder.io.tool_warning(f"aider-gardener: {item.line()}")
 
 
 # What is put in
@@ -92,10 +96,9 @@ def place_settled(gardener: Gardener, chunks: Chunks) -> None:
     note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
     if not note:
         return
-    messages = chunks.done or chunks.cur
-    chat = gardener.state.chat
-    compacted = len(messages) > 1 and any(piece.is_note for piece in (chat.done or chat.cur)[:1])
-    at = 2 if compacted and messages[1]["content"] == FILLER else 0
+    messages, chat = chunks.done or chunks.cur, gardener.state.chat
+    is_compacted = len(messages) > 1 and any(piece.is_note for piece in (chat.done or chat.cur)[:1])
+    at = 2 if is_compacted and messages[1]["content"] == FILLER else 0
     with_note = [*messages[:at], *pair(note), *messages[at:]]  # new: the host keeps its own lists
     if chunks.done:
         chunks.done = with_note
@@ -103,13 +106,13 @@ def place_settled(gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = with_note
 
 
-def place_recall(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
-    """Put what is recalled for the user's question just before the last user message."""
+def place_recall(gardener: Gardener, question: str, chunks: Chunks) -> None:
+    """Put what is recalled for the question just before the last user message."""
     at = layout.last_user(chunks.cur)
     if at is None:
         return
     in_prompt = [*map(text_of, [*chunks.readonly_files, *chunks.chat_files]), gardener.state.note.text]
-    if note := gardener.recall_note(question_of(coder), "\n".join(in_prompt)):
+    if note := gardener.recall_note(question, "\n".join(in_prompt)):
         chunks.cur[at:at] = pair(note)
 
 
@@ -118,9 +121,9 @@ def pair(note: str) -> list[HostMessage]:
     return [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
 
 
-def question_of(coder: HostCoder) -> str:
-    """What the user asked: the last message of the current ones that was typed, else the last one."""
-    users = [m["content"] for m in coder.cur_messages if m["role"] == "user"]
+def question_of(messages: Sequence[HostMessage]) -> str:
+    """What the user asked: the last of the current messages that was typed, else the last one."""
+    users = [m["content"] for m in messages if m["role"] == "user"]
     asked = [text for text in users if isinstance(text, str)]
     typed = [text for text in asked if infer_source("user", text).kind is SourceKind.TYPED]
     return (typed or asked or [""])[-1]
@@ -140,7 +143,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: layout.Pa
     before = [*chunks.system, *chunks.examples]
     if parts is None:
         before += [*chunks.readonly_files, *chunks.repo]
-    elif state.order.breaks([one.part for one in parts.placed]):
+    elif state.order.breaks([*parts.placed]):
         return True
     state.prefix = state.prefix.seen(hash((coder.main_model.name, *map(text_of, before))))
     return state.prefix.changed or is_idle(state)
@@ -218,32 +221,29 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     """
     from aider_gardener.gardener.compactions import hide_finished
 
-    state = gardener.state
     waiting = len(coder.cur_messages)
     while waiting and coder.cur_messages[waiting - 1]["role"] == "user":
         waiting -= 1
     finished = [*coder.done_messages, *coder.cur_messages[:waiting]]
     if not finished:
         return
+    state, why = gardener.state, "saved nothing"
     try:
         summary = coder.summarizer.summarize_all(finished)
     except Exception as error:  # reason: whatever the model or the network does, the history stays
-        coder.io.tool_warning(
-            f"aider-gardener: the summary failed ({type(error).__name__}); the history stays as it is."
-        )
-        return
-    if decided := decisions(gardener):
+        summary, why = [], f"failed ({type(error).__name__})"
+    if summary and (decided := decisions(gardener)):
         listed = "\n".join(f"- {text}" for text in decided)
         last = summary[-1]
         summary = [*summary[:-1], {**last, "content": f"{last['content']}\n\n{KEPT_HEAD}\n{listed}"}]
-    if sum(state.count(str(message["content"])) for message in summary) >= state.history_used:
-        coder.io.tool_warning("aider-gardener: the summary saved nothing; the history stays as it is.")
+    tokens = sum(state.count(str(message["content"])) for message in summary)
+    if not summary or tokens >= state.history_used:
+        coder.io.tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
         return
-    hidden = hide_finished(state)
-    link.show(coder, gardener)
-    pinned = coder.done_messages
-    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *pinned]
-    link.sync(coder, gardener)
+    with state.at_host():
+        hidden = hide_finished(state)
+    coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *coder.done_messages]
+    gardener.sync(coder.done_messages, coder.cur_messages)
     coder.io.tool_output(
         f"aider-gardener: {hidden} older messages were summarised by the LLM (window above 95 %)."
     )

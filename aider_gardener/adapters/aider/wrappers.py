@@ -1,34 +1,107 @@
-"""What takes aider's place: general wrappers, each of which runs a hook of ours beside the original.
+"""What takes aider's place, and where our faults end: in one visible line, and aider goes its own way.
 
 The rule of every wrapper: the original's signature, the original's path when the gardener is off, and every
-statement of ours in a `Guard`, so that no exception of ours reaches the host. A hook gets the coder, its
-gardener and the arguments of the call; where there is no gardener it is not called.
+statement of ours in a `Guard`, so that no exception of ours reaches the host. A hook gets the coder and the
+arguments of the call and is guarded already. Lists are replaced only after all work on them is done, so the
+last good view stays.
 """
 
 from __future__ import annotations
 
 import inspect
-from argparse import ArgumentParser
+import logging
+import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import AbstractContextManager
 from functools import wraps
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import announce, commands, link
-from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, HostIO
-from aider_gardener.adapters.aider.guard import Guard, GuardedContext
-from aider_gardener.adapters.aider.options import add_options
-from aider_gardener.adapters.aider.origins import Origins
+if TYPE_CHECKING:
+    from aider_gardener.adapters.aider.coder import HostCoder
 
-UPGRADE_HINT = (
-    "aider-gardener brings its own aider {version}, so aider is not upgraded by itself. To upgrade both:"
-    " uv tool upgrade aider-gardener, or pipx reinstall aider-gardener,"
-    " or pip install -U aider-gardener aider-chat"
-)
+log = logging.getLogger("aider_gardener")
+
+ATTRIBUTE = "_gardener"
+"""Where a coder holds its gardener, None once it is off or has failed."""
 
 Wrap = Callable[[Any], Any]
 """Gets what aider has at a patch point, returns what takes its place."""
 Hook = Callable[..., Any]
+
+
+class Guard:
+    """`with Guard(coder):` swallows any Exception raised inside and ends the gardener of the coder's chat.
+
+    With `what`, a command's name, only that has failed and the gardener goes on. `coder` None: there is none
+    yet, and nobody to tell.
+    """
+
+    def __init__(self, coder: HostCoder | None, what: str = "") -> None:
+        self.coder = coder
+        self.what = what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):  # reason: Ctrl-C and exits are the host's
+            return False
+        name = type(error).__name__
+        if self.coder is not None and not self.what:
+            self.coder.__dict__[ATTRIBUTE] = None
+        try:
+            frames = "".join(traceback.format_list(traceback.extract_tb(trace)))
+            log.error("%s\n%s", name, frames)
+            if self.coder is not None:
+                self.coder.io.tool_warning(
+                    f"aider-gardener: {self.what} failed ({name})."
+                    if self.what
+                    else f"aider-gardener stopped in this chat ({name}); aider goes on without it."
+                )
+        except Exception:  # reason: a terminal that is gone must not end the chat
+            return True
+        return True
+
+
+def guarded(hook: Hook) -> Hook:
+    """A hook that gets a coder and the arguments; it returns None where it failed."""
+
+    @wraps(hook)
+    def run(coder: Any, *args: Any, **options: Any) -> Any:
+        with Guard(coder):
+            return hook(coder, *args, **options)
+        return None
+
+    return run
+
+
+class GuardedContext:
+    """A context of ours around work of the host's, if `make` gives one: it is left where it could be entered,
+    and told of the host's errors, which go on up."""
+
+    def __init__(self, coder: HostCoder, make: Callable[[], AbstractContextManager[Any] | None]) -> None:
+        self.coder, self.make = coder, make
+        self.entered: AbstractContextManager[Any] | None = None
+
+    def __enter__(self) -> None:
+        context = self.make()
+        if context is not None:
+            with Guard(self.coder):
+                context.__enter__()
+                self.entered = context
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.entered is not None:
+            with Guard(self.coder):
+                self.entered.__exit__(kind, error, trace)
+
+
+# The general wrappers
 
 
 def beside(
@@ -37,25 +110,24 @@ def beside(
     instead: Hook | None = None,
     after: Hook | None = None,
     result: Hook | None = None,
-    run: Hook = link.run,
 ) -> Wrap:
     """The original with hooks of ours: `before` and `after` it, `instead` of it where that returns anything.
     `result` gets what the original returned before the arguments; what it makes of that, if anything, is
-    returned. `run` calls a hook: with the coder and its gardener, or `guarded` with the coder alone."""
+    returned."""
 
     def wrap(original: Any) -> Any:
         @wraps(original)
         def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
             coder = _coder_of(owner)
             if before:
-                run(before, coder, *args, **options)
-            made = run(instead, coder, *args, **options) if instead else None
+                before(coder, *args, **options)
+            made = instead(coder, *args, **options) if instead else None
             if made is not None:
                 return made
             made = original(owner, *args, **options)
             if after:
-                run(after, coder, *args, **options)
-            changed = run(result, coder, made, *args, **options) if result else None
+                after(coder, *args, **options)
+            changed = result(coder, made, *args, **options) if result else None
             return made if changed is None else changed
 
         return wrapper
@@ -63,13 +135,13 @@ def beside(
     return wrap
 
 
-def around(hook: Hook, *, run: Hook = link.run) -> Wrap:
+def around(hook: Hook) -> Wrap:
     """The original runs within the context that the hook makes, to the end of what it yields."""
 
     def wrap(original: Any) -> Any:
         def context(owner: Any, *args: Any, **options: Any) -> GuardedContext:
             coder = _coder_of(owner)
-            return GuardedContext(coder, lambda: run(hook, coder, *args, **options))
+            return GuardedContext(coder, lambda: hook(coder, *args, **options))
 
         @wraps(original)
         def stream(*args: Any, **options: Any) -> Iterator[Any]:
@@ -91,54 +163,6 @@ def added(value: Any) -> Wrap:
     return lambda _original: value
 
 
-def command(function: Callable[..., Any], name: str) -> Wrap:
-    """A command of ours is added, or what completes one. If it fails, only it has failed."""
-
-    @wraps(function)
-    def wrapper(self: HostCommands, *args: str) -> Any:
-        with Guard(self.coder, name):
-            return function(self, *args)
-        return []
-
-    return added(wrapper)
-
-
 def _coder_of(owner: Any) -> Any:
     """The coder that a call is about: its own, or that of its commands."""
     return getattr(owner, "coder", owner)
-
-
-# Those of one patch point
-
-
-def get_parser(original: Any) -> Any:
-    """aider's parser with our flags; what it was made for tells where settings came from."""
-
-    @wraps(original)
-    def get_parser(default_config_files: list[str], git_root: str | None) -> ArgumentParser:
-        parser: ArgumentParser = original(default_config_files, git_root)
-        with Guard(None):
-            add_options(parser)
-            announce.name_both(parser)
-            if default_config_files:  # aider starts; for another repository it does so again, files read
-                known = link.state.origins
-                link.state.origins = replace(known, parser=parser) if known else Origins(parser)
-        return parser
-
-    return get_parser
-
-
-def without_ours(_coder: HostCoder, result: Any, _typed: str) -> Any:
-    """The commands that a prefix matches: aider's own, where ours are only among them."""
-    if result is None:
-        return None
-    matching, first_word, rest = result
-    aiders = [command for command in matching if command not in commands.OURS]
-    return (aiders if aiders and first_word not in matching else matching), first_word, rest
-
-
-def no_upgrade(io: HostIO, latest_version: object = None) -> None:
-    """In the place of an upgrade of aider: how both are upgraded."""
-    from aider import __version__
-
-    io.tool_output(UPGRADE_HINT.format(version=__version__))

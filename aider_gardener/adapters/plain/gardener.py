@@ -14,8 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from aider_gardener.adapters.aider.embedding import loading
-from aider_gardener.adapters.aider.provider import default_counter
+from aider_gardener.adapters.aider.provider import default_counter, loading
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive

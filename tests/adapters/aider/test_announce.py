@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from aider_gardener import install
-from aider_gardener.adapters.aider.announce import name_both, shown
+from aider_gardener.adapters.aider.link import path_shown
+from aider_gardener.adapters.aider.options import name_both
 
 from .conftest import Driver, MakeDriver
 
@@ -68,9 +69,9 @@ def test_a_setting_that_cannot_be_used_is_told_once(
 
 
 def test_paths_are_told_as_one_would_type_them(tmp_path: Path) -> None:
-    assert shown(tmp_path / "a" / "b", tmp_path) == "a/b"
-    assert shown(Path.home() / "x", tmp_path) == "~/x"
-    assert shown(Path("/elsewhere"), tmp_path) == str(Path("/elsewhere"))
+    assert path_shown(tmp_path / "a" / "b", tmp_path) == "a/b"
+    assert path_shown(Path.home() / "x", tmp_path) == "~/x"
+    assert path_shown(Path("/elsewhere"), tmp_path) == str(Path("/elsewhere"))
 
 
 def test_the_version_names_both_and_ends_with_aiders(capsys: pytest.CaptureFixture[str]) -> None:

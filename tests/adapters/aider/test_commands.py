@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
-from aider_gardener.adapters.aider.commands import OURS
+from aider_gardener.adapters.aider.commands import COMMANDS
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
@@ -166,7 +166,7 @@ def test_recall_without_a_hit_says_so(drive: MakeDriver, gardened: Any) -> None:
 
 def prefixes(driver: Driver) -> dict[str, list[str]]:
     commands = driver.coder.commands
-    own = [name for name in commands.get_commands() if name not in OURS]
+    own = [name for name in commands.get_commands() if name not in COMMANDS]
     words = sorted({name[:length] for name in own for length in range(2, len(name) + 1)})
     found = {}
     for word in words:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aider_gardener.adapters.aider import embedding
-from aider_gardener.adapters.aider.embedding import ApiEmbedder, loading
+from aider_gardener.adapters.aider import provider as module
+from aider_gardener.adapters.aider.provider import ApiEmbedder, loading
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.recall.backlog import Backlog
@@ -67,7 +67,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     found = Provider()
     monkeypatch.setenv("OPENAI_API_BASE", f"http://127.0.0.1:{found.server.server_port}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-    monkeypatch.setattr(embedding, "API_TRIES", 1)
+    monkeypatch.setattr(module, "API_TRIES", 1)
     yield found
     found.server.shutdown()
     found.server.server_close()
@@ -84,13 +84,13 @@ def test_the_setting_takes_each_kind(choice: str) -> None:
 def test_a_providers_vectors_are_unit_rows_in_order(provider: Provider) -> None:
     found, reason = loaded(lambda: ApiEmbedder("openai/fake"))
     assert found is not None and reason == "" and found.dim == 8 and found.name == "litellm:openai/fake"
-    texts = [f"text number {n} {'x' * n}" for n in range(embedding.API_TEXTS + 3)]
+    texts = [f"text number {n} {'x' * n}" for n in range(module.API_TEXTS + 3)]
     rows = found.embed(texts)
     assert rows.shape == (len(texts), 8) and np.allclose((rows**2).sum(axis=1), 1, atol=1e-5)
     expected = np.array([provider.vector(text) for text in texts])
     assert np.allclose(rows, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
     assert found.embed([]).shape == (0, 8)
-    assert max(len(texts) for texts in provider.asked) == embedding.API_TEXTS
+    assert max(len(texts) for texts in provider.asked) == module.API_TEXTS
 
 
 def test_no_secret_goes_to_a_provider(provider: Provider) -> None:

@@ -21,7 +21,7 @@ import aider_gardener
 from aider_gardener import uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.cli import try_to_install
-from aider_gardener.adapters.aider.guard import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.settings import Settings
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.adapters.aider.origins import Origins
+from aider_gardener.adapters.aider.options import Origins
 from aider_gardener.archive.shared.background import BackgroundSync
 from aider_gardener.archive.shared.server import VARIABLE
 

@@ -89,8 +89,7 @@ def test_the_question_is_the_last_that_was_typed() -> None:
         ([], ""),
     ):
         messages = [{"role": "user", "content": text} for text in asked]
-        coder: Any = SimpleNamespace(cur_messages=[*messages, {"role": "assistant", "content": "so"}])
-        assert question_of(coder) == question
+        assert question_of([*messages, {"role": "assistant", "content": "so"}]) == question
 
 
 def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
