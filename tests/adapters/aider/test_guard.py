@@ -29,7 +29,7 @@ from .test_overflow import rejection
 
 NOT_IN_A_CHAT = ("replay", "patches", "cli")
 """Rooms that no chat goes through."""
-GUARD = ".aider.guard"
+GUARDS = ("guarded", "GuardedContext")
 """What catches the faults of all others has nothing around it."""
 PARTS = 12
 
@@ -44,7 +44,7 @@ Place = tuple[Any, str]
 
 def modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages(aider_gardener.__path__, "aider_gardener."):
-        if found.name.split(".")[1] not in NOT_IN_A_CHAT and not found.name.endswith(("__main__", GUARD)):
+        if found.name.split(".")[1] not in NOT_IN_A_CHAT and not found.name.endswith("__main__"):
             yield importlib.import_module(found.name)
 
 
@@ -54,7 +54,7 @@ def places() -> list[Place]:
     found: dict[tuple[str, str], Place] = {}
     for module in modules():
         for name, value in vars(module).items():
-            if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
+            if name.startswith("_") or name in GUARDS or getattr(value, "__module__", "") != module.__name__:
                 continue
             if inspect.isclass(value):
                 for inner, method in vars(value).items():
