@@ -44,7 +44,7 @@ class PatchError(GardenerError):
 
 
 @contextmanager
-def spared(step: str) -> Iterator[list[str]]:
+def tolerating(step: str) -> Iterator[list[str]]:
     """A context in which reading or shortening one text may fail: what the caller set before stands.
 
     Yields a list that holds the class name of the fault afterwards, if there was one. The log gets that

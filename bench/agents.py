@@ -32,7 +32,7 @@ from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.mcp.server import ACTS
 from aider_gardener.archive.store import open_store
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.jobs import find_paths
 from aider_gardener.replay.session.session import Session, load_folder
 from aider_gardener.settings import Settings
@@ -127,7 +127,7 @@ def asked(session: Session, way: str) -> dict[str, Any]:
                     given = host.payload("UserPromptSubmit", prompt=probe.question)
                     answer = {} if way == "alone" else hooks.answer("UserPromptSubmit", given)
                     note = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
-                    found = score(probe, said_in(session, probe.about_turn), [*host.context, note])
+                    found = score(probe, texts_of_turn(session, probe.about_turn), [*host.context, note])
                     probes, present = probes + 1, present + found.present
                     supported += found.supported
                     added.append(len(note))

@@ -31,7 +31,7 @@ from aider_gardener.recall import recall
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.ranking import Passage, in_order
 from aider_gardener.recall.recall import Recalled, recall_note
-from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session
 from bench.goals import CHOSEN_ON, HELD_OUT, halves
@@ -85,7 +85,7 @@ def measured(session: Session, vectors: Path, embedder: str) -> dict[str, list[i
     found: dict[str, list[int]] = {}
     speeds = {name: Uses(seconds) for name, seconds in SPEEDS.items()}
     for probe, gardener in asked(session, vectors, embedder):
-        said = said_in(session, probe.about_turn)
+        said = texts_of_turn(session, probe.about_turn)
         plain = ask(gardener, probe, said, found.setdefault(AS_IT_IS, [0, 0]))
         for speed, uses in speeds.items():
             now = probe.ask_at_turn * uses.seconds

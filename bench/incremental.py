@@ -27,7 +27,7 @@ from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
-from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.provenance import source_commit
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session, chained
@@ -124,7 +124,7 @@ class Chain:
                 with self.gardener.preview():
                     sent = self.request(probe.question)
                 self.history = history
-                found = score(probe, said_in(self.session, probe.about_turn), sent)
+                found = score(probe, texts_of_turn(self.session, probe.about_turn), sent)
                 self.asked.append((found.present, found.supported))
 
 

@@ -31,8 +31,8 @@ from aider_gardener.replay.measure.probes import (
     LARGEST_FILE,
     STOP_WORDS,
     key_pattern,
-    said_in,
     surroundings,
+    texts_of_turn,
 )
 from aider_gardener.replay.session.history import RESTART, load_session
 from aider_gardener.replay.session.session import Probe, Session, load_probes
@@ -138,7 +138,7 @@ def of_prompts(session: Session) -> Iterator[Asked]:
             if typed:
                 yield Asked("\n".join(typed), about, tuple(sorted(of_turn)))
         written |= facts_in("\n".join(block for text in replies for block in CODE_BLOCK.findall(text))).facts
-        last_said |= dict.fromkeys(facts_in("\n".join(said_in(session, turn))).facts, turn)
+        last_said |= dict.fromkeys(facts_in("\n".join(texts_of_turn(session, turn))).facts, turn)
         if session.of_kind(RESTART, turn):
             last_said.clear()
 
@@ -160,7 +160,7 @@ def shares_of(session: Session, asked: Asked) -> Shares | None:
     words = {word.text for word in telling_words(asked.question)}
     if not words:
         return None
-    said = "\n".join(said_in(session, asked.about_turn))
+    said = "\n".join(texts_of_turn(session, asked.about_turn))
     beside = " ".join(word for key in asked.keys for word in surroundings(key_pattern(key), said))
     in_turn, close = (shared_words(asked.question, text) for text in (said, beside))
     return Shares(len(in_turn) / len(words), len(close) / len(words))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.files import OLDER, index_path, write_index
 from aider_gardener.gardener.gardener import Gardener
@@ -118,14 +118,16 @@ def copied(rows: Sequence[dict[str, Any]], sessions: int, recorded: int) -> Iter
 
 def measured(store: Store) -> Cost:
     """What it costs in an archive, the second time."""
-    now = max(info.last_at for info in said_in(store, PROJECT))
+    now = max(info.last_at for info in project_sessions(store, PROJECT))
     for _ in range(2):
         steps = Steps()
         index = seconds(lambda pace: write_index(store, PROJECT, unasked=True, pace=pace), steps)
         observations = seconds(lambda pace: learnt(store, PROJECT, clock=lambda: now, pace=pace), steps)
     held = index_path(store).read_bytes()
     listed = held.decode().count("\n## ") - held.decode().count(f"\n{OLDER}\n")
-    return Cost(len(said_in(store, PROJECT)), listed, len(held), index, observations, round(steps.longest, 3))
+    return Cost(
+        len(project_sessions(store, PROJECT)), listed, len(held), index, observations, round(steps.longest, 3)
+    )
 
 
 def seconds(work: Callable[[Steps], object], steps: Steps) -> float:

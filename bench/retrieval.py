@@ -32,7 +32,7 @@ from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.candidates import Request, near_in_meaning
 from aider_gardener.recall.ranking import Passage
 from aider_gardener.recall.recall import Recalled, recall, recall_note, take
-from aider_gardener.replay.measure.probes import said_in, score
+from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
@@ -92,7 +92,7 @@ def measured(session: Session, vectors: Path, embedder: str = "use") -> dict[str
     """The session's probes, and by way how many were present and supported within each limit."""
     found: dict[str, list[list[int]]] = {way: [[0, 0] for _ in LIMITS] for way in WAYS}
     for probe, gardener in asked(session, vectors, embedder):
-        said = said_in(session, probe.about_turn)
+        said = texts_of_turn(session, probe.about_turn)
         for (name, way), (at, tokens) in ((w, t) for w in WAYS.items() for t in enumerate(LIMITS)):
             passages = way(
                 gardener.state.archive, gardener.state.chat, Request(probe.question, token_limit=tokens)

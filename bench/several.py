@@ -22,7 +22,7 @@ from aider_gardener.errors import GardenerError, SessionError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall_note
-from aider_gardener.replay.measure.probes import key_pattern, said_in, score
+from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, json_list
 from bench.goals import CHOSEN_ON, HELD_OUT, halves
@@ -163,7 +163,7 @@ def faults(probe: SeveralProbe, session: Session) -> Iterator[str]:
         if one.about_turn in turns or one.about_turn >= probe.ask_at_turn:
             yield f"a decoy stands at another turn than the pieces, before the question, not {one.about_turn}"
     for one in (*probe.pieces, *probe.decoys):
-        said = "\n".join(said_in(session, one.about_turn))
+        said = "\n".join(texts_of_turn(session, one.about_turn))
         for key in one.answer_keys:
             if not key_pattern(key).search(said):
                 yield f"the key {key!r} was not said in turn {one.about_turn}"
@@ -207,7 +207,7 @@ def marks(
 def supported(session: Session, probe: SeveralProbe, one: Piece, sent: str) -> bool:
     """Whether what is sent supports this piece, as a probe of its own would be."""
     alone = Probe(one.about_turn, probe.ask_at_turn, probe.kind, probe.question, one.answer_keys)
-    return score(alone, said_in(session, one.about_turn), [sent]).supported
+    return score(alone, texts_of_turn(session, one.about_turn), [sent]).supported
 
 
 def tally(rows: Sequence[Row]) -> Tally:

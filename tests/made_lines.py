@@ -46,5 +46,5 @@ def left_behind(directory: Path, *texts: str, session: str = "s1") -> None:
 def crash(store: Store) -> None:
     """End a store as kill -9 does: nothing is written any more."""
     assert isinstance(store, SqliteStore)
-    store.beside.lines._journal = None
+    store.fallback.lines._journal = None
     store._db.close()

@@ -23,7 +23,7 @@ from pages import command, put_section, results, section_faults, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import said_in, short_ids
+from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.location import DIRECTORY_NAME
 from aider_gardener.gardener import done_tasks, learnt
@@ -89,8 +89,8 @@ def parts_made() -> Mapping[str, str]:
         root.mkdir()
         store = replayed(Path(folder), root)
         project = str(root)
-        info = said_in(store, project)[0]
-        short = short_ids([each.id for each in said_in(store, project)])
+        info = project_sessions(store, project)[0]
+        short = short_ids([each.id for each in project_sessions(store, project)])
         (root / "TODO.md").write_text(TODO, encoding="utf-8")
         clock = standing(START + DAY)
         moves = done_tasks.moves(store, project, clock=clock)

@@ -15,7 +15,7 @@ from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.redact import Clean, cleaned
-from aider_gardener.errors import StoreError, spared
+from aider_gardener.errors import StoreError, tolerating
 from aider_gardener.messages import (
     Compressed,
     ContentClass,
@@ -209,7 +209,7 @@ class Archive:
         content = message.content
         source = known or Source()
         segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()
-        with spared("reader") as faults:
+        with tolerating("reader") as faults:
             source = known or infer_source(message.role, content)
             segments = segment(content, source)
         self._failed = self._failed or bool(faults)
@@ -253,7 +253,7 @@ class Archive:
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)
         line = " ".join([*content[:LINE_FALLBACK_CHARS].split(), f"[{entry.id}]"])
-        with spared("compressor") as faults:
+        with tolerating("compressor") as faults:
             compressed = compress_message(
                 content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
             )

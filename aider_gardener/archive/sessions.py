@@ -57,7 +57,7 @@ def clear_floor(store: Store, session: str) -> int:
     return max((int(floor) for floor in floors if isinstance(floor, int)), default=0)
 
 
-def said_in(store: Store, project: str) -> list[SessionInfo]:
+def project_sessions(store: Store, project: str) -> list[SessionInfo]:
     """The sessions of a project in which anything was said here, the last used first."""
     found = [info for info in store.sessions(project) if info.entries and not info.id.startswith(SHARED)]
     return sorted(found, key=lambda info: info.last_at, reverse=True)
@@ -69,7 +69,7 @@ def session_named(store: Store, project: str, given: str) -> SessionInfo:
     Raises UsageError, saying what to do, for none or several.
     """
     wanted = given.strip().lower()
-    found = said_in(store, project)
+    found = project_sessions(store, project)
     if not found:
         raise UsageError(f"the archive holds no chat of {project}; run aider-gardener there first")
     if wanted == LAST:

@@ -41,7 +41,7 @@ def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool)
     """
     if ctx.invoked_subcommand:
         return
-    from aider_gardener.archive.sessions import said_in
+    from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.cli.past_chats import list_lines
     from aider_gardener.gardener.past_chats import past_chats
 
@@ -56,7 +56,7 @@ def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool)
         return
     for line in list_lines(found, shutil.get_terminal_size((80, 24)).columns, time.time()):
         click.echo(line)
-    more = len(said_in(store, project)) - len(found)
+    more = len(project_sessions(store, project)) - len(found)
     if more:
         click.echo(f"{more:,} older: --limit {len(found) + more}")
 

@@ -48,7 +48,7 @@ def archive(
     stands in the page has ids, with which `gardener restore` prints the whole. A file that is there already
     is written anew if it is such a page.
     """
-    from aider_gardener.archive.sessions import said_in, session_named, short_ids
+    from aider_gardener.archive.sessions import project_sessions, session_named, short_ids
     from aider_gardener.gardener.account import account
     from aider_gardener.gardener.files import session_page
 
@@ -58,14 +58,14 @@ def archive(
     project = project_of(store)
     if everything:
         path = files.write_index(store, project, output)
-        click.echo(f"{counted(len(said_in(store, project)), 'session')} listed in {path}")
+        click.echo(f"{counted(len(project_sessions(store, project)), 'session')} listed in {path}")
         return
     info = session_named(store, project, session or "last")
     found = account(store, info)
     if as_json:
         click.echo(json.dumps(asdict(found), default=str))
         return
-    page = session_page(found, short_ids([each.id for each in said_in(store, project)])[info.id])
+    page = session_page(found, short_ids([each.id for each in project_sessions(store, project)])[info.id])
     if output is None:
         click.echo(page, nl=False)
     else:

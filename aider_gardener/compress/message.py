@@ -12,7 +12,7 @@ from aider_gardener.compress.code.compressor import FOLDED
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.prose import PROMPT_WHOLE_TOKENS
 from aider_gardener.compress.registry import compress_text
-from aider_gardener.errors import spared
+from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.output import message_without_codes
@@ -136,7 +136,7 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
 
 def _edits(text: str, kind: str) -> Compressed:
     made = unchanged(text, ContentClass.EDIT, kind)
-    with spared("compressor of edit") as faults:
+    with tolerating("compressor of edit") as faults:
         found = merged(read_edits(text, kind))
         lines = "\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text
         made = Compressed(lines, ContentClass.EDIT, kind, {"edits": len(found)})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
-from aider_gardener.errors import spared
+from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass, Source, SourceKind
 from aider_gardener.reading.classify import classify
 from aider_gardener.reading.detectors import BUILD_SIGNS, TEST_SIGNS, detect_build, detect_test_run
@@ -79,7 +79,7 @@ def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:
     inside = replace(ctx, within=lines_within)
     while best.text:
         result = best
-        with spared(f"compressor of {cls.value}") as faults:
+        with tolerating(f"compressor of {cls.value}") as faults:
             result = compressor_for(cls, ctx.kind, best.text)(best.text, inside)
         if faults:
             return replace(best, failed=faults[0])

@@ -27,7 +27,7 @@ from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, 
 from aider_gardener.plan.evict import parts, priority
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.candidates import LEAST_RELEVANCE
-from aider_gardener.recall.recall import ITEM_TOKENS, fate, quote, recall_note
+from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
 
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."
@@ -155,7 +155,7 @@ def restore(state: ChatState, entry_id: str) -> Restored:
             show(state, levels, RESTORE, rests=True)
             return Restored(entry, in_place=True)
         text = state.archive.store.original(entry.id) or entry.content
-        whole = quote(entry, text, 0, len(text), 1.0, label=fate(state.archive, state.chat, entry))
+        whole = quote(entry, text, 0, len(text), 1.0, label=edit_outcome(state.archive, state.chat, entry))
         added = state.add_note(recall_note([whole], session=state.archive.session, head=RESTORED_HEAD))
         state.event(RESTORE, entry_id=entry.id)
     return Restored(entry, in_place=False, messages=tuple(piece.message for piece in added))

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.writing import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.errors import StoreError, UsageError
@@ -92,7 +92,7 @@ def moves(
         left, done = done_in(_as_text(path, before))
         if done:
             changes.append(Change(path, before, left.encode("utf-8"), done))
-    session = next((info.id for info in said_in(store, project)), "")
+    session = next((info.id for info in project_sessions(store, project)), "")
     day = time.strftime("%Y-%m-%d", time.localtime(clock()))
     archive = root / ARCHIVE_NAME
     before = read_bytes(archive)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.retention import keep_to_policy
-from aider_gardener.archive.sessions import said_in, short_ids
+from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.archive.store.location import INDEX_NAME
 from aider_gardener.archive.store.writing import read_bytes, write_private
@@ -127,7 +127,7 @@ def is_as_made(held: bytes | None) -> bool:
 
 def project_index(store: Store, project: str, pace: Callable[[], None] = lambda: None) -> str:
     """The index of a project's sessions; `pace` is called before each is read. Raises StoreError."""
-    infos = said_in(store, project)
+    infos = project_sessions(store, project)
 
     def read(info: SessionInfo) -> Account:
         pace()
@@ -187,7 +187,7 @@ def write_index(
 def is_behind(store: Store, project: str, besides: str = "") -> bool:
     """Whether a session that ended does not stand in the index as it ended, of those that it has room for.
     `besides` is one that goes on; those that other processes hold open do too. Raises StoreError."""
-    infos, going_on = said_in(store, project), {besides, *store.open_elsewhere()}
+    infos, going_on = project_sessions(store, project), {besides, *store.open_elsewhere()}
     short = short_ids([info.id for info in infos])
     held = (read_bytes(index_path(store)) or b"").decode("utf-8", "replace").split("\n")
     shown = len([line for line in held if line.startswith("## ") and line != OLDER])
@@ -220,6 +220,6 @@ def renew_index(store: Store, project: str) -> None:
 
 def renew_now(store: Store, project: str, *, would: bool) -> str:
     """Write the index, or only say what `would` be written; what was done in one line."""
-    count = counted(len(said_in(store, project)), "session")
+    count = counted(len(project_sessions(store, project)), "session")
     path = index_path(store) if would else write_index(store, project)
     return f"{count} {'would be ' if would else ''}listed in {path}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.archive import is_shared
-from aider_gardener.archive.sessions import said_in, short_ids
+from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.base import Event, Store
 from aider_gardener.archive.store.writing import read_bytes, write_if_unchanged
 from aider_gardener.errors import UsageError
@@ -85,7 +85,7 @@ def learnt(
     """What the last sessions of a project propose now; `pace` is called before each is read. Raises
     StoreError."""
     seen: list[Sighting] = []
-    for info in said_in(store, project)[:SESSIONS_READ]:
+    for info in project_sessions(store, project)[:SESSIONS_READ]:
         pace()
         seen += sightings(store.session_entries(info.id))
     answered = verdicts(store, project)
@@ -192,7 +192,7 @@ def records(found: Learnt) -> list[dict[str, Any]]:
 def render(store: Store, project: str, found: Learnt, *, faded: bool = False) -> Iterator[str]:
     """The list as lines for people: each proposal with its evidence, what was taken, and if wanted what
     has `faded`, which is named by its id alone."""
-    short = short_ids([info.id for info in said_in(store, project)])
+    short = short_ids([info.id for info in project_sessions(store, project)])
 
     def proposal(each: Observation, number: str = "") -> Iterator[str]:
         yield f"{number}{each.proposal} [{each.id}]"

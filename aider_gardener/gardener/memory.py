@@ -11,7 +11,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.sessions import may_go, said_in
+from aider_gardener.archive.sessions import may_go, project_sessions
 from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.report import last_pressure
@@ -98,7 +98,7 @@ class ProjectMemory:
 
     def chats(self) -> list[SessionInfo]:
         """The chats of the project, the last used first."""
-        return [info for info in said_in(self.store, self.project) if not info.id.startswith(NOTES)]
+        return [info for info in project_sessions(self.store, self.project) if not info.id.startswith(NOTES)]
 
     def last_chat(self) -> SessionInfo:
         """The chat that was used last. Raises UsageError where there is none."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from aider_gardener.archive.entries import levels_by_id
-from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, said_in, short_ids
+from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
 from aider_gardener.archive.store.base import SessionInfo, Store
 from aider_gardener.gardener import done_tasks, learnt
 from aider_gardener.gardener.account import Account, account
@@ -128,7 +128,7 @@ class Transcript:
 
 def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
     """The chats of a project, the last used first, at most `limit` (0: all)."""
-    found = said_in(store, project)
+    found = project_sessions(store, project)
     short = short_ids([info.id for info in found])
     return [
         past_chat(store, info, number, short[info.id], store.session_entries(info.id))
@@ -158,7 +158,7 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
 
 def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     """A chat turn by turn, without what only keeps the roles alternating."""
-    infos = [each.id for each in said_in(store, project)]
+    infos = [each.id for each in project_sessions(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
@@ -276,7 +276,7 @@ def month_report(store: Store, project: str, month: str, *, clock: Callable[[], 
     def is_of(at: float) -> bool:
         return day_of(at).startswith(month)
 
-    infos = said_in(store, project)
+    infos = project_sessions(store, project)
     short_of = short_ids([info.id for info in infos])
     kept = {info.id: kept_growth(store, info.id) for info in reversed(infos) if is_of(info.last_at)}
     found, answered = learnt.learnt(store, project, clock=clock), learnt.verdicts(store, project)

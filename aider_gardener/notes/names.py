@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aider_gardener.errors import spared
+from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.output import squeeze, without_codes
 from aider_gardener.reading.sentences import STOPWORDS
@@ -135,7 +135,7 @@ def mine(entry: Entry) -> Mapping[str, float]:
     its size, at most SCANNED_CHARS of a segment are read."""
     names: dict[str, float] = {}
     weight = WEIGHTS.get(entry.source.kind, OTHER_WEIGHT)
-    with spared("reader of names"):
+    with tolerating("reader of names"):
         for segment in entry.segments if entry.source.kind not in NOT_SAID else ():
             worth = EDIT_WEIGHT if segment.cls is ContentClass.EDIT else weight
             if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
@@ -155,7 +155,7 @@ def faults_of(entry: Entry) -> tuple[str, ...]:
     found: list[str] = []
     if entry.source.kind in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
         return ()
-    with spared("reader of faults"):
+    with tolerating("reader of faults"):
         text = scanned(entry.content)
         if entry.source.kind is SourceKind.TYPED:
             kinds = (ContentClass.ERROR, ContentClass.LOG)

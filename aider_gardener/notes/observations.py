@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import UNSPACED, index_words, stem
-from aider_gardener.errors import spared
+from aider_gardener.errors import tolerating
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.markdown import code, flat
 from aider_gardener.notes.names import faults_of
@@ -194,7 +194,7 @@ def sightings(entries: Iterable[Entry]) -> Iterator[Sighting]:
     """What some entries show that might be seen again in another session."""
     for entry in entries:
         found: list[tuple[str, str, str]] = []
-        with spared("reader of observations"):
+        with tolerating("reader of observations"):
             found = [*((RULE, text, "") for text in orders_in(typed_words(entry))), *_faults_in(entry)]
         for kind, text, key in found:
             yield Sighting(kind, flat(text), key, entry.session, entry.turn, entry.created_at, entry.id)

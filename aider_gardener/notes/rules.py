@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from aider_gardener.errors import spared
+from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.segments import find_blocks
@@ -184,7 +184,7 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
     in_order: list[Entry | Amendment] = [*entries, *amendments]
     in_order.sort(key=lambda each: each.seq)
     for each in reversed(in_order):
-        with spared("reader of rules"):
+        with tolerating("reader of rules"):
             for change in reversed(_changes(each)):
                 rule = change if isinstance(change, Constraint) else None
                 for newer in reversed(later):
@@ -240,7 +240,7 @@ def _decisions_of(entry: Entry) -> list[Decision]:
     is_users = entry.source.kind is SourceKind.TYPED
     found: tuple[str, ...] = ()
     if is_users or entry.source.kind is SourceKind.REPLY:
-        with spared("reader of decisions"):
+        with tolerating("reader of decisions"):
             words = typed_words(entry) if is_users else spoken_words(entry)
             found = decisions_in(words, is_users=is_users)
     return [Decision(text, entry.turn, entry.id, entry.seq, is_users) for text in found]

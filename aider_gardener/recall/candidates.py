@@ -111,7 +111,7 @@ def candidates(archive: Archive, chat: Chat, request: Request) -> tuple[list[Pas
         older_near, older_spans = found_in(archive, request, None, None)
         older_near = {span: value for span, value in older_near.items() if span[0] not in own}
         near, spans = older_near | near, [*spans, *(s for s in older_spans if s[0] not in own)]
-    closed = closed_ids(chat, request) - standing_ids(chat, request)
+    closed = closed_ids(chat, request) - ids_in_prompt(chat, request)
     wanted = [span for span in dict.fromkeys([*spans, *near]) if span[0] not in closed]
     stored = store.get_many(dict.fromkeys(entry_id for entry_id, _, _ in wanted))
     found: list[Passage] = []
@@ -137,7 +137,7 @@ def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
     return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
 
 
-def standing_ids(chat: Chat, request: Request) -> frozenset[str]:
+def ids_in_prompt(chat: Chat, request: Request) -> frozenset[str]:
     """Ids of what stands whole in the prompt before the open question; nothing when the user asks."""
     if not request.unasked:
         return frozenset()

@@ -240,7 +240,7 @@ def best_by_turn(passages: Sequence[Passage], scores: Sequence[float]) -> dict[T
     return best
 
 
-def company(
+def turn_passages(
     passages: Sequence[Passage],
     scores: Sequence[float],
     session: str,

@@ -24,14 +24,13 @@ from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
 from aider_gardener.reading.output import squeeze, without_codes
 from aider_gardener.reading.source import NOTE_END
-from aider_gardener.recall.candidates import Request, candidates, reachable, standing_ids, weight
+from aider_gardener.recall.candidates import Request, candidates, ids_in_prompt, reachable, weight
 from aider_gardener.recall.match import Match, matched
 from aider_gardener.recall.ranking import (
     Passage,
     Turn,
     best_by_turn,
     by_words,
-    company,
     cuts,
     fuse,
     in_order,
@@ -39,6 +38,7 @@ from aider_gardener.recall.ranking import (
     shared,
     terms,
     turn_of,
+    turn_passages,
 )
 
 LEAST_WORDS, FEW_WORDS = 2, 5
@@ -128,8 +128,8 @@ def recall(
         return []
     passages, far = candidates(archive, chat, request)
     scores, lexical = score(words, passages, archive, request)
-    here = standing_ids(chat, request)
-    standing = standing_text(chat, request)
+    here = ids_in_prompt(chat, request)
+    standing = text_in_prompt(chat, request)
 
     def stands(passage: Passage) -> bool:
         return passage.entry.id in here or (bool(standing) and squeeze(passage.text) in standing)
@@ -139,7 +139,7 @@ def recall(
         for points, passage in zip(scores, passages, strict=True)
     ):
         return []
-    more = company(passages, scores, archive.session, reachable(chat, request), far)
+    more = turn_passages(passages, scores, archive.session, reachable(chat, request), far)
     if more:
         passages += more
         scores, lexical = score(words, passages, archive, request)
@@ -210,7 +210,7 @@ def telling(passage: Passage, words: Sequence[Word]) -> bool:
     )
 
 
-def standing_text(chat: Chat, request: Request) -> str:
+def text_in_prompt(chat: Chat, request: Request) -> str:
     """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
     if not request.unasked:
         return ""
@@ -282,7 +282,7 @@ class Packing:
             t.entry_id == entry.id and t.start <= start and end <= t.end for t in self.taken
         ):
             return None
-        label = fate(self.archive, self.chat, entry)
+        label = edit_outcome(self.archive, self.chat, entry)
         if self.request.order and label and stands_in_code(entry, start):
             return None
         host = self.archive.host_of(entry.session)
@@ -311,7 +311,7 @@ def worth_taking(spent_share: float, best: float, least: float = POOR) -> float:
     return (WORTH_FIRST + (WORTH_LAST - WORTH_FIRST) * spent_share) * min(max(best, least), RICH)
 
 
-def fate(archive: Archive, chat: Chat, entry: Entry) -> str:
+def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
     """What to call a reply whose edit does not stand: the user undid it, in this chat or in the older one
     that it is from, or the host could not apply it; "" for all others."""
     if not has_edit(entry):

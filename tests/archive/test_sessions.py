@@ -6,7 +6,7 @@ import pytest
 from made_entries import talk, words
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import clear_floor, may_go, said_in, session_named, short_ids
+from aider_gardener.archive.sessions import clear_floor, may_go, project_sessions, session_named, short_ids
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
@@ -100,9 +100,9 @@ def test_a_session_is_named_by_its_beginning_its_number_or_as_the_last() -> None
         archive = Archive(store, session=session, project="p", count=words, clock=lambda at=at: 1_000.0 + at)
         Gardener(Settings(), archive).sync(talk(("a", f"b {at}")), [])
     chat(store, "empty")
-    assert [info.id for info in said_in(store, "p")] == ["12345678", "abcd2222", "abcd1111"]
+    assert [info.id for info in project_sessions(store, "p")] == ["12345678", "abcd2222", "abcd1111"]
     for given, wanted in (("last", 0), ("1", 0), ("1234", 0), ("abcd2", 1), ("3", 2), (" ABCD1", 2)):
-        assert session_named(store, "p", given) == said_in(store, "p")[wanted]
+        assert session_named(store, "p", given) == project_sessions(store, "p")[wanted]
     for given, why in (
         ("abcd", "2 sessions begin with abcd"),
         ("9", "no session"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay.measure.probes import key_pattern, said_in
+from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session, SessionEvent, load_probes
 from bench import overlap
@@ -36,7 +36,7 @@ def test_the_first_probe_of_each_eighth_is_asked_again_in_other_words(name: str)
     chosen = [own[at * len(own) // EIGHTHS] for at in range(EIGHTHS)]
     assert [replace(probe, question="") for probe in again] == [replace(one, question="") for one in chosen]
     for probe in again:
-        said = "\n".join(said_in(recorded, probe.about_turn))
+        said = "\n".join(texts_of_turn(recorded, probe.about_turn))
         assert not shared_words(probe.question, said), probe.question
         assert not any(key_pattern(key).search(probe.question) for key in probe.answer_keys), probe.question
         assert len(telling_words(probe.question)) >= 3, f"says next to nothing: {probe.question}"

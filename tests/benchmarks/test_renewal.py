@@ -7,7 +7,7 @@ from pathlib import Path
 
 from test_layering import FOLDER
 
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import project_sessions
 from bench.renewal import PROJECT, RESULTS, SESSIONS, filled, main, measured
 
 RECORDED = FOLDER.parent / "recorded_sessions"
@@ -15,7 +15,7 @@ RECORDED = FOLDER.parent / "recorded_sessions"
 
 def test_the_archive_has_that_many_sessions_and_nothing_twice(tmp_path: Path) -> None:
     store = filled(tmp_path, 3, [RECORDED / "till-log", RECORDED / "form-forge"])
-    infos = said_in(store, PROJECT)
+    infos = project_sessions(store, PROJECT)
     assert [info.id for info in infos] == ["till-log-1", "form-forge-0", "till-log-0"]
     told = [{entry.id for entry in store.session_entries(info.id)} for info in infos]
     assert len(told[0]) == len(told[2]) and not told[0] & told[2]

@@ -173,7 +173,7 @@ def test_a_lock_of_another_process(
 ) -> None:
     if LOCK_SECONDS < 10:
         monkeypatch.setattr("aider_gardener.archive.store.database.BUSY_MILLISECONDS", 30)
-        monkeypatch.setattr("aider_gardener.archive.store.beside.PATIENCE_MILLISECONDS", 10)
+        monkeypatch.setattr("aider_gardener.archive.store.fallback.PATIENCE_MILLISECONDS", 10)
         chat.store._db.set_patience()
     other = apsw.Connection(str(tmp_path / "gardener.db"))
     other.execute(f"BEGIN {kind}")

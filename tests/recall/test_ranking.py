@@ -13,10 +13,10 @@ from aider_gardener.recall.ranking import (
     COMPANY_PASSAGES,
     Passage,
     by_words,
-    company,
     fuse,
     in_order,
     put_forward,
+    turn_passages,
 )
 from tests.made_entries import entry
 
@@ -98,7 +98,9 @@ def test_company_is_what_no_search_found_of_the_best_turns() -> None:
         f"Paragraph {n} has enough words to stand as a passage of its own here." for n in range(4)
     )
     reply = entry(2, "assistant", text, turn=2)
-    more = company([passage(found)], [0.7], found.session, {found.turn: [found, reply]}.__getitem__, 0.1)
+    more = turn_passages(
+        [passage(found)], [0.7], found.session, {found.turn: [found, reply]}.__getitem__, 0.1
+    )
     assert {one.entry.id for one in more} == {found.id, reply.id}
     assert "".join(one.text for one in more if one.entry is reply).count("Paragraph") == 4
     assert all(one.similarity == 0.1 for one in more)
@@ -110,7 +112,9 @@ def test_company_is_bounded() -> None:
         2, "user", "\n".join(f"line {n} of a long output that nobody reads" for n in range(9_000)), turn=2
     )
     assert (
-        len(company([passage(found)], [0.7], found.session, {found.turn: [found, log]}.__getitem__, 0.0))
+        len(
+            turn_passages([passage(found)], [0.7], found.session, {found.turn: [found, log]}.__getitem__, 0.0)
+        )
         == COMPANY_PASSAGES
     )
 
@@ -213,7 +217,7 @@ def test_only_the_turns_that_fit_best_have_company() -> None:
         one.turn: entry(100 + one.turn, "assistant", f"reply {one.turn}", turn=one.turn) for one in asked
     }
     scores = [one.turn / 10 for one in asked]
-    more = company([passage(one) for one in asked], scores, "s", lambda turn: [replies[turn]], 0.0)
+    more = turn_passages([passage(one) for one in asked], scores, "s", lambda turn: [replies[turn]], 0.0)
     assert {one.entry.turn for one in more} == {one.turn for one in asked[2:]}
 
 

@@ -280,12 +280,14 @@ def test_an_edit_that_was_undone_in_an_older_chat_says_so() -> None:
     gardener.sync(talk(("move the escrow account", EDIT)), [])
     state = gardener.state
     older = replace(state.chat.entries[1], session="older", id="gfeed00001")
-    assert recall.fate(state.archive, state.chat, older) == ""
+    assert recall.edit_outcome(state.archive, state.chat, older) == ""
     state.archive.store.record_event("older", 1, recall.EDIT_UNDONE, {"entry_id": older.id}, 1.0)
-    assert recall.fate(state.archive, state.chat, older) == UNDONE_LABEL
-    assert recall.fate(state.archive, state.chat, replace(older, id="gfeed00002")) == ""
-    assert recall.fate(state.archive, state.chat, state.chat.entries[1]) == "", "the last reply stands"
-    assert recall.fate(state.archive, state.chat, state.chat.entries[0]) == ""
+    assert recall.edit_outcome(state.archive, state.chat, older) == UNDONE_LABEL
+    assert recall.edit_outcome(state.archive, state.chat, replace(older, id="gfeed00002")) == ""
+    assert recall.edit_outcome(state.archive, state.chat, state.chat.entries[1]) == "", (
+        "the last reply stands"
+    )
+    assert recall.edit_outcome(state.archive, state.chat, state.chat.entries[0]) == ""
 
 
 def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_tokenizer_counts() -> None:

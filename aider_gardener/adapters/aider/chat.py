@@ -224,7 +224,7 @@ def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> Session
     """The session that is named so, if this process may go on with it. Raises UsageError."""
     if given.isdecimal() and len(given) < SHORT_ID:
         raise UsageError(f"{given} is no id (the numbers of `gardener sessions` change): type the id")
-    found, elsewhere = sessions.said_in(store, project), store.open_elsewhere()
+    found, elsewhere = sessions.project_sessions(store, project), store.open_elsewhere()
     hosts = {info.id: sessions.host_of(store, info.id) for info in found}
     free = [info for info in found if info.id not in elsewhere and hosts[info.id] == AIDER]
     is_last, model = given.lower() == LAST, coder.main_model

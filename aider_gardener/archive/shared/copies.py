@@ -255,7 +255,7 @@ def open_on_server(
     rows = CopiedRows(address, clock)
     rows.find(made=made)
     store = SqliteStore(Database(None), clock=clock)
-    store.beside.begin_in(rows)
+    store.fallback.begin_in(rows)
     store.database.read_only = read_only
     return store
 

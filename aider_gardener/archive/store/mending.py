@@ -26,7 +26,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.beside import Beside
+    from aider_gardener.archive.store.fallback import Fallback
     from aider_gardener.archive.store.notice import Notice
     from aider_gardener.archive.store.vectors import VectorCache
 
@@ -43,14 +43,14 @@ class Mending:
         database: Database,
         clock: Callable[[], float],
         notice: Notice,
-        beside: Beside,
+        fallback: Fallback,
         vectors: VectorCache,
     ) -> None:
         self.generation = 0
         self._db = database
         self._clock = clock
         self._notice = notice
-        self._beside = beside
+        self._beside = fallback
         self._vectors = vectors
         self._has_looked = False
         database.repair = self.look_again if database.read_only else self.repair

@@ -62,7 +62,7 @@ def open_sqlite(
         )
         if place != Path(os.path.realpath(directory)):
             store.notice = store.notice or TRACKED.format(path=directory, place=place)
-        store.beside.take_in()
+        store.fallback.take_in()
         return store
     except StoreError as error:
         reason, fault = str(error), error
@@ -91,7 +91,7 @@ def open_lines(
     """
     notice = IN_LINES.format(reason=reason, place=place) if reason else ""
     store = SqliteStore(Database(None), clock=clock, notice=notice)
-    store.beside.begin(place, ownership.user_key(user or location.user_directory()))
+    store.fallback.begin(place, ownership.user_key(user or location.user_directory()))
     return store
 
 
@@ -115,9 +115,9 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
             raise
         told = [*([] if is_none else [str(error)]), *found.problems]
         store = SqliteStore(Database(None), notice="; ".join(told))
-        store.beside.show(place, found)
+        store.fallback.show(place, found)
         return store
-    store.beside.count(found)
+    store.fallback.count(found)
     return store
 
 

@@ -34,8 +34,8 @@ from aider_gardener.archive.store.base import (
     TextHit,
     VectorHit,
 )
-from aider_gardener.archive.store.beside import Beside
 from aider_gardener.archive.store.database import Database, Step
+from aider_gardener.archive.store.fallback import Fallback
 from aider_gardener.archive.store.mending import Mending
 from aider_gardener.archive.store.notice import Notice
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, IMPORT, Record
@@ -67,8 +67,8 @@ class SqliteStore:
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._holds = False
-        self.beside = Beside(database, clock, self._notice, self.scrub)
-        self._mending = Mending(database, clock, self._notice, self.beside, self._vectors)
+        self.fallback = Fallback(database, clock, self._notice, self.scrub)
+        self._mending = Mending(database, clock, self._notice, self.fallback, self._vectors)
 
     @property
     def notice(self) -> str:
@@ -84,7 +84,7 @@ class SqliteStore:
 
     @property
     def persistent(self) -> bool:
-        return self._db.path is not None or self.beside.lines.is_tier
+        return self._db.path is not None or self.fallback.lines.is_tier
 
     @property
     def is_file(self) -> bool:
@@ -93,7 +93,7 @@ class SqliteStore:
 
     @property
     def directory(self) -> Path | None:
-        return self._db.path.parent if self._db.path is not None else self.beside.lines.directory
+        return self._db.path.parent if self._db.path is not None else self.fallback.lines.directory
 
     @property
     def database(self) -> Database:
@@ -115,7 +115,7 @@ class SqliteStore:
             "provider": provider, "model": model, "held": hold,
         }  # fmt: skip
         at = self._clock()
-        self.beside.write_record(record, (lambda db: sessions.hold(db, session_id, at)) if hold else None)
+        self.fallback.write_record(record, (lambda db: sessions.hold(db, session_id, at)) if hold else None)
         self._holds = self._holds or hold
 
     def redact(self, text: str) -> Redacted:
@@ -132,7 +132,7 @@ class SqliteStore:
             stored = entries.add(db, draft)
             return stored, records.said(draft, stored.id, stored.seq)
 
-        stored = self.beside.write(draft, step)
+        stored = self.fallback.write(draft, step)
         if stored is None:
             return entry
         return replace(
@@ -146,17 +146,17 @@ class SqliteStore:
         return tuple(replace(each, text=self._redactor(each.text).text) for each in renditions)
 
     def get(self, entry_id: str) -> Entry | None:
-        return self.beside.waiting.get(entry_id) or self._mending.sound(
+        return self.fallback.waiting.get(entry_id) or self._mending.sound(
             entry_id, lambda db: entries.get(db, entry_id)
         )
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         wanted, nothing = list(ids), dict[str, Entry]()
         stored = self._mending.sound_ones(nothing, lambda db, damaged: entries.get_many(db, wanted, damaged))
-        return stored | {each: entry for each in wanted if (entry := self.beside.waiting.get(each))}
+        return stored | {each: entry for each in wanted if (entry := self.fallback.waiting.get(each))}
 
     def original(self, entry_id: str) -> str | None:
-        waiting = self.beside.waiting.get(entry_id)
+        waiting = self.fallback.waiting.get(entry_id)
         if waiting:
             return waiting.content
         return self._mending.sound(entry_id, lambda db: entries.original(db, entry_id))
@@ -166,11 +166,11 @@ class SqliteStore:
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
         rows = records.rendition_rows(self._redacted_renditions(renditions))
-        self.beside.write_record({"kind": "renditions", "entry": entry_id, "renditions": rows})
+        self.fallback.write_record({"kind": "renditions", "entry": entry_id, "renditions": rows})
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
         stored = self._mending.sound(entry_id, lambda db: entries.renditions(db, entry_id))
-        return stored | self.beside.waiting.renditions(entry_id)
+        return stored | self.fallback.waiting.renditions(entry_id)
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
         nothing: list[Entry] = []
@@ -178,7 +178,7 @@ class SqliteStore:
         stored = self._mending.sound_ones(
             nothing, lambda db, damaged: entries.session_entries(db, session_id, after_seq, damaged)
         )
-        return stored + self.beside.waiting.session_entries(session_id, after_seq)
+        return stored + self.fallback.waiting.session_entries(session_id, after_seq)
 
     def sessions(self, project: str) -> list[SessionInfo]:
         return self._db.read(lambda db: sessions.sessions(db, project))
@@ -233,30 +233,30 @@ class SqliteStore:
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
         if not self._db.read_only:
-            self.beside.write_record({"kind": "touch", "ids": wanted, "at": at})
+            self.fallback.write_record({"kind": "touch", "ids": wanted, "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        self.beside.write_record({"kind": "pin", "entry": entry_id, "pinned": pinned})
+        self.fallback.write_record({"kind": "pin", "entry": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
-        self.beside.write_record({"kind": "active", "ids": list(ids), "active": active})
+        self.fallback.write_record({"kind": "active", "ids": list(ids), "active": active})
 
     def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         wanted = list(ids)
-        self.beside.take_in()
-        count = self.beside.waiting.forget(wanted)
+        self.fallback.take_in()
+        count = self.fallback.waiting.forget(wanted)
         for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
             some = wanted[at : at + FORGOTTEN_AT_ONCE]
             count += self._forget(partial(entries.forget, ids=some, told=told))
         self.scrub()
-        self.beside.forget({"kind": FORGET, "ids": wanted, "told": told})
+        self.fallback.forget({"kind": FORGET, "ids": wanted, "told": told})
         return count
 
     def forget_session(self, session_id: str) -> int:
-        self.beside.take_in()
+        self.fallback.take_in()
         count = self._forget(lambda db: entries.forget_session(db, session_id))
         self.scrub()
-        self.beside.forget({"kind": FORGET_SESSION, "session": session_id})
+        self.fallback.forget({"kind": FORGET_SESSION, "session": session_id})
         return count
 
     def _forget(self, step: Callable[[apsw.Connection], int]) -> int:
@@ -287,7 +287,7 @@ class SqliteStore:
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
         clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
-        self.beside.write_record(
+        self.fallback.write_record(
             {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}
         )
 
@@ -295,14 +295,14 @@ class SqliteStore:
         self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
     ) -> list[Event]:
         stored = self._db.read(lambda db: sessions.events(db, session_id, kind, entry_id))
-        return stored + self.beside.waiting.events(session_id, kind, entry_id)
+        return stored + self.fallback.waiting.events(session_id, kind, entry_id)
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
         clean = self._redactor.clean_json(value)
-        self.beside.write_record({"kind": "state", "session": session_id, "key": key, "value": clean})
+        self.fallback.write_record({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
-        waiting = self.beside.waiting.state(session_id, key)
+        waiting = self.fallback.waiting.state(session_id, key)
         if waiting is not None:
             return waiting
         return self._db.read(lambda db: sessions.get_state(db, session_id, key))
@@ -311,8 +311,8 @@ class SqliteStore:
         return self._db.read(sessions.holdings)
 
     def size_bytes(self) -> int:
-        if self.beside.lines.is_tier:
-            return self.beside.lines.bytes
+        if self.fallback.lines.is_tier:
+            return self.fallback.lines.bytes
         return self._db.read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
@@ -338,8 +338,8 @@ class SqliteStore:
 
     def stats(self) -> StoreStats:
         found = self._db.read(lambda db: sessions.stats(db, self._db.path))
-        if self.beside.lines.is_tier:
-            return replace(found, path=self.beside.lines.shown, bytes=self.beside.lines.bytes)
+        if self.fallback.lines.is_tier:
+            return replace(found, path=self.fallback.lines.shown, bytes=self.fallback.lines.bytes)
         return found
 
     def verify(self) -> list[str]:
@@ -357,7 +357,9 @@ class SqliteStore:
 
     def import_(self, path: Path) -> int:
         try:
-            return self._add_lines(lambda db: transfer.read_import(db, Path(path), self.beside.lines.leaving))
+            return self._add_lines(
+                lambda db: transfer.read_import(db, Path(path), self.fallback.lines.leaving)
+            )
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
@@ -365,7 +367,7 @@ class SqliteStore:
         try:
             files.check_plain(stranger)
             key = encryption.key_for(stranger, self._db.key_source)
-            return self._add_lines(lambda db: transfer.adopt(db, stranger, key, self.beside.lines.leaving))
+            return self._add_lines(lambda db: transfer.adopt(db, stranger, key, self.fallback.lines.leaving))
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
 
@@ -375,7 +377,7 @@ class SqliteStore:
 
         Raises StoreError, also if an entry of the source is damaged.
         """
-        leaving = self.beside.lines.leaving
+        leaving = self.fallback.lines.leaving
         return source._db.read(lambda old: self._add_lines(lambda db: transfer.copy(old, db, leaving)))
 
     def _add_lines(self, step: Step[int]) -> int:
@@ -384,20 +386,20 @@ class SqliteStore:
         def whole(db: apsw.Connection) -> int:
             before = db.total_changes()
             count = step(db)
-            if self.beside.lines.is_tier and db.total_changes() > before:
-                self.beside.keep_all({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
+            if self.fallback.lines.is_tier and db.total_changes() > before:
+                self.fallback.keep_all({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
             return count
 
         count = self._db.write(whole)
-        if self.beside.lines.told:
-            self._notice.add([self.beside.lines.told])
+        if self.fallback.lines.told:
+            self._notice.add([self.fallback.lines.told])
         return count
 
     def close(self) -> None:
-        if self._db.is_open and (self.beside.waiting or self._holds):
+        if self._db.is_open and (self.fallback.waiting or self._holds):
             with contextlib.suppress(StoreError):
-                self.beside.write_last()
+                self.fallback.write_last()
                 self._mending.copy()
-                self.beside.settle()
-        self.beside.lines.close()
+                self.fallback.settle()
+        self.fallback.lines.close()
         self._db.close()

@@ -148,7 +148,7 @@ def status(directory: Path, key_source: str = "", user: Path | None = None) -> S
             stats.entries,
             stats.sessions,
             stats.bytes,
-            store.beside.waiting_lines,
+            store.fallback.waiting_lines,
             len(lines.names(place)),
             tuple(filter(None, [store.notice])),
         )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.probes import said_in
+from aider_gardener.replay.measure.probes import texts_of_turn
 from aider_gardener.replay.measure.result import ModelCall, ReplayResult
 from aider_gardener.replay.session.history import RESTART
 from aider_gardener.replay.session.session import Session
@@ -125,7 +125,7 @@ def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
     for call in result.main_calls():
         calls.setdefault(call.turn, []).append(call)
     for turn in range(1, session.turn_count + 1):
-        said = [known(text) for text in said_in(session, turn)]
+        said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
         current = [known(text) for text in said_besides_replies(session, turn)]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
@@ -140,7 +140,7 @@ def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
 def said_besides_replies(session: Session, turn: int) -> list[str]:
     """What the user, commands and reflections put into a turn."""
     replies = {event.text for event in session.of_kind("reply", turn)}
-    return [text for text in said_in(session, turn) if text not in replies]
+    return [text for text in texts_of_turn(session, turn) if text not in replies]
 
 
 def score_reply(

@@ -92,7 +92,7 @@ def key_pattern(key: str) -> re.Pattern[str]:
     return re.compile(before + body + after, re.IGNORECASE)
 
 
-def said_in(session: Session, turn: int) -> list[str]:
+def texts_of_turn(session: Session, turn: int) -> list[str]:
     """The texts of a turn that enter the chat: what was typed, answered, run and reflected."""
     texts = []
     for event in session.turn(turn):
@@ -176,7 +176,7 @@ class Decoys:
             yield DecoyResult(number, decoy.kind, decoy.keys, all(spans), supported)
 
     def _decoys(self, probe: Probe) -> Iterator[Decoy]:
-        said = "\n".join(said_in(self.session, probe.about_turn))
+        said = "\n".join(texts_of_turn(self.session, probe.about_turn))
         around = [frozenset(surroundings(key_pattern(key), said)) for key in probe.answer_keys]
         if not around or not all(around):
             return

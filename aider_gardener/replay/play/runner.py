@@ -14,7 +14,7 @@ from typing import Any
 
 from aider_gardener import __version__
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.probes import Decoys, key_pattern, said_in, score
+from aider_gardener.replay.measure.probes import Decoys, key_pattern, score, texts_of_turn
 from aider_gardener.replay.measure.result import (
     SUMMARY,
     Compaction,
@@ -388,7 +388,7 @@ def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
         sent = [text_of(m.get("content")) for m in without_question(messages, probe.question)]
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", messages)
     answer = None if runner.asker is None else runner.asker.ask("probe", messages)
-    found = score(probe, said_in(runner.session, probe.about_turn), sent)
+    found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
     runner.decoyed += runner.decoys.results(number, probe, "\n".join(sent))
     return ProbeResult(
         number=number,

@@ -11,7 +11,7 @@ from typing import Any
 from aider_gardener.archive.store import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
-from aider_gardener.replay.measure.probes import key_pattern, said_in
+from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
 from aider_gardener.replay.session.session import (
     FORMAT,
     Session,
@@ -169,7 +169,7 @@ def probe_faults(folder: Path, session: Session) -> Iterator[SessionFault]:
             )
         if not probe.answer_keys:
             yield SessionFault(name, 0, f"{where}: has no answer keys")
-        said = "\n".join(said_in(session, probe.about_turn))
+        said = "\n".join(texts_of_turn(session, probe.about_turn))
         for key in probe.answer_keys:
             if not key_pattern(key).search(said):
                 yield SessionFault(name, 0, f"{where}: {key!r} was not said in turn {probe.about_turn}")

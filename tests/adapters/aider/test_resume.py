@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import uninstall
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.stored_chat import sums_of
 from aider_gardener.plan.view import problems
@@ -79,7 +79,7 @@ def test_the_chat_goes_on_as_if_it_had_not_ended(
     assert (sums.turns, sums.calls) == (3, 3)
     uninstall()
     store = open_store(repository / ".aider.gardener")
-    kept = [(info.id, info.turns, info.entries) for info in said_in(store, str(repository))]
+    kept = [(info.id, info.turns, info.entries) for info in project_sessions(store, str(repository))]
     store.close()
     assert kept == [(session, 3, 6)]
 

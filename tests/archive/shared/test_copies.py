@@ -199,7 +199,7 @@ def test_a_write_that_the_server_does_not_take_is_not_made(
     machine.say("taken")
     monkeypatch.setenv(VARIABLE, "postgresql://ana@127.0.0.1:1/db")
     gone = Address("postgresql://ana@127.0.0.1:1/db", "pump")
-    monkeypatch.setattr(store.beside.lines, "address", gone)
+    monkeypatch.setattr(store.fallback.lines, "address", gone)
     with pytest.raises(ServerError, match="does not answer"):
         machine.say("not taken")
     assert [e.content for e in store.session_entries("s")] == ["taken"]

@@ -11,7 +11,7 @@ import apsw
 import pytest
 from made_entries import entry
 
-from aider_gardener.archive.sessions import said_in
+from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import Chunk, open_store, records, repair, shares
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.archive.store.shares import Share, Tombstone
@@ -161,7 +161,7 @@ def test_marks_never_stand_above_the_last_row(store: SqliteStore) -> None:
 def test_sessions_that_were_fetched_are_no_chats_of_the_users(store: SqliteStore) -> None:
     say(store, "one", 0)
     say(store, "of bob's", 0, session="shared:bob:x")
-    assert [info.id for info in said_in(store, "/projects/pump")] == ["s"]
+    assert [info.id for info in project_sessions(store, "/projects/pump")] == ["s"]
     assert len(store.sessions("/projects/pump")) == 2
 
 

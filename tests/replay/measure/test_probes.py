@@ -15,9 +15,9 @@ from aider_gardener.replay.measure.probes import (
     altered,
     around,
     key_pattern,
-    said_in,
     score,
     tally,
+    texts_of_turn,
 )
 from aider_gardener.replay.measure.result import DecoyResult
 from aider_gardener.replay.session.history import load_session
@@ -90,7 +90,7 @@ def test_where_it_was_said_is_everything_of_the_turn() -> None:
         SessionEvent("reply", 1, text="answered"),
         SessionEvent("reply", 2, text="later"),
     )
-    said = "\n".join(said_in(Session("x", events, ""), 1))
+    said = "\n".join(texts_of_turn(Session("x", events, ""), 1))
     assert all(word in said for word in ("typed", "ls", "listed", "answered"))
     assert "later" not in said and "asked" not in said
 

@@ -36,7 +36,7 @@ LINES_IN_USE = "a running chat still holds it in {names}: it goes when that ends
 NOT_FORGOTTEN = "the lines in {place} cannot be written anew ({fault}): free some space and forget it again"
 
 
-class Beside:
+class Fallback:
     """What waits for one database, in memory and in lines. `scrub` is called when lines that were taken in
     have forgotten something. `waiting_lines` counts, for an archive open to be read only, the lines that no
     file holds yet.

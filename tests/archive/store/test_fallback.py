@@ -155,7 +155,7 @@ def test_what_waits_for_a_lock_outlives_the_process(tmp_path: Path, locker: apsw
     store = impatient(tmp_path)
     stored_id = all_sorts(store)
     assert f"wait in {files_of(tmp_path)[0]}" in store.notice
-    store.beside.lines._journal.close()  # type: ignore[union-attr]  # reason: one is open, as the line above shows
+    store.fallback.lines._journal.close()  # type: ignore[union-attr]  # reason: one is open, as the line above shows
     crash(store)
     locker.execute("ROLLBACK")
     again = open_store(tmp_path)
