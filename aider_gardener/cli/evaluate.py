@@ -63,7 +63,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class FoundSession:
+class EvaluatedSession:
     """One output compressed: its class, what it lost and told falsely, tokens before and after, seconds.
 
     `peer_lost` counts the facts that head and tail of the same size lose.
@@ -98,7 +98,7 @@ def flat(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def evaluated(folder: Path, count: TokenCounter, *, bare: bool = False) -> list[FoundSession]:
+def evaluated(folder: Path, count: TokenCounter, *, bare: bool = False) -> list[EvaluatedSession]:
     """All outputs of a folder compressed. Raises ValueError for a folder of no known kind, OSError,
     SessionError."""
     return [measured(output, count, bare=bare) for output in outputs_in(folder)]
@@ -166,20 +166,20 @@ def head_and_tail(text: str, tokens: int, count: TokenCounter) -> str:
     return text[: chars // 2] + "\n" + text[len(text) - (chars - chars // 2) :]
 
 
-def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> FoundSession:
+def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> EvaluatedSession:
     """One output compressed as a message; `bare` hides the command that wrote it."""
     began = time.perf_counter()
     made = compress_message(output.text, Source() if bare else output.source, count=count)
     seconds = time.perf_counter() - began
     after = count(made.text)
     peer = head_and_tail(output.text, after, count) if output.facts else ""
-    return FoundSession(
+    return EvaluatedSession(
         output, made.cls.value, output.lost(made.text), output.false(made.text),
         count(output.text), after, seconds, len(output.lost(peer)),
     )  # fmt: skip
 
 
-def sums(found: Sequence[FoundSession]) -> dict[str, Any]:
+def sums(found: Sequence[EvaluatedSession]) -> dict[str, Any]:
     """The figures of several outputs, and of those above and below LARGE_TOKENS and of each class apart."""
     asked = sum(len(one.output.facts) for one in found)
     by_class: dict[str, dict[str, Any]] = {}
@@ -204,11 +204,11 @@ def sums(found: Sequence[FoundSession]) -> dict[str, Any]:
     }
 
 
-def _share(found: Sequence[FoundSession]) -> float:
+def _share(found: Sequence[EvaluatedSession]) -> float:
     return round(sum(one.after for one in found) / max(1, sum(one.before for one in found)), 4)
 
 
-def show(results: dict[str, list[FoundSession]], write: Callable[[str], None]) -> None:
+def show(results: dict[str, list[EvaluatedSession]], write: Callable[[str], None]) -> None:
     """A line for each output that lost, told falsely or was taken for another class, then a table."""
     from rich.console import Console
     from rich.table import Table

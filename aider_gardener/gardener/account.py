@@ -67,7 +67,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Step:
+class SessionStep:
     """What was asked in one prompt, and all that came of it before the next. `asked` and `entry_id`, the
     prompt's, are "" for what was done before the first prompt of a session."""
 
@@ -107,7 +107,7 @@ class Account:
     """What came of a session. Everything is in the order in which it came, of `pinned` each once."""
 
     info: SessionInfo
-    steps: tuple[Step, ...]
+    steps: tuple[SessionStep, ...]
     decisions: tuple[Decision, ...]
     rules: tuple[Constraint, ...]
     files: tuple[Edited, ...]
@@ -139,15 +139,15 @@ def account(store: Store, info: SessionInfo) -> Account:
     )
 
 
-def _steps(store: Store, session: str, entries: Sequence[Entry]) -> list[Step]:
+def _steps(store: Store, session: str, entries: Sequence[Entry]) -> list[SessionStep]:
     undone = {event.data.get("entry_id") for event in store.events(session, EDIT_UNDONE)}
-    steps: list[Step] = []
+    steps: list[SessionStep] = []
     for at, entry in enumerate(entries):
         kind, command = entry.source.kind, entry.source.detail
         if kind is SourceKind.TYPED:
-            steps.append(Step(entry.turn, entry.id, entry.content))
+            steps.append(SessionStep(entry.turn, entry.id, entry.content))
         elif not steps:
-            steps.append(Step(entry.turn, "", ""))
+            steps.append(SessionStep(entry.turn, "", ""))
         if kind is SourceKind.REPLY and not is_filler(entry):
             behind = [each for each in entries[at + 1 : at + 2] if each.role != "assistant"]
             edited = tuple(edited_files([entry, *behind]))
@@ -178,7 +178,7 @@ def _without_command(line: str, command: str) -> str:
     return line.removeprefix(f"{RAN}{command}: ")
 
 
-def _files(steps: Iterable[Step]) -> Iterable[Edited]:
+def _files(steps: Iterable[SessionStep]) -> Iterable[Edited]:
     """The files that edits were applied to and not taken back, in the order of their first edit."""
     found: dict[str, Edited] = {}
     for step in steps:

@@ -60,7 +60,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Call:
+class AgentCall:
     """A call of a tool: its arguments are values, or the text as it stands where that is no JSON."""
 
     id: str
@@ -109,7 +109,7 @@ def _json(value: object) -> object:
 
 def items(messages: Sequence[AgentMessage]) -> list[Item]:
     """Every message as read. Raises UsageError for one that cannot be sent as JSON."""
-    calls: dict[str, Call] = {}
+    calls: dict[str, AgentCall] = {}
     found = []
     for place, message in enumerate(messages, 1):
         try:
@@ -127,7 +127,7 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
 
 
 def _read(
-    message: AgentMessage, made: Sequence[Call], calls: Mapping[str, Call]
+    message: AgentMessage, made: Sequence[AgentCall], calls: Mapping[str, AgentCall]
 ) -> tuple[Kind, Message, Source | None]:
     """What a message is and says, and where it came from; `made` are its own calls, `calls` all so far."""
     role, text = message["role"], text_of(message)
@@ -135,7 +135,7 @@ def _read(
         return Kind.FIXED, Message("user", text), Source(SourceKind.NOTICE)
     if role in RESULT_ROLES:
         named = message.get("tool_call_id") if role == "tool" else message.get("name")
-        call = calls.get(str(named or ""), Call("", str(message.get("name") or "tool"), {}))
+        call = calls.get(str(named or ""), AgentCall("", str(message.get("name") or "tool"), {}))
         return Kind.RESULT, Message("user", text), source_of(call.name, call.given)
     if role != "assistant":
         return Kind.WORDS, Message("user", text), None
@@ -164,7 +164,7 @@ def _hash(data: str) -> str:
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _calls_of(message: AgentMessage) -> list[Call]:
+def _calls_of(message: AgentMessage) -> list[AgentCall]:
     """The calls of an assistant's message. One of the older format has its name for an id."""
     if message["role"] != "assistant":
         return []
@@ -178,7 +178,7 @@ def _calls_of(message: AgentMessage) -> list[Call]:
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
-        made.append(Call(str(call.get("id") or ""), name, arguments))
+        made.append(AgentCall(str(call.get("id") or ""), name, arguments))
     return made
 
 
@@ -188,7 +188,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _called(call: Call) -> str:
+def _called(call: AgentCall) -> str:
     """A call as text: short arguments in its line, long ones whole in blocks below it."""
     if not isinstance(call.given, Mapping):
         return f"Called {call.name}: {call.given}" if call.given not in ("", None) else f"Called {call.name}."
