@@ -114,7 +114,7 @@ class Upkeep:
             try:
                 self.round()
             except Exception as error:  # reason: never worth a word to the user; the next round tries again
-                log.info("upkeep is put off: %s", error)
+                log.info("upkeep is put off: %s", type(error).__name__)  # a message may quote the chat
 
     def round(self) -> bool:
         """One round now, in this thread; stops early when a turn begins. Whether the index of sessions was

@@ -157,6 +157,25 @@ def test_a_store_that_refuses_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
     assert len(tries) >= 3
 
 
+def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    gardener = chat()
+    upkeep = Upkeep(gardener.state, seconds=0.01)
+
+    def fail(_archive: object) -> None:
+        raise ValueError("what about it?")
+
+    monkeypatch.setattr(upkeep_module, "wake_backlog", fail)
+    with caplog.at_level("INFO", logger="aider_gardener"):
+        upkeep.start()
+        deadline = time.monotonic() + 5
+        while "ValueError" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.01)
+        upkeep.stop()
+    assert "ValueError" in caplog.text and "what about it?" not in caplog.text
+
+
 def test_refiner_is_given_a_clock() -> None:
     assert isinstance(upkeep_for(chat(llm="refine").state, shorter).refiner, Refiner)
 
