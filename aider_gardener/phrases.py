@@ -18,7 +18,17 @@ MODES = {
     "off": "The gardener is off; it goes on archiving.",
     "observe": "The gardener only watches (observe): prompts stay as they are.",
 }
+LEAST_SPARED = 0.005
+"""Dollars that are worth a word."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
+
+
+def cold(idle_seconds: float, lost: float, spared: float) -> str:
+    """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars."""
+    line = f"the prompt cache has gone cold after {idle_seconds / 60:.0f} min: this prompt costs"
+    return f"{line} ${lost:.2f} more" + (
+        f"; /compact before it would have saved ${spared:.2f}" if spared >= LEAST_SPARED else ""
+    )
 
 
 def short(tokens: float) -> str:

@@ -192,11 +192,12 @@ class Settings:
         reaches_out=True,
     )
     files: str = option(
-        "aider",
-        "aider: the parts of a prompt stand as aider puts them. stable: files and map that have not changed"
-        " for a while stand before the history, each file in a message of its own, what moves behind it, so"
-        " that more of a prompt comes from the provider's cache.",
-        choices=("aider", "stable"),
+        "auto",
+        "append: each file of the chat is sent once, whole, before the history, and after that what changed"
+        " of it, as diffs, so that most of a prompt comes from the provider's cache. aider: all files are"
+        " sent anew behind the history, as aider does. auto: append from where aider would rewrite its"
+        " history on, with models that have a price for cached tokens and are not small.",
+        choices=("auto", "append", "aider"),
     )
     status_line: bool = option(
         False,

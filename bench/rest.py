@@ -1,11 +1,11 @@
-"""How much of a prompt rests: net cost beside the limit, and maps, by the order of a prompt's parts.
+"""How much of a prompt rests: net cost beside the limit by the layout of files, and what was still known.
 
-    python -m bench.rest [SESSION ...] [--map-tokens N ...] [--json FILE]
+    python -m bench.rest [SESSION ...] [--json FILE]
 
-Each recorded session under aider with its summaries applied, a plain tail, the gardener in aider's order and
-by rest, with repository maps of two sizes (on these repositories the model's own budget shows nearly all).
-Net tokens count what the cache reads as a tenth; the limit is that of the gardener's prompts, see
-docs/replay.md. A map is another one when its files or lines are.
+Each recorded session under aider with its summaries applied, thirty lines of a tail with a search, and the
+gardener with files as aider sends them, by default, and with prompts that only grow from the first on.
+Net tokens count what the cache reads as a tenth; the limit is that of the run's own prompts, see
+docs/replay.md.
 """
 
 from __future__ import annotations
@@ -14,37 +14,31 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from aider_gardener.replay.measure.cost import net_tokens
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
-from aider_gardener.replay.measure.summary import Summary, summarize, with_one_limit
+from aider_gardener.replay.measure.summary import Summary, summarize
 from aider_gardener.replay.play.jobs import Job, find_paths, replay_all
 from aider_gardener.replay.session.history import load_session
 from bench.dominance import RECORDED, halves_of
 from bench.provenance import made_on
 
 RESULTS = Path(__file__).with_name("results") / "rest.json"
-VARIANTS = ("stock-fixed", "tail", "gardener", "gardener-stable")
-BUDGETS = (1024, 4096)
-MAP_HEADS = ("Here are summaries of some files", "I am working with you on code in a git repository")
+VARIANTS = ("stock-fixed", "tail-search", "gardener-aider-order", "gardener", "gardener-append")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sessions", nargs="*", type=Path, help="folders; by default all recorded sessions")
-    parser.add_argument("--map-tokens", nargs="+", type=int, default=BUDGETS, metavar="N")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the figures go")
     options = parser.parse_args(argv)
     paths = find_paths(options.sessions or [RECORDED])
     with TemporaryDirectory() as folder:
-        rows = [
-            row
-            for path in paths
-            for tokens in options.map_tokens
-            for row in rows_of(path, tokens, Path(folder, "vectors"))
-        ]
+        rows = [row for path in paths for row in rows_of(path, Path(folder, "vectors"))]
     half = halves_of(find_paths([RECORDED]))
     value = {
         "format": 1,
@@ -57,32 +51,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def rows_of(path: Path, map_tokens: int, vectors: Path) -> list[dict[str, Any]]:
-    """The figures of one session under every variant with a map of this size. `vectors` is a file that keeps
-    the vectors of passages from one replay to the next."""
+def rows_of(path: Path, vectors: Path) -> list[dict[str, Any]]:
+    """The figures of one session under every variant. `vectors` is a file that keeps the vectors of passages
+    from one replay to the next."""
     session = load_session(path)
-    results = replay_all([Job(path, name, map_tokens=map_tokens, vectors=vectors) for name in VARIANTS])
-    summaries = with_one_limit([summarize(result, session) for result in results])
+    results = replay_all([Job(path, name, vectors=vectors) for name in VARIANTS])
     return [
-        {
-            "session": session.name,
-            "map_tokens": map_tokens,
-            "variant": result.variant,
-            **figures(result, summary),
-        }
-        for result, summary in zip(results, summaries, strict=True)
+        {"session": session.name, "variant": result.variant, **figures(result, summarize(result, session))}
+        for result in results
     ]
 
 
 def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
-    shown = maps(result)
+    """`main_net_tokens` are those of the main model's calls alone."""
+    mains = [replace(call, shared=None) for call in result.calls if call.kind == MAIN]
+    carried = summary.carry_over
     return {
+        "main_net_tokens": net_tokens(mains)[0],
         "net_tokens": summary.net_tokens,
         "limit_net_tokens": summary.limit_net_tokens,
         "supported": summary.recall.supported,
         "asked": summary.recall.asked,
-        "maps": len(set(shown)),
-        "prompts_with_map": len(shown),
+        "facts": [carried.facts_present, carried.facts],
+        "lines": [carried.lines_present, carried.lines],
         "costs": [
             {
                 "provider": cost.provider,
@@ -92,17 +83,6 @@ def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
             for cost in summary.costs
         ],
     }
-
-
-def maps(result: ReplayResult) -> list[str]:
-    """The map of each prompt that has one, without the words above it."""
-    found = []
-    for call in result.calls:
-        texts = (result.texts.get(sha, "") for sha, _, _ in call.prompt)
-        shown = next((text for text in texts if text.startswith(MAP_HEADS)), "") if call.kind == MAIN else ""
-        if shown:
-            found.append(shown.partition("\n\n")[2])
-    return found
 
 
 if __name__ == "__main__":

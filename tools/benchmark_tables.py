@@ -17,7 +17,7 @@ from dominance_table import dominance
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
 from rest_table import rest
-from session_tables import handled, maps, overlap, public, retrieval, several
+from session_tables import handled, overlap, public, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -209,7 +209,6 @@ SECTIONS: dict[str, Section] = {
     "public": Section("public-longmemeval.json", POOLED, by_command(public, POOLED)),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": Section("micro.json", "make bench-micro", micro),
-    "maps": Section("maps.json", "python -m bench.maps", by_command(maps, "python -m bench.maps")),
     "at-size": Section("search-at-size.json", "python -m bench.search_at_size", at_size),
 }
 

@@ -1,4 +1,4 @@
-"""The tables of what rests: net cost beside the limit by session, sums by half, and maps."""
+"""The tables of what rests: net cost beside the limit by session, and sums by half."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Value = Mapping[str, Any]
 
 
 def rest(value: Value) -> Iterator[str]:
-    """For each size of map: net tokens a session and variant with their multiple of the limit, then sums."""
-    variants = list(dict.fromkeys(row["variant"] for row in value["rows"]))
-    for tokens in sorted({row["map_tokens"] for row in value["rows"]}):
-        rows = [row for row in value["rows"] if row["map_tokens"] == tokens]
-        yield f"Map of {tokens:,} tokens; net tokens (multiple of the limit), different maps of those sent:"
-        yield ""
-        yield from table(["session", *variants], [line(name, rows) for name in sessions(rows)])
-        yield ""
-        yield "Sums: net tokens, multiple of the limit, probes supported, and $ by provider:"
-        yield ""
-        providers = [cost["provider"] for cost in rows[0]["costs"]]
-        sums = [
-            total(half, variant, [row for row in rows if row["variant"] == variant and row["half"] == half])
-            for half in (CHOSEN_ON, HELD_OUT)
-            for variant in variants
-        ]
-        yield from table(["half", "variant", "net tokens", "/ limit", "supported", *providers], sums)
-        yield ""
+    """Net tokens a session and variant with their multiple of the limit, then sums."""
+    rows = value["rows"]
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    yield "Net tokens of the main model; of all calls, as a multiple of the limit:"
+    yield ""
+    yield from table(["session", *variants], [line(name, rows) for name in sessions(rows)])
+    yield ""
+    yield "Sums: net tokens of all calls, multiple of the limit, probes, facts, lines, and $ by provider:"
+    yield ""
+    providers = [cost["provider"] for cost in rows[0]["costs"]]
+    sums = [
+        total(half, variant, [row for row in rows if row["variant"] == variant and row["half"] == half])
+        for half in (CHOSEN_ON, HELD_OUT)
+        for variant in variants
+    ]
+    head = ["half", "variant", "net tokens", "/ limit", "supported", "facts", "lines"]
+    yield from table([*head, *providers], sums)
+    yield ""
 
 
 def sessions(rows: Sequence[Value]) -> list[str]:
@@ -40,13 +40,7 @@ def sessions(rows: Sequence[Value]) -> list[str]:
 def line(name: str, rows: Sequence[Value]) -> list[str]:
     """A session's cells."""
     found = [row for row in rows if row["session"] == name]
-    return [
-        name,
-        *(
-            f"{row['net_tokens']:,} ({over(row)}), {row['maps']} of {row['prompts_with_map']}"
-            for row in found
-        ),
-    ]
+    return [name, *(f"{row['main_net_tokens']:,} ({over(row)})" for row in found)]
 
 
 def over(row: Value) -> str:
@@ -57,5 +51,8 @@ def total(half: str, variant: str, rows: Sequence[Value]) -> list[str]:
     net, limit = sum(row["net_tokens"] for row in rows), sum(row["limit_net_tokens"] for row in rows)
     supported, asked = sum(row["supported"] for row in rows), sum(row["asked"] for row in rows)
     dollars = [sum(row["costs"][at]["usd"] for row in rows) for at in range(len(rows[0]["costs"]))]
+    carried = [
+        " of ".join(str(sum(row[name][at] for row in rows)) for at in (0, 1)) for name in ("facts", "lines")
+    ]
     cells = [half, variant, f"{net:,}", f"{net / limit:.2f}", f"{supported} of {asked}"]
-    return [*cells, *(f"{usd:.2f}" for usd in dollars)]
+    return [*cells, *carried, *(f"{usd:.2f}" for usd in dollars)]

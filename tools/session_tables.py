@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import several as pieces_found
 from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.handled import totals
-from bench.maps import COST_HEAD, LOSS_HEAD, cost_cells, loss_cells
 from bench.overlap import SETS
 from bench.retrieval import sums
 
@@ -151,13 +150,3 @@ def cells(found: Value) -> list[str]:
     reached = list(found["reached"].values())[-1]
     whole = [share(of["all"], of["questions"]) for of in found["found"].values()]
     return [share(reached["parts"], reached["pieces"]), *whole]
-
-
-def maps(value: Value) -> Iterator[str]:
-    """A row a way and map budget: what its maps cost, then what they lack."""
-    yield from table(list(COST_HEAD), [cost_cells(row) for row in value["rows"]])
-    yield ""
-    yield from table(list(LOSS_HEAD), [loss_cells(row) for row in value["rows"]])
-    yield ""
-    yield f"{value['source']}, {value['files']} files, {value['turns']} turns, seed {value['seed']};"
-    yield f"history budget {value['history_tokens']:,} tokens."

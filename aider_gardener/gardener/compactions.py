@@ -20,8 +20,8 @@ from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import SPOKEN, Applied, Draft, draft, open_exchange
-from aider_gardener.plan.usage import CACHE_SECONDS, Market
+from aider_gardener.plan.planner import Applied, Draft, draft, open_exchange
+from aider_gardener.plan.usage import Market
 from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -103,12 +103,10 @@ def _message_tokens(entries: Iterable[Entry]) -> int:
 
 
 def growth_of(chat: Chat) -> float:
-    """Tokens that user and model add a turn, on average over the chat's last turns. Outputs are not
-    counted: a plan takes them first, so what is left of them is soon the same."""
+    """Tokens that are added a turn, on average over the chat's last turns."""
     since = max(0, chat.turn - GROWTH_TURNS)
     lately = takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values()))
-    spoken = (entry for entry in lately if entry.source.kind in SPOKEN)
-    return _message_tokens(spoken) / max(1, chat.turn - since)
+    return _message_tokens(lately) / max(1, chat.turn - since)
 
 
 def market(state: ChatState, *, cold: bool) -> Market:
@@ -117,7 +115,7 @@ def market(state: ChatState, *, cold: bool) -> Market:
     usage = state.usage
     share, prices = usage.cache_read_share, usage.prices
     warm = share if share is not None else state.prefix.kept_share
-    if cold or usage.idle_seconds >= CACHE_SECONDS:
+    if cold or usage.is_cold:
         warm = 0.0
     return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
 

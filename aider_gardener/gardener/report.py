@@ -15,7 +15,7 @@ from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
-from aider_gardener.phrases import counted, short
+from aider_gardener.phrases import cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import open_tokens, piece_tokens
 from aider_gardener.plan.usage import Market
@@ -24,6 +24,8 @@ from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 LARGEST_SHOWN = 10
+COLD_WORTH = 0.03
+"""Dollars that a cold cache must cost to be spoken of."""
 DROPPABLE_SHARE = 0.05
 """A chat file that takes this share of the window, or of the prompt where no window is known, is named."""
 DROPPABLE_SHOWN = 3
@@ -212,6 +214,20 @@ def sent(state: ChatState, texts: Iterable[str]) -> None:
     growth.saved_tokens += saved
     market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
     growth.saved_cost += saved * market.token
+
+
+def cold_line(state: ChatState) -> str:
+    """Before a prompt that no cache holds any more is paid: what it costs for that, and what could be done
+    about it; "" where that is little. A plan that is due then is taken by itself."""
+    usage = state.usage
+    per_token = usage.prices.input - usage.prices.cache_read
+    lost = (state.frame.around + state.history_used) * per_token
+    if not usage.is_cold or lost < COLD_WORTH:
+        return ""
+    goal = goal_of(state, cold=True)
+    left = max(0, state.history_used - goal.low)
+    is_due = state.history_used > goal.high
+    return cold(usage.idle_seconds, lost, 0.0 if is_due else left * usage.prices.input)
 
 
 def turn_over(state: ChatState) -> bool:

@@ -22,7 +22,7 @@ from aider_gardener.notes.rules import Amendment, replaced_in
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import focus_words
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
-from aider_gardener.plan.order import Order, RestingMap
+from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import Applied, Policy, history_tokens
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
@@ -121,15 +121,15 @@ class Growth:
 @dataclass
 class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
-    history (rules, summary, chat map), `resting_map` the host's map of the repository. `order` is that of the
-    prompt's parts. `host` is None where nobody but the caller holds the lists; `host_limit` is its limit for
-    the history in tokens, `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are
-    those that were applied, oldest first. `put_back_at` is the first sequence number behind what the user had
-    put back whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns
-    that are going on, one inside the other. `seconds` are those of our own work. `listed` are the
-    ids of the last list that the user was shown. `amendments` are what the user changed in the list of rules
-    by hand, `taken` the rules that were taken over for every chat of the project. `pending_lines` of upkeep
-    are shown to the user after the next turn, or at the end."""
+    history (rules, summary, chat map), `layout` that of a prompt that only grows. `host` is None where
+    nobody but the caller holds the lists; `host_limit` is its limit for the history in tokens,
+    `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are those that were
+    applied, oldest first. `put_back_at` is the first sequence number behind what the user had put back
+    whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns that are
+    going on, one inside the other. `seconds` are those of our own work. `listed` are the ids of the last
+    list that the user was shown. `amendments` are what the user changed in the list of rules by hand,
+    `taken` the rules that were taken over for every chat of the project. `pending_lines` of upkeep are
+    shown to the user after the next turn, or at the end."""
 
     settings: Settings
     archive: Archive
@@ -149,8 +149,7 @@ class ChatState:
     prefix: Prefix = field(default_factory=Prefix)
     growth: Growth = field(default_factory=Growth)
     note: MapNote = field(default_factory=MapNote)
-    resting_map: RestingMap = field(default_factory=RestingMap)
-    order: Order = field(default_factory=Order)
+    layout: Layout = field(default_factory=Layout)
     listed: tuple[str, ...] = ()
     amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()

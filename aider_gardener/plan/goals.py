@@ -5,8 +5,10 @@ A history grows from the low mark to the high mark, then one plan takes it down 
 less a turn, a plan costs the cached prefix that it breaks. With g tokens added a turn and D tokens
 between the marks there are g/D plans a turn, each breaking B tokens, and on average D/2 tokens more
 stand in the prompt than at the low mark. With p the price of a token that stands and b that of a token
-that falls out of the cache, a turn costs p·D/2 + b·B·g/D, which is least at D = √(2·g·B·b / p): the
-economic order quantity (F. W. Harris, How Many Parts to Make at Once, 1913), with tokens for parts.
+that falls out of the cache, a turn costs p·D/2 + b·B·g/D more than it would anyway, which is least at
+D = √(2·g·B·b / p): the economic order quantity (F. W. Harris, How Many Parts to Make at Once, 1913), with
+tokens for parts. Around its least the bill of a turn is flat, and what is still in the prompt is worth
+something: so of all distances at which it is hardly higher the widest is taken.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ the host's limit for the largest windows. For 16,384 tokens its own limit is 1,0
 OVER_LIMIT = "history above its limit"
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
+FLAT_SHARE = 0.03
+"""A bill of so much more than the least is as good: of the marks up to there the widest are taken."""
 REST_TURNS = 14
 """Turns that the prefix is to rest at least: what the next replies build on was said in the last few."""
 MOST_HIGH = 32_000
@@ -161,27 +165,34 @@ class Limit:
     def low(self) -> int:
         return int(self.low_share * self.tokens) + self.held
 
-    def high(self, market: Market, behind: int) -> int:
-        """The high mark: the limit, or more where breaking the cached prefix more rarely is cheaper.
-        `behind` are the tokens that stand behind the history and fall out of the cache with it.
+    def high(self, market: Market, frame: Frame) -> int:
+        """The high mark: the limit, or more where breaking the cached prefix more rarely is hardly dearer.
 
         The prefix rests for all of REST_TURNS where a token costs half as much or less from the cache."""
         if self.fixed:
             return self.tokens + self.held
+        broken, around = self.low + frame.behind_history, self.low + frame.around
         saved_share = market.lost / market.full if market.full else 0.0
         rest_batch = int(REST_TURNS * self.growth * min(1.0, 2 * saved_share))
-        batch = max(best_batch(market, self.growth, self.low + behind), rest_batch)
+        batch = max(widest_batch(market, self.growth, broken, around=around), rest_batch)
         return max(self.tokens + self.held, min(self.low + batch, MOST_HIGH + self.held))
 
 
-def best_batch(market: Market, growth: float, broken: int) -> int:
-    """Tokens between the marks at which a turn costs least; the formula stands at the head of this file.
+def widest_batch(market: Market, growth: float, broken: int, *, around: int) -> int:
+    """The most tokens between the marks at which a turn costs at most FLAT_SHARE more than at the best, by
+    the formula at the head of this file.
 
-    `growth` in tokens a turn, `broken` the tokens that a plan makes uncached once.
+    `growth` in tokens a turn, `broken` the tokens that a plan makes uncached once, `around` those of a prompt
+    at the low mark.
     """
-    if market.token <= 0:
+    if market.token <= 0 or growth <= 0:
         return 0
-    return int(math.sqrt(2 * growth * broken * market.lost / market.token))
+    plans = market.lost * broken * growth
+    best = math.sqrt(2 * plans / market.token)
+    least = market.token * best  # at the best both parts are alike
+    flat = least + FLAT_SHARE * (least + market.token * around + market.full * growth)
+    # The larger distance at which token·D/2 + plans/D is as much.
+    return int((flat + math.sqrt(max(0.0, flat**2 - 2 * market.token * plans))) / market.token)
 
 
 def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: bool = False) -> Goal:
@@ -192,7 +203,7 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
-    high, low = limit.high(market, frame.behind_history), limit.low
+    high, low = limit.high(market, frame), limit.low
     hard, reason = 0, OVER_LIMIT
     if cold:
         high = max(limit.tokens + limit.held, int(low + COLD_SHARE * (high - low)))

@@ -29,7 +29,10 @@ FACTOR_STEP = 0.05
 """The factor moves in steps of 5 %: a smaller error is not worth counting everything anew."""
 
 CACHE_SECONDS = 300.0
-"""After so long without a call a provider's prompt cache is taken to be cold."""
+"""After so long without a call a provider's prompt cache is taken to be cold, until it has shown that it
+holds prompts longer."""
+HELD_SHARE = 0.5
+"""A provider that reads so much of the last prompt from its cache has held it."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +93,18 @@ class Usage:
         self.totals = Totals()
         self.prices = Prices()
         self._last_at = -math.inf
+        self._last_prompt = 0
+        self._held_seconds = CACHE_SECONDS
         self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
 
     def add(self, call: Call, prices: Prices) -> None:
         """Count a call that has just ended."""
+        if call.cached_tokens > HELD_SHARE * self._last_prompt > 0:
+            self._held_seconds = max(self._held_seconds, self.idle_seconds)
         old, self.prices, self._last_at = self.totals, prices, self._clock()
+        self._last_prompt = call.prompt_tokens
         if call.reported:
             self._recent.append(call)
         self._caches = self._caches or call.cached_tokens + call.written_tokens > 0
@@ -107,6 +115,11 @@ class Usage:
     def idle_seconds(self) -> float:
         """Seconds since the last answer came in; infinite before the first."""
         return max(0.0, self._clock() - self._last_at)
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the last call is so long ago that nothing of it is in the provider's cache."""
+        return self._held_seconds <= self.idle_seconds < math.inf
 
     @property
     def cache_read_share(self) -> float | None:

@@ -113,3 +113,21 @@ def test_a_call_that_is_only_estimated_says_nothing_of_the_cache() -> None:
     usage.add(Call(1_000, 1, cached_tokens=750), PRICES)
     usage.add(Call(9_000, 1, reported=False), PRICES)
     assert usage.cache_read_share == 0.75
+
+
+def test_a_cache_is_cold_after_five_minutes_or_what_the_provider_has_shown() -> None:
+    now = [1_000.0]
+    usage = Usage(lambda: now[0])
+    assert not usage.is_cold, "before the first call there is none"
+    usage.add(Call(1_000, 1), Prices())
+    found = []
+    for seconds in (0.0, 299.0, 300.0, 9_999.0):
+        now[0] = 1_000.0 + seconds
+        found.append(usage.is_cold)
+    assert found == [False, False, True, True]
+    now[0] = 1_900.0
+    usage.add(Call(1_100, 1, cached_tokens=900), Prices())
+    now[0] += 800.0
+    assert not usage.is_cold, "it was held for 900 seconds"
+    now[0] += 200.0
+    assert usage.is_cold

@@ -61,10 +61,14 @@ WORDS = {"current": "your message", "files": "files in the chat", "map": "reposi
 def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator[None]:
     """A context of one message and its reply. Before: what was left without an answer is closed. After: a
     message that was not sent is taken out, and a reply that asks for originals is answered."""
+    from aider_gardener.gardener.report import cold_line
+
     if gardener.state.acts:
         coder.__dict__.update({TRIED: False, UNSENT: ""})
         close_open_exchanges(coder, last=True)
         gardener.state.chat = gardener.state.chat.counted()
+        if line := cold_line(gardener.state):
+            coder.io.tool_output(f"aider-gardener: {line}")
     yield
     if gardener.state.acts and link.runs(gardener, coder):
         take_out_unsent(coder, gardener)

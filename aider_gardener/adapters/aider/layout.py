@@ -1,124 +1,228 @@
 """Where files and aider's repo map stand in a prompt, and the cache breakpoints behind what rests.
 
-aider's order is system, examples, read-only files, map, history, files, current messages. In the order of
-rest (`plan.order`) each file is a message of its own and stands where it rests: what stands before the
-history takes the place of aider's read-only files, what stands in it is put between two exchanges, and
-what stands behind it takes the place of aider's files. So the chunks are sent in aider's own order, and its
-cache marks and pings find what they look for.
+aider's order is system, examples, read-only files, map, history, files, current messages. In a prompt that
+only grows (`plan.layout`) the files stand before the history, and what changed of them in it: what stands
+before takes the place of aider's read-only files, all finished exchanges that of its history, what is
+nowhere else that of its files. So the chunks are sent in aider's own order, and its cache marks and pings
+find what they look for.
 
-The map rests between prompts as long as it shows what is spoken of (`plan.order`). aider takes what is
-mentioned from its current messages. Those may have been compacted, and a prompt that was answered leaves them
-with the next edit: the map would change with either.
+A mode that only answers has a system text of its own, and with it no prefix in common with the orders before
+and after it. So it is asked with that of the orders; its own words come last.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, text_of
 from aider_gardener.messages import SourceKind
-from aider_gardener.plan.order import Mentions, Part
+from aider_gardener.plan.layout import File, Layout, Sent, Update
+from aider_gardener.plan.repo_map import MapNow
+from aider_gardener.plan.view import FILLER
+from aider_gardener.reading.source import is_failed_edit
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
 
-AUTO = "auto"
-"""aider's --map-refresh where the user chose none: with any other the map is made as that says."""
+EDITABLE_HEAD = (
+    "I have added these files to the chat, so you can go ahead and edit them. Each stands here whole. Where"
+    " a message further down shows changes of one, its true content is what stands here with those changes"
+    " made, one after the other. Any other message may quote an older version.\n"
+)
+READ_ONLY_HEAD = (
+    "Here are files for reference; do not edit them. Each stands here whole; changes that are shown further"
+    " down count.\n"
+)
+CHANGED_HEAD = (
+    "Changes of the files, whoever made them. From here on each is as shown before with these changes made:\n"
+)
+WHOLE = "whole as it is now; what was shown of it before is out of date"
+NEW = "new in the chat, whole"
+MAP_HEAD = "More of the repository, as it is now:\n"
+STATE_HEAD = "The files of the chat as they are now, which edits must match:"
+MODE_HEAD = (
+    "For the message that follows these instructions hold, in the place of those at the beginning. Answer in"
+    " words; no file is edited, and no edit blocks are wanted:"
+)
+
+ANSWERS = frozenset({"ask"})
+"""Modes that only answer: they are asked with the system text of the mode that edits."""
+
+SMALL = re.compile(r"mini|nano|haiku|flash|lite|small|tiny|\bo1-preview|(?<!\d)[1-9]\d?b\b", re.I)
+"""Models that are not trusted to put a file and its diffs together, by their names: nobody has tried. The
+others were, on eight orders with up to seven diffs a file, and their edits matched in every case."""
 
 
-# The order of rest
+# The prompt that only grows
 
 
-Placed = dict[Part, list[HostMessage]]
-"""Parts with their messages."""
+def grows(coder: HostCoder, state: ChatState) -> bool:
+    """Whether this chat's prompts only grow. By default they begin to where aider would rewrite its history:
+    within its limit prompts are aider's own. It must pay: the model has a price for cached tokens, its
+    provider caches by itself or is asked to; and the model must be up to it."""
+    choice = state.settings.files
+    if not state.acts or choice == "aider":
+        return False
+    if choice == "append":
+        return True
+    prices, model = state.usage.prices, coder.main_model
+    caches = coder.add_cache_headers or not getattr(model, "cache_control", False)
+    if not (caches and prices.cache_read < prices.input) or SMALL.search(model.name):
+        return False
+    history = state.history_used
+    return history > 0 and (state.layout.begun or bool(state.chat.fidelity) or history > state.budget)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The files and the map of a prompt, each for itself; `rest` is what aider sends beside the files of the
-    chat (images, or a word that there are none)."""
+def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> None:
+    """Lay out the prompt behind what was sent before."""
+    from aider_gardener.gardener.care import amendments
 
-    placed: Placed
-    rest: list[HostMessage]
+    state = gardener.state
+    at = last_user(chunks.cur)
+    at = len(chunks.cur) if at is None else at
+    history = [*chunks.done, *chunks.cur[:at]]
+    files = files_of(coder)
+    last, map_now = state.layout, _map_now(coder, gardener, chunks)
+    said = history[len(last.history) - 1 :] if coder.edit_format == "whole" else []
+    replies = "\n".join(text_of(message) for message in said if message["role"] == "assistant")
+    keys = [tuple(amendments(state)), *((message["role"], text_of(message)) for message in history)]
+    whole = _not_matched(last, files, chunks.cur[at:])
+    layout = last.next(files, map_now, keys, cold=cold, whole=whole, replies=replies)
+    if wrong := layout.wrong(files):
+        state.event("layout", files=sorted(wrong))
+        layout = last.next(files, map_now, keys, cold=cold, whole=whole | wrong)
+    if layout.laid != last.laid:
+        note = gardener.map_note(lambda: _around(chunks))
+    else:
+        note = state.note.text
+    head = tuple(dict(message) for message in (*chunks.system, *chunks.examples))  # aider marks its own
+    rides = coder.edit_format in ANSWERS and layout.head and not cold
+    words = "\n".join(text_of(message) for message in chunks.system) if rides else ""
+    state.layout = layout = replace(layout, head=layout.head if rides else head)
+    if rides:
+        chunks.system, chunks.examples = [dict(message) for message in layout.head], []
+    images = [*_images(chunks.readonly_files), *_images(chunks.chat_files)]
+    no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
+    chunks.readonly_files = [*images, *_before_history(coder, layout, chunks, note)]
+    chunks.repo = []
+    chunks.done = _with_updates(coder, layout, history)  # new: the host keeps its own list
+    state_now = _state_of(layout, words)
+    chunks.chat_files = [*no_files, *(pair(state_now) if state_now else [])]
+    chunks.cur = chunks.cur[at:]
 
 
-def parts_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Parts | None:
-    """The parts of a prompt as aider has put it together; None where its texts are not what is known."""
-    prompts = coder.gpt_prompts
-    read_blocks = quoted(coder, coder.abs_read_only_fnames, "read-only")
-    read_only = split(chunks.readonly_files, prompts.read_only_files_prefix, read_blocks)
-    files = split(chunks.chat_files, prompts.files_content_prefix, quoted(coder, coder.abs_fnames, "file"))
-    if read_only is None or files is None:
-        return None
-    found = [*read_only, *files]
-    if chunks.repo:
-        text = str(chunks.repo[0]["content"])
-        found.append(("map", text.removeprefix(_map_head(coder)), chunks.repo))
-    placed = {Part(name, hash(text), state.count(text)): messages for name, text, messages in found}
-    rest = [*chunks.readonly_files[2 if read_only else 0 :], *chunks.chat_files[2 if files else 0 :]]
-    return Parts(placed, rest)
+def pair(text: str) -> list[HostMessage]:
+    """A text as messages: it speaks in the user's role and is answered, so that roles take turns."""
+    return [{"role": "user", "content": text}, {"role": "assistant", "content": FILLER}]
 
 
-def quoted(coder: HostCoder, names: set[str], kind: str) -> Iterator[tuple[str, str]]:
-    """The name and the text of each file, as aider quotes it."""
+def files_of(coder: HostCoder) -> list[File]:
+    """The texts in the chat as aider reads them."""
+    return [*_read(coder, coder.abs_read_only_fnames, read_only=True), *_read(coder, coder.abs_fnames)]
+
+
+def _read(coder: HostCoder, names: set[str], *, read_only: bool = False) -> Iterator[File]:
     from aider.utils import is_image_file
 
-    for name in names:
-        content = coder.io.read_text(name)
-        if content is not None and not is_image_file(name):
-            relative = coder.get_rel_fname(name)
-            yield f"{kind} {relative}", f"\n{relative}\n{coder.fence[0]}\n{content}{coder.fence[1]}\n"
+    for name in sorted(names):
+        content = None if is_image_file(name) else coder.io.read_text(name)
+        if content is not None:
+            yield File(coder.get_rel_fname(name), content, read_only)
 
 
-def split(
-    messages: Sequence[HostMessage], prefix: str, blocks: Iterator[tuple[str, str]]
-) -> list[tuple[str, str, list[HostMessage]]] | None:
-    """aider's message with all files as one for each file, aider's own words before and behind it: name,
-    text, messages. Nothing where there are no files; None where aider makes another message of them."""
-    found = list(blocks)
-    if not found:
-        return []
-    whole = prefix + "".join(text for _, text in found)
-    if len(messages) < 2 or messages[0]["content"] != whole:
-        return None
-    asked, answer = messages[:2]
-    return [(name, text, [{**asked, "content": prefix + text}, dict(answer)]) for name, text in found]
+def _not_matched(layout: Layout, files: Sequence[File], asked: Sequence[HostMessage]) -> set[str]:
+    """The files of which an edit has just failed to match, while they stand as more than one whole text."""
+    text = text_of(asked[0]) if asked else ""
+    if not is_failed_edit(text):
+        return set()
+    return {file.name for file in files if file.name in text and layout.diffs(file.name)}
 
 
-def arrange(state: ChatState, chunks: Chunks, parts: Parts, *, cold: bool) -> None:
-    """Put each part where it rests."""
-    history = _exchanges(state, chunks.done)
-    messages = {part.name: each for part, each in (*parts.placed.items(), *history.items())}
-    state.order = replace(state.order)
-    sent = state.usage.totals.calls
-    order = state.order.arrange([*parts.placed], [*history], sent=sent, cold=cold)
-    places = [at for at, part in enumerate(order) if part.is_history]
-    first, end = (places[0], places[-1] + 1) if places else (len(order), len(order))
-
-    def joined(found: Sequence[Part]) -> list[HostMessage]:
-        return [message for part in found for message in messages[part.name]]
-
-    chunks.readonly_files = joined(order[:first])
-    chunks.repo = []
-    chunks.done = joined(order[first:end])  # new: the host keeps its own list
-    chunks.chat_files = [*joined(order[end:]), *parts.rest]
-    state.frame = replace(state.frame, behind=state.order.behind_history)
+def _images(messages: Sequence[HostMessage]) -> list[HostMessage]:
+    """aider's messages with images, each with the answer to it."""
+    found: list[HostMessage] = []
+    for message, answer in zip(messages[::2], messages[1::2], strict=False):
+        if not isinstance(message["content"], str):
+            found += [message, answer]
+    return found
 
 
-def _exchanges(state: ChatState, done: Sequence[HostMessage]) -> Placed:
-    """The history cut where a user message follows a reply: only there something can stand between."""
-    cut: list[list[HostMessage]] = []
-    for message in done:
-        if not cut or (message["role"] == "user" and cut[-1][-1]["role"] == "assistant"):
-            cut.append([])
-        cut[-1].append(message)
-    texts = ["\n".join(f"{m['role']}: {m['content']}" for m in messages) for messages in cut]
-    parts = [Part(place, hash(text), state.count(text)) for place, text in enumerate(texts)]
-    return dict(zip(parts, cut, strict=True))
+def _around(chunks: Chunks) -> str:
+    return "\n".join(map(text_of, [*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files]))
+
+
+# Its messages
+
+
+class FileMessage(dict[str, Any]):
+    """A message that shows files: `part` is "bases" for what stands before the history, "diffs" in it."""
+
+    def __init__(self, message: HostMessage, part: str) -> None:
+        super().__init__(message)
+        self.part = part
+
+
+def _before_history(coder: HostCoder, layout: Layout, chunks: Chunks, note: str) -> list[HostMessage]:
+    found: list[HostMessage] = []
+    for read_only, group in groupby(layout.bases, lambda base: base.file.read_only):
+        head = READ_ONLY_HEAD if read_only else EDITABLE_HEAD
+        found += pair(head + "".join(_whole(coder, base.file) for base in group))
+    if layout.map.text:
+        found += pair(layout.map.text)
+    if layout.gathered:
+        found += pair(CHANGED_HEAD + "".join(_shown(coder, each) for each in layout.gathered))
+    found += pair(note) if note else []
+    return [FileMessage(message, "bases") for message in found]
+
+
+def _with_updates(coder: HostCoder, layout: Layout, history: Sequence[HostMessage]) -> list[HostMessage]:
+    """The history with each update where it belongs."""
+    found, done = list[HostMessage](), 0
+    for update in layout.updates:
+        at = update.at - 1  # the first key is not a message's
+        if text := _update(coder, update):
+            found += history[done:at]
+            found += [FileMessage(message, "diffs") for message in pair(text)]
+            done = at
+    return [*found, *history[done:]]
+
+
+def updates_in(chunks: Chunks) -> list[HostMessage]:
+    """The messages among the history that show files."""
+    return [message for message in chunks.done if isinstance(message, FileMessage)]
+
+
+def _update(coder: HostCoder, update: Update) -> str:
+    files = "".join(_shown(coder, each) for each in update.files if not each.said)
+    parts = [CHANGED_HEAD + files if files else "", MAP_HEAD + update.map if update.map else ""]
+    return "\n".join(filter(None, parts))
+
+
+def _whole(coder: HostCoder, file: File, words: str = "") -> str:
+    return f"\n{file.name}{words and f', {words}:'}\n{coder.fence[0]}\n{file.text}{coder.fence[1]}\n"
+
+
+def _shown(coder: HostCoder, sent: Sent) -> str:
+    if sent.diff:
+        return f"\n{sent.name}\n```diff\n{sent.diff}```\n"
+    return _whole(coder, sent.file, NEW if sent.is_new else WHOLE)
+
+
+def _state_of(layout: Layout, words: str) -> str:
+    """What the files are now, a line each, and the words of the mode."""
+    lines = [STATE_HEAD] if layout.last else []
+    for name in layout.last:
+        changes, is_said = len(layout.diffs(name)), layout.last[name].said
+        known = "as in your last reply that shows it" if is_said else "as it was shown whole last"
+        times = "once" if changes == 1 else f"{changes} times"
+        lines.append(f"- {name}: " + (f"changed {times} since it was shown whole" if changes else known))
+    return "\n".join([*lines, *(["", MODE_HEAD, "", words] if words else [])]).strip()
 
 
 # Cache breakpoints
@@ -128,19 +232,18 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
     """Set the cache breakpoints that aider leaves free where a provider takes them, four of them.
 
     aider has set those behind system or examples, behind what comes before the history, and behind the
-    files. In its own order one behind the finished exchanges is only worth it once some are compacted. In the
-    order of rest there is one behind the history and one behind the finished exchanges among the current
-    messages or, where there are none, behind the files.
+    files. In its own order one behind the finished exchanges is only worth it once some are compacted. In a
+    prompt that only grows it stands behind the history and its updates.
     """
     if not (coder.add_cache_headers and gardener.state.acts):
         return
-    if gardener.state.settings.files != "stable":
+    if not grows(coder, gardener.state):
         if gardener.state.chat.fidelity:
             mark_history(chunks)
-    elif chunks.done:
+        return
+    chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # other ones in each prompt
+    if chunks.done:
         chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
-        if mark_history(chunks):
-            chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]
 
 
 def mark_history(chunks: Chunks) -> bool:
@@ -177,39 +280,30 @@ def _unmarked(message: HostMessage) -> HostMessage:
 # The map
 
 
-def rests(coder: HostCoder, state: ChatState) -> bool:
-    """Whether the map may rest: not while prompts are to be as aider makes them."""
-    is_due = bool(state.chat.fidelity) or state.settings.files == "stable"
-    return state.acts and is_due and getattr(coder.repo_map, "refresh", "") == AUTO
-
-
 def current_texts(coder: HostCoder, gardener: Gardener) -> str | None:
     """The current messages as they were said, whatever of them is in the prompt: what the map's mentions are
-    taken from. None where the map does not rest."""
-    if not rests(coder, gardener.state):
-        return None
-    return "".join(f"{entry.content}\n" for entry in gardener.state.chat.current_entries())
-
-
-def resting_map(
-    coder: HostCoder, gardener: Gardener, fresh: str | None, force_refresh: bool = False
-) -> str | None:
-    """The map for this prompt, given the one that aider made for it; None: that one. `force_refresh`: the
-    user asked for a new one."""
-    if not fresh or not rests(coder, gardener.state) or not fresh.startswith(head := _map_head(coder)):
-        return None
+    taken from. None while all of it is."""
     state = gardener.state
-    resting = state.resting_map = replace(state.resting_map)
-    room = (coder.repo_map.max_map_tokens if coder.repo_map else 0, bool(coder.abs_fnames))
-    chat_files = {coder.get_rel_fname(name) for name in coder.abs_fnames}
+    if not (state.acts and (state.chat.fidelity or state.layout.begun)):
+        return None
+    return "".join(f"{entry.content}\n" for entry in state.chat.current_entries())
+
+
+def _map_now(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> MapNow:
+    """The map that aider has made, and what the user typed since the last edit and the files that the model
+    named since then."""
+    entries = gardener.state.chat.current_entries()
+    typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
+    replies = "\n".join(entry.content for entry in entries if entry.role == "assistant")
+    words = coder.get_ident_mentions(typed)
+    files = coder.get_file_mentions(f"{typed}\n{replies}") | coder.get_ident_filename_matches(words)
 
     def stamp(name: str) -> object:
         return _stamp_of(os.path.join(coder.root, name))
 
-    is_true = not force_refresh and resting.holds(stamp, chat_files, room)
-    if not is_true or resting.lacks(fresh[len(head) :], _mentions(coder, gardener)):
-        resting.replace(fresh[len(head) :], stamp, room)
-    return head + resting.listing
+    text = text_of(chunks.repo[0]) if chunks.repo else ""
+    head = _map_head(coder) if text.startswith(_map_head(coder)) else ""
+    return MapNow(head, text[len(head) :], stamp, frozenset(files), frozenset(words))
 
 
 def _map_head(coder: HostCoder) -> str:
@@ -218,16 +312,6 @@ def _map_head(coder: HostCoder) -> str:
     prefix = coder.repo_map.repo_content_prefix if coder.repo_map else None
     in_chat = coder.abs_fnames or coder.abs_read_only_fnames.intersection(coder.get_all_abs_files())
     return (prefix or "").format(other="other " if in_chat else "")
-
-
-def _mentions(coder: HostCoder, gardener: Gardener) -> Mentions:
-    """What the user typed since the last edit, and the files that the model named since then."""
-    entries = gardener.state.chat.current_entries()
-    typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
-    replies = "\n".join(entry.content for entry in entries if entry.role == "assistant")
-    words = coder.get_ident_mentions(typed)
-    files = coder.get_file_mentions(f"{typed}\n{replies}") | coder.get_ident_filename_matches(words)
-    return Mentions(frozenset(files), frozenset(words))
 
 
 def _stamp_of(path: str) -> object:

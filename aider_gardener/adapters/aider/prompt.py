@@ -5,7 +5,6 @@ Above 95 % of the window, and only if the user allowed it, aider's own summary b
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,8 +15,8 @@ from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, 
 from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import made_room
 from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import has_edit, open_tokens
-from aider_gardener.plan.usage import CACHE_SECONDS
 from aider_gardener.plan.view import FILLER
 from aider_gardener.reading.source import LAST_CHAT, infer_source
 
@@ -50,14 +49,17 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
 
 
 def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
-    """Take the measure of the prompt; use a cold cache for pending work; put in what is settled and what is
-    recalled, and each part where it rests."""
+    """Take the measure of the prompt; use a cold cache for pending work; lay it out and put in what is
+    settled and what is recalled."""
     state = gardener.state
-    state.frame = frame_of(coder, state, chunks)
+    grows = layout.grows(coder, state)
+    if not grows:
+        state.layout = Layout()
+        state.frame = frame_of(coder, state, chunks)
     if not state.acts:
         return
-    parts = layout.parts_of(coder, state, chunks) if state.settings.files == "stable" else None
-    plan = gardener.compact_if_due(cold=is_cold(coder, state, chunks, parts))
+    cold = is_cold(coder, state, chunks, grows=grows)
+    plan = gardener.compact_if_due(cold=cold)
     cut = call.fit_open(state)
     if plan is not None or cut:
         reminder = reminder_of(coder, chunks)
@@ -65,10 +67,13 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _say(coder, state, plan, cut)
-    place_settled(gardener, chunks)
-    place_recall(gardener, question_of(coder.cur_messages), chunks)
-    if parts is not None:
-        layout.arrange(state, chunks, parts, cold=is_idle(state))
+    files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
+    if grows or layout.grows(coder, state):
+        layout.arrange(coder, gardener, chunks, cold=cold)
+        state.frame = frame_of(coder, state, chunks)
+    else:
+        place_settled(gardener, chunks)
+    place_recall(gardener, question_of(coder.cur_messages), chunks, files)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
 
@@ -99,26 +104,21 @@ def place_settled(gardener: Gardener, chunks: Chunks) -> None:
     messages, chat = chunks.done or chunks.cur, gardener.state.chat
     is_compacted = len(messages) > 1 and any(piece.is_note for piece in (chat.done or chat.cur)[:1])
     at = 2 if is_compacted and messages[1]["content"] == FILLER else 0
-    with_note = [*messages[:at], *pair(note), *messages[at:]]  # new: the host keeps its own lists
+    with_note = [*messages[:at], *layout.pair(note), *messages[at:]]  # new: the host keeps its own lists
     if chunks.done:
         chunks.done = with_note
     else:
         chunks.cur = with_note
 
 
-def place_recall(gardener: Gardener, question: str, chunks: Chunks) -> None:
-    """Put what is recalled for the question just before the last user message."""
+def place_recall(gardener: Gardener, question: str, chunks: Chunks, files: str) -> None:
+    """Put what is recalled for the question just before the last user message; `files` are the texts of those
+    in the chat."""
     at = layout.last_user(chunks.cur)
     if at is None:
         return
-    in_prompt = [*map(text_of, [*chunks.readonly_files, *chunks.chat_files]), gardener.state.note.text]
-    if note := gardener.recall_note(question, "\n".join(in_prompt)):
-        chunks.cur[at:at] = pair(note)
-
-
-def pair(note: str) -> list[HostMessage]:
-    """A note as messages: it speaks in the user's role and is answered, so that roles take turns."""
-    return [{"role": "user", "content": note}, {"role": "assistant", "content": FILLER}]
+    if note := gardener.recall_note(question, f"{files}\n{gardener.state.note.text}"):
+        chunks.cur[at:at] = layout.pair(note)
 
 
 def question_of(messages: Sequence[HostMessage]) -> str:
@@ -137,21 +137,13 @@ def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
 # What is measured
 
 
-def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, parts: layout.Parts | None) -> bool:
+def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) -> bool:
     """Whether the provider's cache holds nothing of the history: the model or what stands before it
-    differs from the last prompt, or that was long ago. `parts` are given where they stand by rest."""
-    before = [*chunks.system, *chunks.examples]
-    if parts is None:
-        before += [*chunks.readonly_files, *chunks.repo]
-    elif state.order.breaks([*parts.placed]):
-        return True
-    state.prefix = state.prefix.seen(hash((coder.main_model.name, *map(text_of, before))))
-    return state.prefix.changed or is_idle(state)
-
-
-def is_idle(state: ChatState) -> bool:
-    """Whether the last call is so long ago that nothing of it is in the provider's cache."""
-    return CACHE_SECONDS <= state.usage.idle_seconds < math.inf
+    differs from the last prompt, or that was long ago. Before the history of a prompt that only grows nothing
+    changes, and a mode with a system text of its own has a cache of its own."""
+    before = [] if grows else [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
+    state.prefix = state.prefix.seen(hash((coder.main_model.name, grows, *map(text_of, before))))
+    return state.prefix.changed or state.usage.is_cold
 
 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
@@ -159,19 +151,24 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
     around = {
         "system": [*chunks.system, *chunks.examples, *chunks.reminder],
         "map": chunks.repo,
-        "files": [*chunks.readonly_files, *chunks.chat_files],
+        "files": [*chunks.readonly_files, *chunks.chat_files, *layout.updates_in(chunks)],
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
     parts["current"] = current(state)
     if state.note.tokens:
         parts["notes"] = state.note.tokens
+    behind = None
+    if state.layout.begun:  # map and note stand among the files
+        parts["map"] = state.count(state.layout.map.text)
+        parts["files"] -= parts["map"] + state.note.tokens
+        behind = state.note.tokens + sum(state.count(each.diff) for each in state.layout.gathered)
 
     def relative(name: str) -> str:
         return coder.get_rel_fname(name).replace(os.sep, "/")
 
     files = {relative(name): estimate(name) for name in sorted(coder.abs_fnames)}
     read_only = tuple(relative(name) for name in sorted(coder.abs_read_only_fnames))
-    return replace(state.frame, parts=parts, files=files, read_only=read_only)
+    return replace(state.frame, parts=parts, files=files, read_only=read_only, behind=behind)
 
 
 def current(state: ChatState) -> int:

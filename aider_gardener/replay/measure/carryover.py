@@ -26,8 +26,12 @@ AGE_TURNS = 3
 
 LINE_CHARS = 20
 
-GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "reminder"})
+GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "bases", "diffs", "reminder"})
 """Parts of a prompt that the host sends anew each time: what stands there needs no memory."""
+
+DIFF_PARTS = frozenset({"bases", "diffs"})
+DIFF_MARK = re.compile(r"^[ +-]", re.MULTILINE)
+"""What stands before a line of a file in a diff."""
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|\w+(?:(?:://|[./\\-]+)\w+)*")
 SLASHES, DOTS = re.compile(r"[/\\]+"), re.compile(r"[./\\:]+")
@@ -155,7 +159,7 @@ def score_reply(
     newest = call.turn - AGE_TURNS
     facts = {fact for fact in reply.facts if last_said.get(fact, call.turn) <= newest}
     lines = {line for line in reply.lines if last_said.get(line, call.turn) <= newest}
-    sent = [(part, known(texts.get(sha, ""))) for sha, _, part in call.prompt]
+    sent = [(part, known(_without_marks(part, texts.get(sha, "")))) for sha, _, part in call.prompt]
     for given in [*current, *(found for part, found in sent if part in GIVEN_PARTS)]:
         facts -= given.facts
         lines -= given.lines
@@ -164,3 +168,8 @@ def score_reply(
         yield Carried(fact, False, last_said[fact], call.turn, any(fact in found.facts for found in past))
     for line in sorted(lines):
         yield Carried(line, True, last_said[line], call.turn, any(line in found.lines for found in past))
+
+
+def _without_marks(part: str, text: str) -> str:
+    """The text of a part, lines of diffs as they stand in their files."""
+    return DIFF_MARK.sub("", text) if part in DIFF_PARTS else text

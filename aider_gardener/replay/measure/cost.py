@@ -174,12 +174,9 @@ class HistoryMark:
     """The gardener's own mark, behind the finished exchanges that stand after the files.
 
     `recalled` are the hashes of its notes: such a note and the answer to it stand behind the mark.
-    `stable`: the parts stand by rest, a mark stands behind the history, and that behind the files
-    goes where there are four without it.
     """
 
     recalled: frozenset[str] = frozenset()
-    stable: bool = False
 
     def index(self, prompt: Sequence[tuple[str, int, str]]) -> int | None:
         """The message it is set on: the one before the current message, or before the note."""
@@ -194,12 +191,15 @@ class HistoryMark:
 
 def breakpoints(prompt: Sequence[tuple[str, int, str]], mark: HistoryMark | None = None) -> list[int]:
     """Indexes of the messages that are marked: the ends of examples (or system), of the map (or
-    read-only files) and of the chat files, which the host marks; besides, where `mark` is set."""
+    read-only files) and of the chat files, which the host marks; besides, where `mark` is set. In a prompt
+    that only grows they are the ends of examples, bases and history."""
     last = {part: index for index, (_, _, part) in enumerate(prompt)}
+    if "bases" in last:
+        head = last.get("examples", last.get("system"))
+        ends = {head, last["bases"], max(last.get("done", 0), last.get("diffs", 0), last["bases"])}
+        return sorted(index for index in ends if index is not None)
     history = mark.index(prompt) if mark else None
     groups = [("examples", "system"), ("repo", "readonly"), ("files",)]
-    if mark and mark.stable and "done" in last:
-        groups[2:] = [("done",)] if history is not None else [("done",), ("files",)]
     found = {next((last[part] for part in group if part in last), None) for group in groups} | {history}
     return sorted(index for index in found if index is not None)
 

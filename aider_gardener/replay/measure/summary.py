@@ -199,11 +199,8 @@ def history_mark(result: ReplayResult) -> HistoryMark | None:
     if not is_gardened(result):
         return None
     from aider_gardener.recall.recall import NOTE_HEAD
-    from aider_gardener.replay.play.variants import variant_named
 
-    recalled = frozenset(sha for sha, text in result.texts.items() if text.startswith(NOTE_HEAD))
-    settings = variant_named(result.variant).settings or {}
-    return HistoryMark(recalled, stable=settings.get("files") == "stable")
+    return HistoryMark(frozenset(sha for sha, text in result.texts.items() if text.startswith(NOTE_HEAD)))
 
 
 def llm_wall_clock(calls: int, prompt_tokens: int, completion_tokens: int) -> float:

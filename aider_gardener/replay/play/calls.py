@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.adapters.aider.layout import FileMessage
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
@@ -157,7 +158,9 @@ class PromptLog:
         self.part_by_identity, self.held = {}, []
         for part, attribute in CHUNKS:
             for message in getattr(chunks, attribute):
-                self.part_by_identity[id(message)] = part
+                self.part_by_identity[id(message)] = (
+                    message.part if isinstance(message, FileMessage) else part
+                )
                 self.held.append(message)
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:

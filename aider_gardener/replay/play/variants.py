@@ -211,7 +211,10 @@ VARIANTS: Mapping[str, Variant] = {
         Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
         Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
         Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
-        Variant("gardener-stable", "the gardener, parts by how long they rest", settings={"files": "stable"}),
+        Variant("gardener-append", "the gardener, prompts that only grow", settings={"files": "append"}),
+        Variant(
+            "gardener-aider-order", "the gardener, files as aider sends them", settings={"files": "aider"}
+        ),
         Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
     )
 }

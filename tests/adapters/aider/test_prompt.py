@@ -16,7 +16,6 @@ from aider_gardener.adapters.aider.prompt import (
     current,
     decisions,
     estimate,
-    is_idle,
     question_of,
     reminder_of,
 )
@@ -102,16 +101,6 @@ def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
     assert tokens[0] == tokens[1] >= 100 and tokens[2] == 50
 
 
-def test_a_cache_is_cold_five_minutes_after_a_call_and_before_the_first_there_is_none() -> None:
-    def idle(seconds: float) -> bool:
-        state: Any = SimpleNamespace(usage=SimpleNamespace(idle_seconds=seconds))
-        return is_idle(state)
-
-    assert [idle(seconds) for seconds in (0.0, 299.0, 300.0, 9_999.0, float("inf"))] == [
-        False, False, True, True, False,
-    ]  # fmt: skip
-
-
 # In a real chat
 
 
@@ -154,7 +143,7 @@ def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gard
 def test_the_note_stands_behind_what_is_compacted_and_before_what_is_not(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=600)
+    gardened(history_tokens=600, files="aider")
     with_rule(drive, 8)
     sent = texts(model.requests[-1])
     compacted = next(at for at, text in enumerate(sent) if text.startswith(NOTE_HEAD))

@@ -140,7 +140,7 @@ def test_the_history_gets_a_cache_mark_only_once_something_is_compacted(
         mark_history(chunks)
 
     monkeypatch.setattr(layout, "mark_history", mark)
-    gardened(embedder="none", history_tokens=history_tokens)
+    gardened(embedder="none", history_tokens=history_tokens, files="aider")
     driver = drive(cache_prompts=True, model_name="claude-sonnet-4-5")
     for number in range(8):
         driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 30)

@@ -393,7 +393,7 @@ def breakpoints(request: list[dict[str, Any]]) -> list[int]:
     ]
 
 
-def test_prompt_caching_gets_its_fourth_breakpoint_behind_the_history(
+def test_prompt_caching_gets_a_breakpoint_behind_the_history(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
     gardened(history_tokens=2_000)
@@ -403,11 +403,11 @@ def test_prompt_caching_gets_its_fourth_breakpoint_behind_the_history(
     driver.ask("/ask which port did the staging box kestrel have?")
     request = model.requests[-1]
     marks = breakpoints(request)
-    assert len(marks) == 4
+    assert len(marks) == 3, "behind the examples, what stands before the history, and the history"
     assert request[marks[-1]]["role"] == "assistant"
     after = [m for m in request[marks[-1] + 1 :] if m["role"] != "system"]
     assert after[-1]["content"].startswith("which port")
-    assert len(after) in (1, 3)
+    assert len(after) in (1, 3, 5)
     assert not any(isinstance(message["content"], list) for message in driver.history)
 
 

@@ -1,0 +1,363 @@
+"""Prompts that only grow, made by a real aider: each file once, then what changed."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.aider.conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from aider_gardener.adapters.aider import layout
+from aider_gardener.plan.diffs import apply
+
+FILES = {
+    f"part{n}.py": "".join(f"def part{n}_{m}():\n    return {m}\n\n\n" for m in range(9)) for n in range(1, 5)
+}
+Prompt = list[dict[str, Any]]
+SHOWN = re.compile(
+    r"\n(?P<name>[^\n]+?)(?:, (?:whole|new)[^\n]*:)?\n(?:```diff\n(?P<diff>@@\n.*?)```\n|```\n(?P<whole>.*?)```\n)",
+    re.DOTALL,
+)
+"""How a prompt shows a file: whole or as a diff."""
+
+
+@pytest.fixture
+def chat(repository: Path, drive: MakeDriver, gardened: Any) -> Driver:
+    """A chat over four files whose prompts only grow from the first on."""
+    for name, text in FILES.items():
+        (repository / name).write_text(text, encoding="utf-8")
+    gardened(files="append")
+    return drive(files=list(FILES), map_tokens=0)
+
+
+def edit(driver: Driver, name: str, line: int, to: str) -> None:
+    before = Path(name).read_text(encoding="utf-8").split("\n")[line - 1 : line + 1]
+    after = [before[0], f"    return {to}"]
+    driver.ask(f"change {name}", reply=EDIT.format(path=name, old="\n".join(before), new="\n".join(after)))
+
+
+def said(prompt: Prompt) -> list[str]:
+    return [
+        "".join(str(part.get("text", "")) for part in m["content"])
+        if isinstance(m["content"], list)
+        else str(m["content"])
+        for m in prompt
+    ]
+
+
+def read(prompt: Prompt) -> dict[str, str]:
+    """The files as one who reads the prompt from its beginning knows them."""
+    found: dict[str, str] = {}
+    for text in said(prompt):
+        if text.startswith((layout.EDITABLE_HEAD, layout.READ_ONLY_HEAD, layout.CHANGED_HEAD)):
+            for shown in SHOWN.finditer(text.partition("\n")[2]):
+                name, made = shown["name"], shown["diff"]
+                found[name] = apply(found[name], made) if made else shown["whole"]
+    return found
+
+
+def on_disk(driver: Driver) -> dict[str, str]:
+    names = [*driver.coder.abs_fnames, *driver.coder.abs_read_only_fnames]
+    texts = {driver.coder.get_rel_fname(name): driver.coder.io.read_text(name) for name in names}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def alternates(prompt: Prompt) -> bool:
+    roles = [message["role"] for message in prompt if message["role"] != "system"]
+    return roles[0] == "user" and all(one != other for one, other in pairwise(roles))
+
+
+def count_of(prompt: Prompt, text: str) -> int:
+    return sum(text in each for each in said(prompt))
+
+
+def faults(driver: Driver) -> list[str]:
+    return [line for line in driver.said if "stopped" in line]
+
+
+def test_files_stand_once_and_changes_where_they_were_made(chat: Driver, model: ScriptedModel) -> None:
+    chat.ask("what does part1 do?")
+    first = model.requests[-1]
+    edit(chat, "part2.py", 1, "20")
+    edit(chat, "part3.py", 5, "30")
+    chat.ask("go on")
+    prompt = model.requests[-1]
+    assert read(prompt) == on_disk(chat)
+    bases = next(at for at, text in enumerate(said(first)) if text.startswith(layout.EDITABLE_HEAD))
+    assert prompt[: bases + 2] == first[: bases + 2], "the files stand where they stood"
+    assert "+    return 20\n" in chat_of(prompt) and count_of(prompt, "return 8\n\n\n```") == 1
+    assert "- part2.py: changed once since it was shown whole" in said(prompt)[-3 - is_reminded(prompt)]
+    assert alternates(prompt) and not faults(chat)
+
+
+def chat_of(prompt: Prompt) -> str:
+    return "\n".join(said(prompt))
+
+
+def is_reminded(prompt: Prompt) -> bool:
+    return bool(prompt[-1]["role"] == "system")
+
+
+def test_a_prompt_goes_on_where_the_one_before_ended(chat: Driver, model: ScriptedModel) -> None:
+    for number in range(6):
+        edit(chat, f"part{1 + number % 4}.py", 5, str(number * 11))
+    for former, last in pairwise(model.requests):
+        ends = max(at for at, text in enumerate(said(former)) if text.startswith(layout.STATE_HEAD))
+        assert last[:ends] == former[:ends]
+    assert read(model.requests[-1]) != on_disk(chat), "the last edit came after the prompt"
+
+
+def test_any_change_whoever_made_it_is_read_right(
+    chat: Driver, model: ScriptedModel, repository: Path
+) -> None:
+    chance = random.Random(7)
+    for turn in range(25):
+        name = chance.choice(list(FILES))
+        match chance.randrange(7):
+            case 0:
+                (repository / name).write_bytes(b"one\r\ntwo\r\nlast line without an end")
+            case 1:
+                (repository / name).write_text("", encoding="utf-8")
+            case 2:
+                text = (repository / name).read_text(encoding="utf-8")
+                (repository / name).write_text(text + f"x = {turn}\u2028\n", encoding="utf-8")
+            case 3:
+                (repository / name).write_text("same\n" * chance.randrange(200), encoding="utf-8")
+            case 4:
+                chat.type(f"/drop {name}")
+            case 5:
+                chat.type(f"/{chance.choice(['add', 'read-only'])} {name}")
+            case 6:
+                (repository / name).write_text(
+                    FILES[name].replace("return 4", f"return {turn}"), encoding="utf-8"
+                )
+        chat.ask(f"question {turn}")
+        assert read(model.requests[-1]) == on_disk(chat) and alternates(model.requests[-1]), turn
+    assert not faults(chat)
+
+
+def test_a_compaction_leaves_the_files_and_gathers_the_diffs(
+    repository: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    for name, text in FILES.items():
+        (repository / name).write_text(text, encoding="utf-8")
+    gardened(files="append", history_tokens=1_500)
+    driver = drive(files=list(FILES), map_tokens=0)
+    for number in range(12):
+        edit(driver, f"part{1 + number % 4}.py", 5, str(number * 11))
+        driver.ask("tell me more", reply="Words of an answer. " * 60)
+    assert driver.coder.gardener.state.plans
+    for request in model.requests:
+        assert alternates(request)
+    driver.ask("and now?")
+    assert read(model.requests[-1]) == on_disk(driver) and not faults(driver)
+
+
+def test_an_edit_that_did_not_match_brings_the_file_whole(chat: Driver, model: ScriptedModel) -> None:
+    edit(chat, "part1.py", 5, "50")
+    wrong = EDIT.format(path="part1.py", old="    return nowhere to be found", new="    return 1")
+    model.replies += [wrong, "I see."]
+    chat.type("change it")
+    prompt = model.requests[-1]
+    assert f"part1.py, {layout.WHOLE}:" in chat_of(prompt) and read(prompt) == on_disk(chat)
+
+
+def test_what_was_undone_is_a_change_too(chat: Driver, model: ScriptedModel) -> None:
+    edit(chat, "part1.py", 5, "50")
+    chat.ask("go on")
+    chat.type("/undo")
+    chat.ask("and now?")
+    assert read(model.requests[-1]) == on_disk(chat) and not faults(chat)
+
+
+def test_a_reply_that_holds_a_file_whole_is_not_said_twice(
+    repository: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(files="append")
+    driver = drive(map_tokens=0, edit_format="whole")
+    new = "def greet():\n    return 'good evening'\n"
+    driver.ask("be polite", reply=f"app.py\n```\n{new}```\n")
+    assert (repository / "app.py").read_text(encoding="utf-8") == new
+    driver.ask("go on")
+    prompt = model.requests[-1]
+    assert count_of(prompt, "good evening") == 1
+    assert "app.py: as in your last reply that shows it" in chat_of(prompt)
+
+
+def test_images_stand_before_the_files(chat: Driver, model: ScriptedModel, repository: Path) -> None:
+    (repository / "plan.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(32))
+    chat.type("/add plan.png")
+    edit(chat, "part2.py", 5, "20")
+    chat.ask("what does the picture show?")
+    prompt = model.requests[-1]
+    assert sum("image_url" in str(m["content"]) for m in prompt) == 1 and alternates(prompt)
+    assert not faults(chat)
+
+
+def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
+    chat: Driver, model: ScriptedModel
+) -> None:
+    edit(chat, "part2.py", 5, "20")
+    chat.ask("/ask why?")
+    chat.ask("do it")
+    order, question, again = model.requests[-3:]
+    heads = [request[0] for request in (order, question, again)]
+    assert heads[0] == heads[1] == heads[2]
+    words = [text for text in said(question) if layout.MODE_HEAD in text]
+    assert len(words) == 1 and "expert code analyst" in words[0] and "SEARCH/REPLACE" not in words[0]
+    assert not count_of(again, layout.MODE_HEAD)
+
+
+@pytest.mark.parametrize("mode", ["ask", "architect", "context", "help"])
+def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel, mode: str) -> None:
+    edit(chat, "part2.py", 5, "20")
+    chat.type(f"/chat-mode {mode}")
+    chat.ask("what now?")
+    chat.type("/chat-mode code")
+    edit(chat, "part3.py", 5, "30")
+    assert all(alternates(request) for request in model.requests) and not faults(chat)
+
+
+def test_a_model_without_a_system_message(chat: Driver, model: ScriptedModel) -> None:
+    chat.coder.main_model.use_system_prompt = False
+    edit(chat, "part2.py", 5, "20")
+    chat.ask("go on")
+    assert alternates(model.requests[-1]) and model.requests[-1][0]["role"] == "user"
+
+
+def test_made_again_before_it_is_sent_a_prompt_is_the_same(chat: Driver) -> None:
+    edit(chat, "part2.py", 5, "20")
+    chat.coder.cur_messages = [{"role": "user", "content": "what now?"}]
+    prompts = [chat.coder.format_messages().all_messages() for _ in range(3)]
+    assert prompts[0] == prompts[1] == prompts[2]
+
+
+def marks(messages: Sequence[dict[str, Any]]) -> list[int]:
+    return [at for at, m in enumerate(messages) if "cache_control" in str(m["content"])]
+
+
+def test_three_breakpoints_stand_where_prompts_rest(chat: Driver, model: ScriptedModel) -> None:
+    chat.coder.add_cache_headers = True
+    chat.ask("one")
+    edit(chat, "part2.py", 5, "20")
+    chat.ask("two")
+    chat.ask("/ask three")
+    former, last = model.requests[-2:]
+    assert len(marks(former)) == 3
+    behind = max(marks(former)) + 1
+    assert said(last)[:behind] == said(former)[:behind]
+    sent = chat.coder.format_messages()
+    pinged = sent.cacheable_messages()
+    assert said(pinged) == said(sent.all_messages()[: len(pinged)])
+    assert not marks(chat.coder.done_messages), "aider's list is its own"
+
+
+def big(driver: Driver, turns: int) -> None:
+    driver.ask(*(f"question {n}" for n in range(turns)), reply="Words of an answer. " * 100)
+
+
+@pytest.mark.parametrize(
+    ("model_name", "cached", "begins"),
+    [
+        ("gpt-4o", False, True),
+        ("gpt-4o-mini", False, False),
+        ("claude-sonnet-4-5", False, False),
+        ("claude-sonnet-4-5", True, True),
+        ("ollama/llama3", False, False),
+    ],
+)
+def test_by_default_it_begins_at_aiders_limit_where_it_pays(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, model_name: str, cached: bool, begins: bool
+) -> None:
+    gardened(history_tokens=1_000)
+    driver = drive(map_tokens=0, model_name=model_name, cache_prompts=cached)
+    driver.ask("one")
+    assert not count_of(model.requests[-1], layout.EDITABLE_HEAD), "within the limit prompts are aider's"
+    big(driver, 8)
+    assert bool(count_of(model.requests[-1], layout.EDITABLE_HEAD)) is begins
+    driver.type("/clear")
+    driver.ask("new", "again")
+    assert not count_of(model.requests[-1], layout.EDITABLE_HEAD)
+    assert not faults(driver)
+
+
+def test_files_as_aider_sends_them_are_a_choice(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=600, files="aider")
+    driver = drive(map_tokens=0)
+    big(driver, 8)
+    assert driver.coder.gardener.state.plans and not count_of(model.requests[-1], layout.EDITABLE_HEAD)
+
+
+def test_a_layout_that_would_be_read_wrong_is_made_whole_and_said(
+    chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aider_gardener.plan import layout as plan
+
+    chat.ask("one")
+    monkeypatch.setattr(plan, "diff", lambda old, new: "@@\n-nothing like it\n+another\n")
+    edit(chat, "part2.py", 5, "20")
+    chat.ask("two")
+    assert read(model.requests[-1]) == on_disk(chat)
+    archive = chat.coder.gardener.state.archive
+    events = archive.store.events(archive.session)
+    assert [event.data for event in events if event.kind == "layout"] == [{"files": ["part2.py"]}]
+
+
+def test_the_map_rests_and_what_is_spoken_of_is_added(
+    repository: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    import subprocess
+
+    for n in range(12):
+        helpers = "".join(
+            f"def helper_{n}_{m}(value):\n    return settle_part{n}(value)\n\n\n" for m in range(30)
+        )
+        (repository / f"shop{n}.py").write_text(f"def settle_part{n}(order):\n    return {n}\n\n\n{helpers}")
+    for words in (["add", "."], ["commit", "-qm", "parts"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    gardened(files="append")
+    driver = drive(map_tokens=400)
+    driver.ask("what does settle_part3 do?", "and settle_part3 again?", "thanks, and settle_part9?")
+    driver.ask("compare settle_part3 with settle_part9")
+    first = next(m for m in model.requests[0] if str(m["content"]).startswith("Here are summaries"))
+    for request in model.requests:
+        assert first in request, "the map that was sent stands"
+    assert "settle_part9" in chat_of(
+        [m for m in model.requests[-1] if layout.MAP_HEAD in str(m["content"]) or m == first]
+    )
+    assert not faults(driver)
+
+
+def test_mentions_come_from_what_was_said_not_from_what_stands_of_it(
+    drive: MakeDriver, gardened: Any
+) -> None:
+    gardened(history_tokens=300)
+    driver = drive(map_tokens=400)
+    driver.ask("remember settle_part7", reply="Yes. " * 300)
+    driver.ask(*(f"question {n}" for n in range(6)), reply="Words of an answer. " * 60)
+    standing = "".join(str(message["content"]) for message in driver.coder.cur_messages)
+    assert len(standing) < 6 * 1_200, "some of it is compacted"
+    assert "settle_part7" in driver.coder.get_cur_message_text()
+
+
+def test_a_cold_cache_is_spoken_of_before_it_is_paid(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardened(history_tokens=20_000)
+    driver = drive(map_tokens=0)
+    big(driver, 30)
+    state = driver.coder.gardener.state
+    assert not [line for line in driver.said if "gone cold" in line]
+    now = state.archive.clock()
+    monkeypatch.setattr(state.usage, "_clock", lambda: now + 720)
+    monkeypatch.setattr("aider_gardener.gardener.report.COLD_WORTH", 0.001)
+    driver.ask("still there?")
+    said_of_it = [line for line in driver.said if "gone cold after 12 min: this prompt costs $0." in line]
+    assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
