@@ -28,8 +28,8 @@ def diff(old: str, new: str) -> str | None:
     last = _same(before[first:][::-1], after[first:][::-1])
     start, ends = max(0, first - CONTEXTS[-1]), max(0, last - CONTEXTS[-1])
     before, after = before[start : len(before) - ends], after[start : len(after) - ends]
-    matcher = SequenceMatcher(None, before, after)
     for context in CONTEXTS:
+        matcher = SequenceMatcher(None, before, after)  # a new one: grouping cuts its opcodes
         found = [_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context)]
         made = "".join(found)
         try:
