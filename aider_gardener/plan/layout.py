@@ -184,9 +184,7 @@ class Layout:
         made, before = diff(old.text, new.text), self.diffs(new.name)
         if made is None or sum(map(len, [*before, made])) > DIFF_SHARE * len(new.text):
             return ""
-        lines = {line for line in removed_lines(made) if len(line) >= LEAST_CHARS}
-        met = sum(not lines.isdisjoint(added_lines(each)) for each in before)
-        return "" if met + 1 >= STACKED else made
+        return "" if _stacked([*before, made]) >= STACKED else made
 
     def _anew(self, files: Mapping[str, File], map_now: MapNow, kept: int, whole: Collection[str]) -> Layout:
         """With the first bases kept as they are and what changed of those gathered behind; the others are
@@ -215,3 +213,13 @@ class Layout:
             return anew
         first = next(at for at, base in enumerate(bases) if base.file.text != files[base.name].text)
         return self._anew(files, map_now, first, whole)
+
+
+def _stacked(diffs: Sequence[str]) -> int:
+    """How many diffs lie on one another at most, each changing lines that the one below it put in."""
+    below: list[tuple[frozenset[str], int]] = []
+    for made in diffs:
+        lines = {line for line in removed_lines(made) if len(line) >= LEAST_CHARS}
+        height = 1 + max((high for added, high in below if not lines.isdisjoint(added)), default=0)
+        below.append((added_lines(made), height))
+    return max((height for _added, height in below), default=0)

@@ -1,23 +1,22 @@
-"""Levels and marks: the host's limit, or more where breaking the cached prefix more rarely is cheaper."""
+"""Levels and marks: the host's limit, or more where breaking the cached prefix more rarely is hardly dearer."""
 
 from __future__ import annotations
-
-import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.plan.goals import (
+    FLAT_SHARE,
     MOST_HIGH,
     REST_TURNS,
     Frame,
     Goal,
     Level,
     Limit,
-    best_batch,
     level,
     marks,
+    widest_batch,
 )
 from aider_gardener.plan.usage import Market
 
@@ -26,9 +25,10 @@ LIMIT = Limit(8_000, 0.25, growth=1_000)
 ROOMY = Frame(window=1_000_000)
 
 
-def turn_cost(batch: float, market: Market, growth: float, broken: int) -> float:
-    """What a turn costs beside the low mark, with plans every `batch` tokens."""
-    return market.token * batch / 2 + market.lost * broken * growth / batch
+def turn_cost(batch: float, market: Market, growth: float, broken: int, around: int) -> float:
+    """What a turn costs with plans every `batch` tokens: the new tokens, the rest of the prompt, the plans."""
+    standing = market.token * (around + batch / 2)
+    return market.full * growth + standing + market.lost * broken * growth / batch
 
 
 def test_without_a_cache_the_high_mark_is_the_limit() -> None:
@@ -53,16 +53,29 @@ def test_a_limit_that_the_user_set_is_the_high_mark() -> None:
     assert marks(ROOMY, fixed, WARM, compacted=False).high == 8_000
 
 
-@given(st.floats(1, 5_000), st.integers(1, 50_000), st.floats(0.05, 0.95), st.floats(0.1, 1))
-def test_no_other_batch_costs_less(growth: float, broken: int, cached: float, warm: float) -> None:
+@given(
+    st.floats(1, 5_000),
+    st.integers(1, 50_000),
+    st.floats(0.05, 0.95),
+    st.floats(0.1, 1),
+    st.integers(0, 90_000),
+)
+def test_the_widest_of_the_marks_that_cost_alike_is_taken(
+    growth: float, broken: int, cached: float, warm: float, around: int
+) -> None:
     market = Market(1.0, cached, warm)
-    best = best_batch(market, growth, broken)
-    if best < 10:
+    widest = widest_batch(market, growth, broken, around=around)
+    if widest < 100:
         return  # whole tokens are too coarse there
-    least = turn_cost(best, market, growth, broken)
-    for other in (best / 2, best * 0.9, best * 1.1, best * 2):
-        assert least <= turn_cost(other, market, growth, broken) * 1.02
-    assert math.isclose(least, turn_cost(best + 1, market, growth, broken), rel_tol=0.05)
+
+    def cost(batch: float) -> float:
+        return turn_cost(batch, market, growth, broken, around)
+
+    least = min(cost(widest * share / 400) for share in range(1, 401))
+    assert cost(widest) <= (1 + FLAT_SHARE) * least * 1.001
+    for wider in (1.05, 1.5, 4):
+        assert cost(widest * wider) > cost(widest)
+        assert cost(widest * wider) > (1 + FLAT_SHARE) * least
 
 
 @given(st.integers(100, 40_000), st.floats(0, 20_000), st.floats(0, 1), st.booleans())

@@ -112,20 +112,12 @@ def test_marks_stand_after_examples_repo_and_files() -> None:
     assert cost.breakpoints([rows[0], rows[2], rows[7]]) == [0, 1]
 
 
-def test_in_the_order_of_rest_marks_stand_behind_the_history_and_at_most_four() -> None:
-    rows = [
-        ("a", 1, "system"),
-        ("c", 1, "readonly"),
-        ("e", 1, "done"),
-        ("f", 1, "done"),
-        ("g", 1, "files"),
-        ("u1", 1, "cur"),
-        ("a1", 1, "cur"),
-        ("u2", 1, "cur"),
-    ]
-    assert cost.breakpoints(rows, HistoryMark(stable=True)) == [0, 1, 3, 6]
-    assert cost.breakpoints([*rows[:5], rows[7]], HistoryMark(stable=True)) == [0, 1, 3, 4]
-    assert cost.breakpoints([*rows[:2], *rows[4:]], HistoryMark(stable=True)) == [0, 1, 2, 4]
+def test_in_a_prompt_that_only_grows_the_marks_stand_behind_head_bases_and_history() -> None:
+    rows = [("s", 1, "system"), ("b", 1, "bases"), ("h", 1, "done"), ("d", 1, "diffs"), ("f", 1, "files")]
+    asked = ("u", 1, "cur")
+    assert cost.breakpoints([*rows, asked], HistoryMark()) == [0, 1, 3]
+    assert cost.breakpoints([*rows[:3], rows[4], asked]) == [0, 1, 2]
+    assert cost.breakpoints([*rows[:2], rows[4], asked]) == [0, 1]
 
 
 def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_still_matches() -> None:

@@ -1,0 +1,73 @@
+"""Diffs that are read by their lines alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aider_gardener.plan.diffs import HUNK, apply, diff, hunks
+
+LINES = st.lists(st.text("ab \u2028\x85\r+-@\\", max_size=3), max_size=40)
+TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n"]))
+
+
+@given(TEXTS, TEXTS)
+def test_a_diff_gives_the_new_text_or_there_is_none(old: str, new: str) -> None:
+    made = diff(old, new)
+    assert made is None or apply(old, made) == new
+
+
+@given(TEXTS, st.data())
+def test_what_a_hunk_replaces_stands_exactly_once(old: str, data: st.DataObject) -> None:
+    lines = old.split("\n")
+    at = data.draw(st.integers(0, len(lines)))
+    made = diff(old, "\n".join([*lines[:at], "something new", *lines[at:]]))
+    for before, _after in hunks(made or ""):
+        searched, wanted = f"\n{old}", f"\n{before}"
+        starts = [at for at in range(len(searched)) if searched.startswith(wanted, at)]
+        assert len(starts) == 1 or (not before.endswith("\n") and old.endswith(before))
+
+
+def test_it_reads_as_a_unified_diff_without_line_numbers() -> None:
+    old = "".join(f"line {n}\n" for n in range(9))
+    assert diff(old, old.replace("line 4", "other")) == (
+        "@@\n line 1\n line 2\n line 3\n-line 4\n+other\n line 5\n line 6\n line 7\n"
+    )
+    made = diff("one\ntwo", "one\ntwo\nthree") or ""
+    assert (
+        made == "@@\n one\n-two\n\\ No newline at end of file\n+two\n+three\n\\ No newline at end of file\n"
+    )
+
+
+def test_more_context_is_taken_where_less_is_ambiguous_and_none_where_all_is() -> None:
+    block = "a\nb\nc\nd\ne\n"
+    old = f"first\n{block}x\n{block}second\n{block}x\n{block}"
+    made = diff(old, old.replace("x\n", "y\n", 1)) or ""
+    assert made.count(" first\n") == 1, "nine lines of context are the same at both places"
+    assert diff("same\n" * 100, "same\n" * 50 + "other\n" + "same\n" * 50) is None
+    assert diff("", "new\n") is None and diff("old\n", "") is None and diff("a\n", "a\n") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "made"),
+    [
+        ("a\nb\n", "@@\n-c\n+d\n"),
+        ("a\na\n", "@@\n-a\n+d\n"),
+        ("a\nb\n", "-a\n+b\n"),
+        ("a\nb\n", "@@\n-b\n+c\n@@\n-a\n+c\n"),
+        ("ab\nb\n", "@@\n-b\n\\ No newline at end of file\n+c\n"),
+    ],
+)
+def test_one_that_does_not_fit_is_refused(old: str, made: str) -> None:
+    with pytest.raises(ValueError, match="hunk"):
+        apply(old, made)
+
+
+def test_a_long_file_is_no_matter() -> None:
+    old = "".join(f"    value_{n % 700} = {n}\n\n" for n in range(2_500))
+    began = time.process_time()
+    made = diff(old, old.replace(" = 1200\n", " = 0\n").replace(" = 2400\n", " = 1\n")) or ""
+    assert made.count(HUNK) == 2 and time.process_time() - began < 5
