@@ -87,7 +87,10 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
         ]
     else:
         head = [Group(*head, "  " + ", ".join(map(" ".join, parts))), _classes(report)]
-    history = f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}."
+    why = f" ({report.budget_set_by})" if report.budget_set_by else ""
+    history = (
+        f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}{why}."
+    )
     verdict = f"{report.level}. {history} {report.recommendation}"
     return spaced(*head, _largest(report, entries, shown), verdict)
 

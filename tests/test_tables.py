@@ -76,7 +76,7 @@ def test_pressure_names_window_history_and_parts() -> None:
     for full in (False, True):
         text = flat(pressure_table(report, entries_of(gardener), full=full))
         assert f"of 20,000 tokens, {report.utilization:.1%}" in text
-        assert f"The history has {report.history_used:,} tokens; room is made above 2,000." in text
+        assert f"The history has {report.history_used:,} tokens; room is made above 2,000" in text
         for name, tokens in report.parts.items():
             assert f"{name.replace('current', 'this turn')} {tokens:,}" in text
         assert text.endswith(report.recommendation)

@@ -65,7 +65,8 @@ def pressure_report(state: ChatState) -> Pressure:
     history = state.history_used
     parts = {**frame.parts, "history": history, "current": open_tokens(chat, state.count)}
     asked = asked_for(state) if state.acts else None
-    saves, budget = asked.plan.tokens_saved if asked else 0, goal_of(state).high
+    saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state)
+    budget = goal.high
     forms = [(entry, renditions(entry).get(Fidelity.COMPRESSED)) for entry in entries]
     made = _pressure(
         frame, parts, rows, entries, [(entry, state.tokens_shown(entry)) for entry in chat.all_entries()]
@@ -84,6 +85,7 @@ def pressure_report(state: ChatState) -> Pressure:
     return replace(
         made,
         history_budget=budget,
+        budget_set_by=goal.set_by,
         history_used=history,
         total_summary_tokens=summary,
         compression_ratio=round(summary / original, 4) if original else 1.0,

@@ -83,7 +83,7 @@ class Frame:
 class Pressure:
     """The report on a prompt. Token figures are of the next prompt as it stands; 0 `available` means
     that the model's window is unknown. `largest_ids` are the ids of the largest messages, "" for a note that
-    shows several."""
+    shows several, `budget_set_by` says what set the budget of the history."""
 
     used: int
     available: int
@@ -105,6 +105,7 @@ class Pressure:
     droppable_files: Sequence[Mapping[str, Any]] = ()
     recommendation: str = ""
     largest_ids: Sequence[str] = ()
+    budget_set_by: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -132,14 +133,15 @@ def history_budget(own: int, host_limit: int, *, window: int, is_free: bool) -> 
 class Goal:
     """What a plan must reach, in tokens of history: nothing above `high`, then down to `low`.
 
-    `hard` is the most that the window allows, 0 when unknown; above it even the last exchange goes.
-    `asked`: the user asked, so the history need not be above the high mark.
+    `hard` is the most that the window allows, 0 when unknown; above it even the last exchange goes. `set_by`
+    says what set the high mark. `asked`: the user asked, so the history need not be above the high mark.
     """
 
     high: int
     low: int
     hard: int = 0
     reason: str = OVER_LIMIT
+    set_by: str = ""
     asked: bool = False
 
     def marks(self, tokens: int) -> dict[str, int | str]:
@@ -205,6 +207,9 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
     """
     high, low = limit.high(market, frame), limit.low
     hard, reason = 0, OVER_LIMIT
+    set_by = (
+        "set by you" if limit.fixed else "aider's limit" if high <= limit.tokens + limit.held else "by price"
+    )
     if cold:
         high = max(limit.tokens + limit.held, int(low + COLD_SHARE * (high - low)))
     if frame.window:
@@ -214,5 +219,5 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
         if soft < high:
             high = max(soft, 1)
             low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
-            reason = f"window above {mark:.0%}"
-    return Goal(high, low, hard, reason + (", while the prompt cache is cold" if cold else ""))
+            reason, set_by = f"window above {mark:.0%}", "what the window leaves"
+    return Goal(high, low, hard, reason + (", while the prompt cache is cold" if cold else ""), set_by)

@@ -139,3 +139,12 @@ def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> N
 def test_what_waits_for_an_answer_is_part_of_the_prompt_but_not_around_it() -> None:
     frame = Frame(parts={"system": 10, "files": 20, "current": 5})
     assert (frame.tokens, frame.around) == (35, 30)
+
+
+def test_a_mark_says_what_set_it() -> None:
+    fixed = Limit(8_000, 0.25, fixed=True, growth=1_000)
+    assert marks(ROOMY, fixed, WARM, compacted=False).set_by == "set by you"
+    assert marks(ROOMY, LIMIT, WARM, compacted=False).set_by == "by price"
+    assert marks(ROOMY, LIMIT, COLD, compacted=False).set_by == "aider's limit"
+    small = Frame(window=10_000, parts={"files": 3_000})
+    assert marks(small, LIMIT, WARM, compacted=False).set_by == "what the window leaves"
