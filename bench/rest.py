@@ -14,7 +14,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -64,10 +63,9 @@ def rows_of(path: Path, vectors: Path) -> list[dict[str, Any]]:
 
 def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
     """`main_net_tokens` are those of the main model's calls alone."""
-    mains = [replace(call, shared=None) for call in result.calls if call.kind == MAIN]
     carried = summary.carry_over
     return {
-        "main_net_tokens": net_tokens(mains)[0],
+        "main_net_tokens": net_tokens(result.calls, MAIN)[0],
         "net_tokens": summary.net_tokens,
         "limit_net_tokens": summary.limit_net_tokens,
         "supported": summary.recall.supported,

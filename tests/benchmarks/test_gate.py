@@ -29,7 +29,7 @@ def test_a_beginning_is_a_session_with_the_probes_about_it(root: Path, tmp_path:
     assert max(probe.about_turn for probe in short.probes) <= 6
 
 
-FIGURES = {"turns": 9, "asked": 20, "supported": 18, "tokens_billed": 100_000, "session_sha256": "a"}
+FIGURES = {"turns": 9, "asked": 20, "supported": 18, "net_tokens": 100_000, "session_sha256": "a"}
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ FIGURES = {"turns": 9, "asked": 20, "supported": 18, "tokens_billed": 100_000, "
     [
         ({"supported": 18 - gate.SUPPORTED_TOLERANCE}, ""),
         ({"supported": 17 - gate.SUPPORTED_TOLERANCE}, "15 of 20 probes supported, 18 before"),
-        ({"supported": 20, "tokens_billed": 60_000}, ""),
-        ({"tokens_billed": 102_900}, ""),
-        ({"tokens_billed": 103_100}, "103,100 tokens billed, 100,000 before"),
+        ({"supported": 20, "net_tokens": 60_000}, ""),
+        ({"net_tokens": 102_900}, ""),
+        ({"net_tokens": 103_100}, "103,100 net tokens, 100,000 before"),
         ({"session_sha256": "b"}, "not the session or probes of the committed figures"),
     ],
 )

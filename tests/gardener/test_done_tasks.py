@@ -202,7 +202,8 @@ def test_no_line_is_lost_and_none_changed(rows: list[tuple[str, str]]) -> None:
     )
     assert sorted(kept) == sorted(before)
     assert done_in(left)[0] == left or len(done_in(left)[1]) < len(texts(text)) + 1
-    assert all("[ ]" not in line for task in found for line in task.lines)
+    is_code = "```" in text  # there a box is no open task
+    assert is_code or all("[ ]" not in line for task in found for line in task.lines)
 
 
 def section(number: int, session: str = "3fa29c0d11") -> str:

@@ -45,7 +45,12 @@ CHANGED_HEAD = (
 WHOLE = "whole as it is now; what was shown of it before is out of date"
 NEW = "new in the chat, whole"
 MAP_HEAD = "More of the repository, as it is now:\n"
-STATE_HEAD = "The files of the chat as they are now, which edits must match:"
+STATE_HEAD = (
+    "The files of the chat as they are now, which edits must match (whatever the map says, they are in"
+    " the chat):"
+)
+AS_REPLIED = "as in your last reply that shows it"
+AS_BASE, AS_LATER = "as it stands in the list before the chat", "as it was shown whole later, not as before"
 MODE_HEAD = (
     "For the message that follows these instructions hold, in the place of those at the beginning. Answer in"
     " words; no file is edited, and no edit blocks are wanted:"
@@ -217,11 +222,12 @@ def _shown(coder: HostCoder, sent: Sent) -> str:
 def _state_of(layout: Layout, words: str) -> str:
     """What the files are now, a line each, and the words of the mode."""
     lines = [STATE_HEAD] if layout.last else []
+    bases = {id(base) for base in layout.bases}
     for name in layout.last:
-        changes, is_said = len(layout.diffs(name)), layout.last[name].said
-        known = "as in your last reply that shows it" if is_said else "as it was shown whole last"
-        times = "once" if changes == 1 else f"{changes} times"
-        lines.append(f"- {name}: " + (f"changed {times} since it was shown whole" if changes else known))
+        whole, *diffs = layout.since_whole(name)
+        known = AS_REPLIED if whole.said else AS_BASE if id(whole) in bases else AS_LATER
+        changes = "once" if len(diffs) == 1 else f"{len(diffs)} times"
+        lines.append(f"- {name}: {known}" + (f", then changed {changes}" if diffs else ""))
     return "\n".join([*lines, *(["", MODE_HEAD, "", words] if words else [])]).strip()
 
 

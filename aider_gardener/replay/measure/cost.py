@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from enum import Enum
+from itertools import compress
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
@@ -339,15 +340,17 @@ def limit(calls: Sequence[ModelCall], provider: Provider) -> Bill:
     return added(bills)
 
 
-def net_tokens(calls: Sequence[ModelCall]) -> tuple[int, int]:
-    """Tokens of all prompts, those from a cache as a tenth: as they were sent, and at the limit.
+def net_tokens(calls: Sequence[ModelCall], kind: str = "") -> tuple[int, int]:
+    """Tokens of all prompts, those from a cache as a tenth: as they were sent, and at the limit. With `kind`
+    those of such calls alone.
 
     It goes by no provider's minimum, block or price.
     """
     calls, plain = with_sharing(calls), Provider("", "main", "weak", Rule.PREFIX)
-    sent = sum(call.prompt_tokens for call in calls)
-    read = sum(shared_tokens(call, calls, plain) for call in calls)
-    again = sum(standing(calls, plain))
+    counted = [kind in ("", call.kind) for call in calls]
+    sent = sum(call.prompt_tokens for call in compress(calls, counted))
+    read = sum(shared_tokens(call, calls, plain) for call in compress(calls, counted))
+    again = sum(compress(standing(calls, plain), counted))
     return round(sent - (1 - NET_READ) * read), round(sent - (1 - NET_READ) * again)
 
 

@@ -91,7 +91,7 @@ def test_files_stand_once_and_changes_where_they_were_made(chat: Driver, model: 
     bases = next(at for at, text in enumerate(said(first)) if text.startswith(layout.EDITABLE_HEAD))
     assert prompt[: bases + 2] == first[: bases + 2], "the files stand where they stood"
     assert "+    return 20\n" in chat_of(prompt) and count_of(prompt, "return 8\n\n\n```") == 1
-    assert "- part2.py: changed once since it was shown whole" in said(prompt)[-3 - is_reminded(prompt)]
+    assert f"- part2.py: {layout.AS_BASE}, then changed once" in said(prompt)[-3 - is_reminded(prompt)]
     assert alternates(prompt) and not faults(chat)
 
 
@@ -186,7 +186,7 @@ def test_a_reply_that_holds_a_file_whole_is_not_said_twice(
     driver.ask("go on")
     prompt = model.requests[-1]
     assert count_of(prompt, "good evening") == 1
-    assert "app.py: as in your last reply that shows it" in chat_of(prompt)
+    assert f"app.py: {layout.AS_REPLIED}" in chat_of(prompt)
 
 
 def test_images_stand_before_the_files(chat: Driver, model: ScriptedModel, repository: Path) -> None:
