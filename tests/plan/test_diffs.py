@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.diffs import HUNK, apply, diff, hunks
+from aider_gardener.plan.diffs import HUNK, NO_NEWLINE, apply, diff, hunks
 
 LINES = st.lists(st.text("ab \u2028\x85\r+-@\\", max_size=3), max_size=40)
 TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n"]))
@@ -29,6 +29,26 @@ def test_what_a_hunk_replaces_stands_exactly_once(old: str, data: st.DataObject)
         searched, wanted = f"\n{old}", f"\n{before}"
         starts = [at for at in range(len(searched)) if searched.startswith(wanted, at)]
         assert len(starts) == 1 or (not before.endswith("\n") and old.endswith(before))
+
+
+@given(TEXTS, TEXTS)
+def test_no_line_of_a_diff_is_anything_but_a_hunk_a_mark_and_a_line(old: str, new: str) -> None:
+    made = diff(old, new) or ""
+    lines = made.split("\n")[:-1]
+    assert not made or made.endswith("\n")
+    assert all(line == HUNK or line[:1] in (" ", "-", "+") or f"{line}\n" == NO_NEWLINE for line in lines)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_made_for_another_text_it_is_refused_or_its_lines_stand_there_once(
+    old: str, new: str, other: str
+) -> None:
+    made = diff(old, new) or ""
+    try:
+        apply(other, made)
+    except ValueError:
+        return
+    assert all(before and before in other for before, _after in hunks(made))
 
 
 def test_it_reads_as_a_unified_diff_without_line_numbers() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from aider_gardener.plan.layout import DIFF_SHARE, File, Layout, Sent
 from aider_gardener.plan.repo_map import MapNow
-from bench.layout_attack import attack
+from bench.layout_attack import Tried, attack, sequence
 
 TEXT = "".join(f"def part_{n}():\n    return {n}\n\n\n" for n in range(20))
 A, B, C = (File(name, TEXT.replace("part", name[0])) for name in ("a.py", "b.py", "c.py"))
@@ -32,7 +36,17 @@ def shown(sent: list[Sent]) -> list[str]:
 
 def test_files_are_read_right_whatever_happens_to_them() -> None:
     found = attack(sequences=300, seed=2)
-    assert (found.prompts, found.wrong, found.moved) == (1_800, 0, 0)
+    assert found == Tried(sequences=300, prompts=1_800)
+
+
+def test_a_long_chat_is_no_matter() -> None:
+    assert attack(sequences=4, seed=3, prompts=500) == Tried(sequences=4, prompts=2_000)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_no_sequence_is_found_that_breaks_a_law(chance: random.Random) -> None:
+    assert sequence(chance, prompts=4) == Tried(sequences=1, prompts=4)
 
 
 def test_a_file_is_sent_once_and_then_as_what_changed() -> None:
@@ -79,6 +93,18 @@ def test_a_new_file_is_shown_behind_and_stands_with_the_others_after_a_compactio
     assert shown([*layout.next([A, B], MapNow(), [9]).bases]) == ["a.py", "b.py"]
 
 
+def test_the_diffs_of_several_prompts_are_gathered_as_one() -> None:
+    layout = chat(([A, B], 0), *(([edited(A, 1, "x"), edited(B, n, "y")], 2 * n) for n in (1, 2, 3)))
+    compacted = layout.next([edited(A, 1, "x"), edited(B, 3, "y")], MapNow(), [99])
+    assert shown(compacted.sent) == ["a.py", "b.py", "a.py diff", "b.py diff"]
+    assert compacted.bases == layout.bases
+
+
+def test_a_file_that_comes_back_is_shown_whole_as_a_new_one() -> None:
+    layout = chat(([A, B], 0), ([A], 2), ([A, edited(B, 1, "x")], 4))
+    assert layout.updates[-1].files == (Sent(edited(B, 1, "x"), is_new=True),)
+
+
 def test_a_cold_cache_makes_all_of_it_anew() -> None:
     layout = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2))
     anew = layout.next([edited(A, 1, "x"), B], MapNow(), range(2), cold=True)
@@ -100,6 +126,11 @@ def test_what_the_reply_holds_whole_is_not_said_again() -> None:
     new = edited(A, 1, "x")
     layout = chat(([A, B], 0)).next([new, B], MapNow(), range(2), replies=f"a.py\n```\n{new.text}```")
     assert layout.last["a.py"].said and layout.read("a.py") == new.text
+    later = layout.next([edited(new, 2, "y"), B], MapNow(), range(4))
+    assert shown(later.sent) == ["a.py", "b.py", "a.py", "a.py diff"]
+    assert not later.wrong([edited(new, 2, "y"), B])
+    without_the_reply = layout.next([new, B], MapNow(), [9])
+    assert shown(without_the_reply.sent) == ["a.py", "b.py", "a.py diff"]
 
 
 def test_garbage_is_thrown_away_once_there_is_more_of_it_than_of_files() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aider_gardener.plan.repo_map import MISSED, MapNow, RestingMap, files_of
 
 OLD = "\napp.py:\n⋮\n│def greet(name):\n⋮\n\nshop/cart.py:\n│class Cart:\n"
@@ -28,6 +31,26 @@ def test_the_files_of_a_map() -> None:
 def test_what_was_sent_stands_and_nothing_is_added_for_a_map_that_shows_less() -> None:
     found, added = resting().next(now("\napp.py:\n│def greet(name):\n"))
     assert not added and found.text == "Map:\n" + OLD
+
+
+LISTINGS = st.dictionaries(
+    st.sampled_from(list(STAMPS)), st.lists(st.sampled_from(["│a", "│b", "⋮"]), max_size=3)
+).map(lambda files: "".join(f"\n{name}:\n" + "".join(f"{line}\n" for line in files[name]) for name in files))
+
+
+@given(LISTINGS, st.lists(LISTINGS, max_size=8))
+def test_what_was_sent_stands_whatever_maps_come_and_nothing_is_lost_for_long(
+    first: str, later: list[str]
+) -> None:
+    found, run = RestingMap().anew(now(first)), dict[str, int]()
+    for listing in later:
+        found, _ = found.next(now(listing))
+        shown = {name: set(lines.splitlines()) for name, lines in found.shown.items()}
+        new = {name: set(lines.splitlines()) for name, lines in files_of(listing).items()}
+        lacking = {name for name in new if name not in shown or not new[name] <= shown[name]}
+        run = {name: run.get(name, 0) + 1 for name in lacking}
+        assert found.text == ("Map:\n" + first if first else "")
+        assert all(times < MISSED for times in run.values())
 
 
 def test_what_is_spoken_of_is_added_at_once() -> None:
