@@ -60,9 +60,10 @@ def hunks(made: str) -> list[tuple[str, str]]:
     for line in LINE.findall(made):
         if line.startswith(HUNK):
             found.append(([], []))
+            mark = ""
             continue
-        if not found:
-            raise ValueError("a line before the first hunk")
+        if not found or (line == NO_NEWLINE and not mark) or line[0] not in " -+\\":
+            raise ValueError("no line of a hunk")
         before, after = found[-1]
         if line == NO_NEWLINE:
             for side, marks in ((before, " -"), (after, " +")):

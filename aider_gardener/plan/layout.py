@@ -171,8 +171,8 @@ class Layout:
             elif file.name in whole:
                 found.append(Sent(file))
             elif known.file.text != file.text:
-                is_said = bool(file.text) and file.text in replies
-                found.append(Sent(file, said=True) if is_said else Sent(file, self._diff(known.file, file)))
+                said = _says(replies, file)
+                found.append(Sent(file, said=True) if said else Sent(file, self._diff(known.file, file)))
         resting, lines = self.map.next(map_now)
         if not found and not lines:
             return replace(self, map=resting)
@@ -223,3 +223,12 @@ def _stacked(diffs: Sequence[str]) -> int:
         height = 1 + max((high for added, high in below if not lines.isdisjoint(added)), default=0)
         below.append((added_lines(made), height))
     return max((height for _added, height in below), default=0)
+
+
+def _says(replies: str, file: File) -> bool:
+    """Whether a reply gives the file whole: its name on a line, then its text between fences."""
+    for behind in f"\n{replies}".split(f"\n{file.name}\n")[1:]:
+        fence, _, said = behind.partition("\n")
+        if fence and file.text and said.startswith(file.text + fence[0]):
+            return True
+    return False

@@ -66,10 +66,15 @@ class RestingMap:
     def next(self, now: MapNow) -> tuple[RestingMap, str]:
         """The map after one prompt more, and the lines that are to be added for it."""
         new = files_of(now.listing)
-        lacking = {name: lines for name, lines in new.items() if not _holds(self.shown.get(name), lines)}
-        missed = {name: self.missed.get(name, 0) + 1 for name in lacking}
         stale = {name for name, stamp in self.stamps.items() if now.stamp(name) != stamp}
         gone = sorted(name for name in stale if now.stamp(name) is None)
+        lacking = {
+            name: lines
+            for name, lines in new.items()
+            if name not in gone
+            and (self.shown.get(name) != lines if name in stale else not _holds(self.shown.get(name), lines))
+        }
+        missed = {name: self.missed.get(name, 0) + 1 for name in lacking}
         due = {
             name: lines
             for name, lines in lacking.items()
@@ -77,7 +82,7 @@ class RestingMap:
         }
         shown = {name: lines for name, lines in {**self.shown, **due}.items() if name not in gone}
         stamps = {
-            name: now.stamp(name) if name in due or name in stale else self.stamps[name] for name in shown
+            name: now.stamp(name) if name in due or name in new else self.stamps[name] for name in shown
         }
         left = {name: times for name, times in missed.items() if name not in due}
         added = [f"{name}:\n{lines}" if lines else name for name, lines in due.items()]

@@ -78,6 +78,8 @@ def test_more_context_is_taken_where_less_is_ambiguous_and_none_where_all_is() -
         ("a\na\n", "@@\n-a\n+d\n"),
         ("a\nb\n", "-a\n+b\n"),
         ("a\nb\n", "@@\n-b\n+c\n@@\n-a\n+c\n"),
+        ("a", "@@\n\\ No newline at end of file\n"),
+        ("a\n", "@@\nxfoo\n-a\n+b\n"),
         ("ab\nb\n", "@@\n-b\n\\ No newline at end of file\n+c\n"),
     ],
 )

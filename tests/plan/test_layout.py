@@ -133,6 +133,12 @@ def test_what_the_reply_holds_whole_is_not_said_again() -> None:
     assert shown(without_the_reply.sent) == ["a.py", "b.py", "a.py diff"]
 
 
+def test_a_short_text_that_stands_in_a_reply_by_chance_is_not_taken_for_the_file() -> None:
+    old, new = File("a.py", "old\n"), File("a.py", "\n")
+    layout = chat(([old, B], 0)).next([new, B], MapNow(), range(2), replies="b.py\n```\nz\n```\n\n")
+    assert not layout.last["a.py"].said and layout.read("a.py") == "\n"
+
+
 def test_garbage_is_thrown_away_once_there_is_more_of_it_than_of_files() -> None:
     layout, files = Layout(), [A]
     for number in range(40):
