@@ -91,7 +91,7 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
     history = (
         f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}{why}."
     )
-    verdict = f"{report.level}. {history} {report.recommendation}"
+    verdict = f"{report.level}. {history}\n{report.recommendation}"
     return spaced(*head, _largest(report, entries, shown), verdict)
 
 
