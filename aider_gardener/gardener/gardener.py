@@ -209,6 +209,7 @@ class Gardener:
                 standing=standing,
                 older=state.settings.recall_sessions,
                 order=part == ORDINARY_SHARE,
+                files=frozenset(state.frame.files),
             )
             return state.recollection.note(state.chat, request, state.count)
 

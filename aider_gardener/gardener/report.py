@@ -220,11 +220,12 @@ def sent(state: ChatState, texts: Iterable[str]) -> None:
 
 def cold_line(state: ChatState) -> str:
     """Before a prompt that no cache holds any more is paid: what it costs for that, and what could be done
-    about it; "" where that is little. A plan that is due then is taken by itself."""
+    about it; "" where that is little, or the provider never said that it caches. A plan that is due then is
+    taken by itself."""
     usage = state.usage
     per_token = usage.prices.input - usage.prices.cache_read
     lost = (state.frame.around + state.history_used) * per_token
-    if not usage.is_cold or lost < COLD_WORTH:
+    if not (usage.is_cold and usage.cache_read_share) or lost < COLD_WORTH:
         return ""
     goal = goal_of(state, cold=True)
     left = max(0, state.history_used - goal.low)

@@ -27,23 +27,30 @@ Stamp = Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class MapNow:
-    """The map that the host has made for this prompt, with the words above it, and what is spoken of: `files`
-    by their names, and the `words` that the user typed, which name a file by the last part of its name, with
-    or without its ending."""
+class Mentions:
+    """What is spoken of: `files` by their names, and the `words` that the user typed, which name a file by
+    the last part of its name, with or without its ending."""
 
-    head: str = ""
-    listing: str = ""
-    stamp: Stamp = lambda name: None
     files: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
-    def mentions(self, name: str, lines: str, known: str) -> bool:
+    def names(self, name: str, lines: str, known: str) -> bool:
         """Whether it is spoken of the file or of one of its lines that is not known."""
         words = {word for word in self.words if len(word) >= LEAST_LETTERS}
         path = PurePosixPath(name)
         is_named = name in self.files or not words.isdisjoint((path.name, path.stem))
         return is_named or bool(words.intersection(WORD.findall(lines)).difference(WORD.findall(known)))
+
+
+@dataclass(frozen=True)
+class MapNow:
+    """The map that the host has made for this prompt, with the words above it. `mentions` is asked only where
+    the map shows something that was not sent: finding them takes a look at every file of the repository."""
+
+    head: str = ""
+    listing: str = ""
+    stamp: Stamp = lambda name: None
+    mentions: Callable[[], Mentions] = Mentions
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,9 @@ class RestingMap:
         due = {
             name: lines
             for name, lines in lacking.items()
-            if name in stale or missed[name] >= MISSED or now.mentions(name, lines, self.shown.get(name, ""))
+            if name in stale
+            or missed[name] >= MISSED
+            or now.mentions().names(name, lines, self.shown.get(name, ""))
         }
         shown = {name: lines for name, lines in {**self.shown, **due}.items() if name not in gone}
         stamps = {

@@ -69,7 +69,7 @@ class Request:
     (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
     many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
     model of this machine ("": they stay with the user). `why`: who asks wants to be told what made each come.
-    `order`: the prompt asks for nothing of the past."""
+    `order`: the prompt asks for nothing of the past. `files` are the names of those in the chat."""
 
     query: str
     token_limit: int = 1_000
@@ -85,6 +85,7 @@ class Request:
     passages: int = 0
     why: bool = False
     order: bool = False
+    files: frozenset[str] = frozenset()
     reader: str = ""
 
     def wants(self, entry: Entry) -> bool:

@@ -271,13 +271,17 @@ class Packing:
         return self.left < ITEM_TOKENS * 2 or len(self.taken) == self.request.passages
 
     def item(self, passage: Passage, relevance: float) -> Recalled | None:
-        """The passage as it would be handed out; None where it is there already or is, for an order, code
-        that does not stand."""
+        """The passage as it would be handed out; None where it is there already, is of an edit of a file that
+        stands in the prompt as it is now or, for an order, code that does not stand."""
         entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
         if self.request.full:
             whole = self.archive.store.original(entry.id) or ""
             if self.count(whole) + ITEM_TOKENS <= self.left:
                 text, start, end = whole, 0, len(whole)
+        if self.request.unasked and (at := edit_of(entry, start, end, self.request.files)) is not None:
+            text, end = text[: at - start], at  # what is true of it stands in the file
+            if not text.strip():
+                return None
         if squeeze(text) in self._texts or any(
             t.entry_id == entry.id and t.start <= start and end <= t.end for t in self.taken
         ):
@@ -342,6 +346,17 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
         is_code,
         said_at=entry.created_at,
     )
+
+
+def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | None:
+    """Where the first edit block of one of these files begins in a passage; None where there is none. A block
+    begins with the name of its file."""
+    for segment in entry.segments:
+        if segment.cls is ContentClass.EDIT and segment.start < end and segment.end > start:
+            first_lines = entry.content[segment.start : segment.end].split("\n", 3)
+            if not files.isdisjoint(line.strip("` ") for line in first_lines):
+                return max(start, segment.start)
+    return None
 
 
 def stands_in_code(entry: Entry, start: int) -> bool:

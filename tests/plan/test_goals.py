@@ -23,6 +23,10 @@ from aider_gardener.plan.usage import Market
 WARM, COLD, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 1.0, warm=0.0), Market(warm=1.0)
 LIMIT = Limit(8_000, 0.25, growth=1_000)
 ROOMY = Frame(window=1_000_000)
+CHATS = (
+    st.floats(1, 5_000), st.integers(1, 50_000), st.floats(0.05, 0.95), st.floats(0.1, 1), st.integers(0, 90_000)
+)  # fmt: skip
+"""Growth, what a plan breaks, the price of a cached token, how warm the cache is, what stands around."""
 
 
 def turn_cost(batch: float, market: Market, growth: float, broken: int, around: int) -> float:
@@ -53,13 +57,7 @@ def test_a_limit_that_the_user_set_is_the_high_mark() -> None:
     assert marks(ROOMY, fixed, WARM, compacted=False).high == 8_000
 
 
-@given(
-    st.floats(1, 5_000),
-    st.integers(1, 50_000),
-    st.floats(0.05, 0.95),
-    st.floats(0.1, 1),
-    st.integers(0, 90_000),
-)
+@given(*CHATS)
 def test_the_widest_of_the_marks_that_cost_alike_is_taken(
     growth: float, broken: int, cached: float, warm: float, around: int
 ) -> None:
@@ -78,14 +76,7 @@ def test_the_widest_of_the_marks_that_cost_alike_is_taken(
         assert cost(widest * wider) > (1 + FLAT_SHARE) * least
 
 
-@given(
-    st.floats(1, 5_000),
-    st.integers(1, 50_000),
-    st.floats(0.05, 0.95),
-    st.floats(0.1, 1),
-    st.integers(0, 90_000),
-    st.floats(1, 4),
-)
+@given(*CHATS, st.floats(1, 4))
 def test_the_marks_are_wider_where_more_breaks_grows_or_stands_and_where_the_cache_is_warmer(
     growth: float, broken: int, cached: float, warm: float, around: int, more: float
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.repo_map import MISSED, MapNow, RestingMap, files_of
+from aider_gardener.plan.repo_map import MISSED, MapNow, Mentions, RestingMap, files_of
 
 OLD = "\napp.py:\n⋮\n│def greet(name):\n⋮\n\nshop/cart.py:\n│class Cart:\n"
 OTHER = "\nother.py:\n│def settle(order):\n"
@@ -16,7 +16,8 @@ def now(
     listing: str, *, files: tuple[str, ...] = (), words: tuple[str, ...] = (), **changed: object
 ) -> MapNow:
     stamps = {**STAMPS, **{name.replace("_", "."): stamp for name, stamp in changed.items()}}
-    return MapNow("Map:\n", listing, stamps.get, frozenset(files), frozenset(words))
+    mentions = Mentions(frozenset(files), frozenset(words))
+    return MapNow("Map:\n", listing, stamps.get, lambda: mentions)
 
 
 def resting() -> RestingMap:

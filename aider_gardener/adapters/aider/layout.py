@@ -16,13 +16,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, text_of
 from aider_gardener.messages import SourceKind
 from aider_gardener.plan.layout import File, Layout, Sent, Update
-from aider_gardener.plan.repo_map import MapNow
+from aider_gardener.plan.repo_map import MapNow, Mentions
 from aider_gardener.plan.view import FILLER
 from aider_gardener.reading.source import is_failed_edit
 
@@ -59,9 +60,9 @@ MODE_HEAD = (
 ANSWERS = frozenset({"ask"})
 """Modes that only answer: they are asked with the system text of the mode that edits."""
 
-SMALL = re.compile(r"mini|nano|haiku|flash|lite|small|tiny|\bo1-preview|(?<!\d)[1-9]\d?b\b", re.I)
-"""Models that are not trusted to put a file and its diffs together, by their names: nobody has tried. The
-others were, on eight orders with up to seven diffs a file, and their edits matched in every case."""
+SMALL = re.compile(r"\b(?:mini|nano|haiku|flash|lite|small|tiny)\b|(?<!\d)[1-9]\d?b\b", re.I)
+"""Models that are not trusted to put a file and its diffs together, by a word of their names: nobody has
+tried. Strong ones were tried, blind, and each edit matched the file (docs/decisions/0012)."""
 
 
 # The prompt that only grows
@@ -84,8 +85,9 @@ def grows(coder: HostCoder, state: ChatState) -> bool:
     return history > 0 and (state.layout.begun or bool(state.chat.fidelity) or history > state.budget)
 
 
-def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> None:
-    """Lay out the prompt behind what was sent before."""
+def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> str:
+    """Lay out the prompt behind what was sent before. Returns what is to stand last before what the user
+    asks: how the files are now, and the words of a mode that only answers."""
     from aider_gardener.gardener.care import amendments
 
     state = gardener.state
@@ -103,7 +105,7 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
         state.event("layout", files=sorted(wrong))
         layout = last.next(files, map_now, keys, cold=cold, whole=whole | wrong)
     if layout.laid != last.laid:
-        note = gardener.map_note(lambda: _around(chunks))
+        note = gardener.map_note(lambda: around(chunks))
     else:
         note = state.note.text
     head = tuple(dict(message) for message in (*chunks.system, *chunks.examples))  # aider marks its own
@@ -114,12 +116,12 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
         chunks.system, chunks.examples = [dict(message) for message in layout.head], []
     images = [*_images(chunks.readonly_files), *_images(chunks.chat_files)]
     no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
-    chunks.readonly_files = [*images, *_before_history(coder, layout, chunks, note)]
+    chunks.readonly_files = [*images, *_before_history(coder, layout, note)]
     chunks.repo = []
     chunks.done = _with_updates(coder, layout, history)  # new: the host keeps its own list
-    state_now = _state_of(layout, words)
-    chunks.chat_files = [*no_files, *(pair(state_now) if state_now else [])]
+    chunks.chat_files = no_files
     chunks.cur = chunks.cur[at:]
+    return _state_of(layout, words)
 
 
 def pair(text: str) -> list[HostMessage]:
@@ -136,7 +138,7 @@ def _read(coder: HostCoder, names: set[str], *, read_only: bool = False) -> Iter
     from aider.utils import is_image_file
 
     for name in sorted(names):
-        content = None if is_image_file(name) else coder.io.read_text(name)
+        content = None if is_image_file(name) else coder.io.read_text(name, silent=True)  # aider has said it
         if content is not None:
             yield File(coder.get_rel_fname(name), content, read_only)
 
@@ -158,7 +160,8 @@ def _images(messages: Sequence[HostMessage]) -> list[HostMessage]:
     return found
 
 
-def _around(chunks: Chunks) -> str:
+def around(chunks: Chunks) -> str:
+    """The text of a prompt around its history."""
     return "\n".join(map(text_of, [*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files]))
 
 
@@ -173,7 +176,7 @@ class FileMessage(dict[str, Any]):
         self.part = part
 
 
-def _before_history(coder: HostCoder, layout: Layout, chunks: Chunks, note: str) -> list[HostMessage]:
+def _before_history(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:
     found: list[HostMessage] = []
     for read_only, group in groupby(layout.bases, lambda base: base.file.read_only):
         head = READ_ONLY_HEAD if read_only else EDITABLE_HEAD
@@ -247,7 +250,7 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
         if gardener.state.chat.fidelity:
             mark_history(chunks)
         return
-    chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # other ones in each prompt
+    chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # gone with the first file
     if chunks.done:
         chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
 
@@ -298,18 +301,23 @@ def current_texts(coder: HostCoder, gardener: Gardener) -> str | None:
 def _map_now(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> MapNow:
     """The map that aider has made, and what the user typed since the last edit and the files that the model
     named since then."""
-    entries = gardener.state.chat.current_entries()
-    typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
-    replies = "\n".join(entry.content for entry in entries if entry.role == "assistant")
-    words = coder.get_ident_mentions(typed)
-    files = coder.get_file_mentions(f"{typed}\n{replies}") | coder.get_ident_filename_matches(words)
+
+    @cache
+    def mentions() -> Mentions:
+        entries = gardener.state.chat.current_entries()
+        typed = "\n".join(entry.content for entry in entries if entry.source.kind is SourceKind.TYPED)
+        replies = "\n".join(entry.content for entry in entries if entry.role == "assistant")
+        words = coder.get_ident_mentions(typed)
+        files = coder.get_file_mentions(f"{typed}\n{replies}") | coder.get_ident_filename_matches(words)
+        return Mentions(frozenset(files), frozenset(words))
 
     def stamp(name: str) -> object:
         return _stamp_of(os.path.join(coder.root, name))
 
     text = text_of(chunks.repo[0]) if chunks.repo else ""
-    head = _map_head(coder) if text.startswith(_map_head(coder)) else ""
-    return MapNow(head, text[len(head) :], stamp, frozenset(files), frozenset(words))
+    head = _map_head(coder) if text else ""
+    head = head if text.startswith(head) else ""
+    return MapNow(head, text[len(head) :], stamp, mentions)
 
 
 def _map_head(coder: HostCoder) -> str:

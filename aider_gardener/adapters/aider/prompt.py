@@ -68,12 +68,14 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _say(coder, state, plan, cut)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
+    last = ""
     if grows or layout.grows(coder, state):
-        layout.arrange(coder, gardener, chunks, cold=cold)
-        state.frame = frame_of(coder, state, chunks)
+        last = layout.arrange(coder, gardener, chunks, cold=cold)
+        state.frame = frame_of(coder, state, chunks, last)
     else:
         place_settled(gardener, chunks)
     place_recall(gardener, question_of(coder.cur_messages), chunks, files)
+    place_before_question(last, chunks)
     if notice := gardener.take_notice():
         coder.io.tool_warning(f"aider-gardener: {notice}")
 
@@ -97,8 +99,7 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
 
 def place_settled(gardener: Gardener, chunks: Chunks) -> None:
     """Put the note on what is settled before the history, behind what is compacted at its beginning."""
-    beside = (*chunks.system, *chunks.readonly_files, *chunks.repo, *chunks.chat_files)
-    note = gardener.map_note(lambda: "\n".join(text_of(m) for m in beside))
+    note = gardener.map_note(lambda: layout.around(chunks))
     if not note:
         return
     messages, chat = chunks.done or chunks.cur, gardener.state.chat
@@ -112,13 +113,17 @@ def place_settled(gardener: Gardener, chunks: Chunks) -> None:
 
 
 def place_recall(gardener: Gardener, question: str, chunks: Chunks, files: str) -> None:
-    """Put what is recalled for the question just before the last user message; `files` are the texts of those
-    in the chat."""
+    """Put in what is recalled for the question; `files` are the texts of those in the chat."""
+    if layout.last_user(chunks.cur) is not None:
+        note = gardener.recall_note(question, f"{files}\n{gardener.state.note.text}")
+        place_before_question(note, chunks)
+
+
+def place_before_question(text: str, chunks: Chunks) -> None:
+    """Put a text, if there is one, just before the last user message."""
     at = layout.last_user(chunks.cur)
-    if at is None:
-        return
-    if note := gardener.recall_note(question, f"{files}\n{gardener.state.note.text}"):
-        chunks.cur[at:at] = layout.pair(note)
+    if text and at is not None:
+        chunks.cur[at:at] = layout.pair(text)
 
 
 def question_of(messages: Sequence[HostMessage]) -> str:
@@ -146,14 +151,16 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
     return state.prefix.changed or state.usage.is_cold
 
 
-def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks) -> Frame:
-    """The prompt around the history, in tokens by part, and the files of the chat."""
+def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:
+    """The prompt around the history, in tokens by part, and the files of the chat. `last` is told of them
+    besides."""
     around = {
         "system": [*chunks.system, *chunks.examples, *chunks.reminder],
         "map": chunks.repo,
         "files": [*chunks.readonly_files, *chunks.chat_files, *layout.updates_in(chunks)],
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
+    parts["files"] += state.count(last) if last else 0
     parts["current"] = current(state)
     if state.note.tokens:
         parts["notes"] = state.note.tokens

@@ -30,6 +30,7 @@ GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "bas
 """Parts of a prompt that the host sends anew each time: what stands there needs no memory."""
 
 DIFF_PARTS = frozenset({"bases", "diffs"})
+DIFF = re.compile(r"(?<=^```diff\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 DIFF_MARK = re.compile(r"^[ +-]", re.MULTILINE)
 """What stands before a line of a file in a diff."""
 
@@ -172,4 +173,6 @@ def score_reply(
 
 def _without_marks(part: str, text: str) -> str:
     """The text of a part, lines of diffs as they stand in their files."""
-    return DIFF_MARK.sub("", text) if part in DIFF_PARTS else text
+    if part not in DIFF_PARTS:
+        return text
+    return DIFF.sub(lambda found: DIFF_MARK.sub("", found[0]), text)

@@ -14,6 +14,8 @@ import pytest
 from adapters.aider.conftest import EDIT, Driver, MakeDriver, ScriptedModel
 from aider_gardener.adapters.aider import layout
 from aider_gardener.plan.diffs import apply
+from aider_gardener.plan.usage import Call
+from aider_gardener.recall.recall import NOTE_HEAD
 
 FILES = {
     f"part{n}.py": "".join(f"def part{n}_{m}():\n    return {m}\n\n\n" for m in range(9)) for n in range(1, 5)
@@ -266,6 +268,8 @@ def big(driver: Driver, turns: int) -> None:
     [
         ("gpt-4o", False, True),
         ("gpt-4o-mini", False, False),
+        ("gemini/gemini-2.5-pro", False, True),
+        ("gemini/gemini-2.5-flash", False, False),
         ("claude-sonnet-4-5", False, False),
         ("claude-sonnet-4-5", True, True),
         ("ollama/llama3", False, False),
@@ -353,11 +357,52 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(
     gardened(history_tokens=20_000)
     driver = drive(map_tokens=0)
     big(driver, 30)
-    state = driver.coder.gardener.state
-    assert not [line for line in driver.said if "gone cold" in line]
+    state, cold = driver.coder.gardener.state, "gone cold after 12 min: this prompt costs $0."
     now = state.archive.clock()
-    monkeypatch.setattr(state.usage, "_clock", lambda: now + 720)
     monkeypatch.setattr("aider_gardener.gardener.report.COLD_WORTH", 0.001)
-    driver.ask("still there?")
-    said_of_it = [line for line in driver.said if "gone cold after 12 min: this prompt costs $0." in line]
+
+    def wait() -> None:
+        monkeypatch.setattr(state.usage, "_clock", lambda: now + 720)
+        driver.ask("still there?")
+        monkeypatch.setattr(state.usage, "_clock", lambda: now)
+
+    wait()
+    assert not [line for line in driver.said if "gone cold" in line], "nothing was ever cached"
+    state.usage.add(Call(9_000, 1, cached_tokens=8_000), state.usage.prices)
+    wait()
+    said_of_it = [line for line in driver.said if cold in line]
     assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
+
+
+def test_a_file_that_is_gone_is_told_of_once(chat: Driver, model: ScriptedModel, repository: Path) -> None:
+    chat.type("/read-only part4.py")
+    chat.ask("one")
+    (repository / "part4.py").unlink()
+    chat.said.clear()
+    chat.ask("two")
+    ours = chat.said.count(f"{repository / 'part4.py'}: file not found error")
+    chat.type("/gardener off")
+    chat.said.clear()
+    chat.ask("three")
+    assert ours == chat.said.count(f"{repository / 'part4.py'}: file not found error") > 0
+    assert "part4.py" not in read(model.requests[-2]) and not faults(chat)
+
+
+def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_stands_last(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    gardened(files="append", history_tokens=1_200)
+    (repository / "ledger.py").write_text("ESCROW_LIMIT = 1\n", encoding="utf-8")
+    driver = drive(files=["app.py", "ledger.py"], map_tokens=0)
+    why = "The auditors in Kiel asked for it: the escrow account must hold a week of refunds.\n\n"
+    for old, new in ((1, 47), (47, 99)):
+        change = EDIT.format(path="ledger.py", old=f"ESCROW_LIMIT = {old}", new=f"ESCROW_LIMIT = {new}")
+        driver.ask("raise the limit", reply=why + change.removeprefix("Here is the change.\n\n"))
+    big(driver, 12)
+    driver.ask("/ask what did the auditors in Kiel ask for, and what was the ESCROW_LIMIT = then?")
+    prompt = said(model.requests[-1])
+    recalled = [text for text in prompt if text.startswith(NOTE_HEAD)]
+    assert len(recalled) == 1 and "auditors in Kiel" in recalled[0]
+    assert "ESCROW_LIMIT = 47" not in recalled[0], "it is 99 now, and stands so in the file"
+    last = next(at for at, text in enumerate(prompt) if text.startswith(layout.STATE_HEAD))
+    assert prompt.index(recalled[0]) < last and prompt[last + 2].startswith("what did the auditors")
