@@ -95,3 +95,20 @@ def test_a_result_without_texts_is_refused() -> None:
     result = replace(made_result([made_call(4, [("cur", "x")])]), texts={})
     with pytest.raises(ReplayError, match="holds no texts"):
         carry_over(result, Session(name="shop", events=(), sha256=""))
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "lines"),
+    [
+        ("diffs", "\nnet/ports.py\n```diff\n@@\n-old\n+PORT_OF_THE_SERVER = find_port()\n```\n", 0),
+        ("bases", "\nnet/ports.py\n```diff\n@@\n PORT_OF_THE_SERVER = find_port()\n```\n", 0),
+        ("bases", "\nnet/ports.py\n```\n  PORT_OF_THE_SERVER = find_port()\n```\n", 0),
+        ("bases", "\nnet/ports.py\n```\n- PORT_OF_THE_SERVER = find_port()\n```\n", 1),
+        ("done", "+PORT_OF_THE_SERVER = find_port()", 1),
+    ],
+)
+def test_a_line_is_given_by_a_file_or_a_diff_that_has_it(part: str, text: str, lines: int) -> None:
+    line = "PORT_OF_THE_SERVER = find_port()"
+    turns = [("what then?", line), *TURNS[1:3], ("again?", line)]
+    result = made_result([made_call(4, [(part, text), ("cur", "again?")])])
+    assert carry_over(result, made_session(*turns)).lines == lines
