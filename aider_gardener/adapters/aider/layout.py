@@ -116,7 +116,7 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
         chunks.system, chunks.examples = [dict(message) for message in layout.head], []
     images = [*_images(chunks.readonly_files), *_images(chunks.chat_files)]
     no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
-    chunks.readonly_files = [*images, *_before_history(coder, layout, note)]
+    chunks.readonly_files = [*images, *_before_history(coder, layout, files, note)]
     chunks.repo = []
     chunks.done = _with_updates(coder, layout, history)  # new: the host keeps its own list
     chunks.chat_files = no_files
@@ -168,25 +168,30 @@ def around(chunks: Chunks) -> str:
 # Its messages
 
 
-class FileMessage(dict[str, Any]):
-    """A message that shows files: `part` is "bases" for what stands before the history, "diffs" in it."""
+class Placed(dict[str, Any]):
+    """A message that the layout puts where the host has others. `part` says what of a prompt it is: "bases",
+    "repo" (the map), "diffs" or "done" (a note on the history). With the bases go names and texts of all
+    `files` as they are now: what this message and those behind it make for a reader."""
 
-    def __init__(self, message: HostMessage, part: str) -> None:
+    def __init__(self, message: HostMessage, part: str, files: str = "") -> None:
         super().__init__(message)
-        self.part = part
+        self.part, self.files = part, files
 
 
-def _before_history(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:
-    found: list[HostMessage] = []
+def _placed(text: str, part: str, files: str = "") -> list[HostMessage]:
+    return [Placed(message, part, files) for message in pair(text)]
+
+
+def _before_history(coder: HostCoder, layout: Layout, files: Sequence[File], note: str) -> list[HostMessage]:
+    found, now = list[HostMessage](), "\n".join(f"{file.name}\n{file.text}" for file in files)
     for read_only, group in groupby(layout.bases, lambda base: base.file.read_only):
         head = READ_ONLY_HEAD if read_only else EDITABLE_HEAD
-        found += pair(head + "".join(_whole(coder, base.file) for base in group))
+        found += _placed(head + "".join(_whole(coder, base.file) for base in group), "bases", now)
     if layout.map.text:
-        found += pair(layout.map.text)
+        found += _placed(layout.map.text, "repo")
     if layout.gathered:
-        found += pair(CHANGED_HEAD + "".join(_shown(coder, each) for each in layout.gathered))
-    found += pair(note) if note else []
-    return [FileMessage(message, "bases") for message in found]
+        found += _placed(CHANGED_HEAD + "".join(_shown(coder, each) for each in layout.gathered), "diffs")
+    return found + (_placed(note, "done") if note else [])
 
 
 def _with_updates(coder: HostCoder, layout: Layout, history: Sequence[HostMessage]) -> list[HostMessage]:
@@ -196,14 +201,14 @@ def _with_updates(coder: HostCoder, layout: Layout, history: Sequence[HostMessag
         at = update.at - 1  # the first key is not a message's
         if text := _update(coder, update):
             found += history[done:at]
-            found += [FileMessage(message, "diffs") for message in pair(text)]
+            found += _placed(text, "diffs")
             done = at
     return [*found, *history[done:]]
 
 
 def updates_in(chunks: Chunks) -> list[HostMessage]:
     """The messages among the history that show files."""
-    return [message for message in chunks.done if isinstance(message, FileMessage)]
+    return [message for message in chunks.done if isinstance(message, Placed)]
 
 
 def _update(coder: HostCoder, update: Update) -> str:

@@ -26,8 +26,9 @@ AGE_TURNS = 3
 
 LINE_CHARS = 20
 
-GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "bases", "diffs", "reminder"})
-"""Parts of a prompt that the host sends anew each time: what stands there needs no memory."""
+GIVEN_PARTS = frozenset({"system", "examples", "readonly", "repo", "files", "reminder"})
+"""Parts of a prompt that the host sends anew each time: what stands there needs no memory. Where files stand
+as older texts and diffs, neither does what they make; what only the older texts have is a memory."""
 
 DIFF_PARTS = frozenset({"bases", "diffs"})
 DIFF = re.compile(r"(?<=^```diff\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
@@ -161,7 +162,8 @@ def score_reply(
     facts = {fact for fact in reply.facts if last_said.get(fact, call.turn) <= newest}
     lines = {line for line in reply.lines if last_said.get(line, call.turn) <= newest}
     sent = [(part, known(_without_marks(part, texts.get(sha, "")))) for sha, _, part in call.prompt]
-    for given in [*current, *(found for part, found in sent if part in GIVEN_PARTS)]:
+    now = known(texts.get(call.files_sha, ""))
+    for given in [*current, now, *(found for part, found in sent if part in GIVEN_PARTS)]:
         facts -= given.facts
         lines -= given.lines
     past = [found for part, found in sent if part not in GIVEN_PARTS]

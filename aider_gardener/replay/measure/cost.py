@@ -197,7 +197,8 @@ def breakpoints(prompt: Sequence[tuple[str, int, str]], mark: HistoryMark | None
     last = {part: index for index, (_, _, part) in enumerate(prompt)}
     if "bases" in last:
         head = last.get("examples", last.get("system"))
-        ends = {head, last["bases"], max(last.get("done", 0), last.get("diffs", 0), last["bases"])}
+        bases = max(last["bases"], last.get("repo", 0))
+        ends = {head, bases, max(last.get("done", 0), last.get("diffs", 0), bases)}
         return sorted(index for index in ends if index is not None)
     history = mark.index(prompt) if mark else None
     groups = [("examples", "system"), ("repo", "readonly"), ("files",)]

@@ -30,7 +30,8 @@ class ModelCall:
     later ones; those of the main model and those of weak models each for themselves.
     `standing_tokens` are the tokens of the prompt that stood in the last one of the same model, wherever.
     Both are None in results of versions that did not keep them. `at` is when the turn was typed, in
-    seconds since the epoch, None if the recording does not say.
+    seconds since the epoch, None if the recording does not say. `files_sha` names the text of the chat's
+    files as they were then, where the prompt shows them as older texts and diffs.
     """
 
     turn: int
@@ -47,6 +48,7 @@ class ModelCall:
     shared: tuple[tuple[int, int], ...] | None = None
     standing_tokens: int | None = None
     at: float | None = None
+    files_sha: str = ""
 
 
 @dataclass(frozen=True)

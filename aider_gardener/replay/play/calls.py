@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.layout import FileMessage
+from aider_gardener.adapters.aider.layout import Placed
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
@@ -129,6 +129,7 @@ class Calls:
             shared=shared,
             standing_tokens=standing,
             at=self.recorded.typed_at(),
+            files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )
 
     def take_summaries(self) -> list[ModelCall]:
@@ -150,17 +151,18 @@ class PromptLog:
         self.dump_dir = dump_dir
         self.part_by_identity: dict[int, str] = {}
         self.held: list[Any] = []
+        self.files = ""
         self.texts: dict[str, str] = {}
         self.said: dict[str, tuple[str, str]] = {}
 
     def watch(self, chunks: Any) -> None:
         """Note the parts of a ChatChunks whose messages are about to be joined."""
-        self.part_by_identity, self.held = {}, []
+        self.part_by_identity, self.held, self.files = {}, [], ""
         for part, attribute in CHUNKS:
             for message in getattr(chunks, attribute):
-                self.part_by_identity[id(message)] = (
-                    message.part if isinstance(message, FileMessage) else part
-                )
+                placed = message if isinstance(message, Placed) else None
+                self.part_by_identity[id(message)] = placed.part if placed else part
+                self.files = self.files or (placed.files if placed else "")
                 self.held.append(message)
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -196,6 +198,14 @@ class PromptLog:
             self.said.setdefault(sha, (str(message.get("role")), text))
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
+
+    def keep(self, text: str) -> str:
+        """The hash by which a text that is no message is kept; "" for none."""
+        if not text:
+            return ""
+        sha = short_hash({"role": "files", "content": text})
+        self.texts.setdefault(sha, text)
+        return sha
 
     def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
         """Write a prompt as `<name>.json`, if prompts are asked for."""

@@ -45,6 +45,8 @@ PART_LAYERS = {
     "repo": MAP,
     "readonly": FILES,
     "files": FILES,
+    "bases": FILES,
+    "diffs": FILES,
 }
 
 ClassShares = Callable[[str], Mapping[str, float]]

@@ -97,18 +97,29 @@ def test_a_result_without_texts_is_refused() -> None:
         carry_over(result, Session(name="shop", events=(), sha256=""))
 
 
+LINE = "PORT_OF_THE_SERVER = find_port()"
+
+
 @pytest.mark.parametrize(
-    ("part", "text", "lines"),
+    ("part", "text", "present"),
     [
-        ("diffs", "\nnet/ports.py\n```diff\n@@\n-old\n+PORT_OF_THE_SERVER = find_port()\n```\n", 0),
-        ("bases", "\nnet/ports.py\n```diff\n@@\n PORT_OF_THE_SERVER = find_port()\n```\n", 0),
-        ("bases", "\nnet/ports.py\n```\n  PORT_OF_THE_SERVER = find_port()\n```\n", 0),
-        ("bases", "\nnet/ports.py\n```\n- PORT_OF_THE_SERVER = find_port()\n```\n", 1),
-        ("done", "+PORT_OF_THE_SERVER = find_port()", 1),
+        ("diffs", f"\nnet/ports.py\n```diff\n@@\n-{LINE}\n+new\n```\n", 1),
+        ("diffs", f"\nnet/ports.py\n```diff\n@@\n {LINE}\n```\n", 1),
+        ("bases", f"\nnet/ports.py\n```\n  {LINE}\n```\n", 1),
+        ("bases", f"\nnet/ports.py\n```\n- {LINE}\n```\n", 0),
+        ("done", f"+{LINE}", 0),
     ],
 )
-def test_a_line_is_given_by_a_file_or_a_diff_that_has_it(part: str, text: str, lines: int) -> None:
-    line = "PORT_OF_THE_SERVER = find_port()"
-    turns = [("what then?", line), *TURNS[1:3], ("again?", line)]
-    result = made_result([made_call(4, [(part, text), ("cur", "again?")])])
-    assert carry_over(result, made_session(*turns)).lines == lines
+def test_what_only_an_old_text_of_a_file_has_is_a_memory(part: str, text: str, present: int) -> None:
+    turns = [("what then?", LINE), *TURNS[1:3], ("again?", LINE)]
+    call = made_call(4, [(part, text), ("cur", "again?")])
+    found = carry_over(made_result([call]), made_session(*turns))
+    assert (found.lines, found.lines_present) == (1, present)
+
+
+def test_what_the_files_have_as_they_are_needs_none() -> None:
+    turns = [("what then?", LINE), *TURNS[1:3], ("again?", LINE)]
+    call, texts = made_call(4, [("bases", LINE), ("cur", "again?")])
+    result = made_result([(replace(call, files_sha="now"), texts)])
+    result = replace(result, texts={**result.texts, "now": f"  {LINE}\n"})
+    assert carry_over(result, made_session(*turns)) == CarryOver()

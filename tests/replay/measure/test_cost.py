@@ -281,3 +281,8 @@ def test_real_prices_of_every_provider_are_in_the_table(monkeypatch: pytest.Monk
 def test_a_model_without_a_price_is_refused_by_name() -> None:
     with pytest.raises(ReplayError, match="no-such-model"):
         REAL_PRICES("no-such-model")
+
+
+def test_the_map_behind_the_bases_is_marked_with_them() -> None:
+    rows = [("s", 1, "system"), ("b", 1, "bases"), ("m", 1, "repo"), ("d", 1, "diffs"), ("h", 1, "done")]
+    assert cost.breakpoints([*rows, ("u", 1, "cur")]) == [0, 2, 4]
