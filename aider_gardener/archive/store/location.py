@@ -87,11 +87,12 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
     holds an archive. Raises StoreError or OSError.
     """
     directory = settled_directory(directory, user)
-    is_own = _make(directory) or directory.name == DIRECTORY_NAME or _holds_only_ours(directory)
+    is_made = _make(directory)
     if not directory.is_dir():
         raise StoreError(f"{directory} is not a directory")
+    is_empty = not os.listdir(directory)  # before what it holds: another process may be filling it right now
+    is_own = is_made or directory.name == DIRECTORY_NAME or _holds_only_ours(directory)
     check_files(directory)
-    is_empty = not os.listdir(directory)
     if not (is_own or is_empty or os.path.lexists(directory / FILE_NAME)):
         raise StoreError(NOT_OURS.format(path=directory))
     if is_own:
@@ -235,10 +236,11 @@ def _make(directory: Path) -> bool:
 
 
 def _holds_only_ours(directory: Path) -> bool:
-    """Whether a directory has our ignore file, and else only what this package writes into an archive's."""
+    """Whether a directory has our ignore file, written or about to be, and else only what this package writes
+    into an archive's."""
     try:
         others = set(os.listdir(directory)) - {IGNORE_NAME}
-        is_ignored = files.read(directory / IGNORE_NAME) == IGNORE_ALL
+        is_ignored = files.read(directory / IGNORE_NAME) in (IGNORE_ALL, b"")
     except OSError:
         return False
     return is_ignored and all(name.startswith((FILE_NAME, MARKER_NAME, INDEX_NAME)) for name in others)

@@ -361,6 +361,7 @@ def test_a_quoted_edit_that_was_undone_says_so(
     driver.ask("say goodbye", reply=edit)
     chatter(driver, 10)
     assert not any("kestrel-greeting" in message["content"] for message in driver.history)
+    driver.type("/drop app.py")  # old code of a file that is in the chat is not quoted
     driver.ask("/ask what did the kestrel greeting in greet look like?")
     quoted = [str(m["content"]) for m in model.requests[-1] if "Quoted from earlier" in str(m["content"])]
     assert "kestrel-greeting" in quoted[0]

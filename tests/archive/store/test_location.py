@@ -71,6 +71,18 @@ def test_a_linked_parent_is_fine(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("is_seen_empty", [True, False])
+def test_a_directory_that_another_process_is_filling_right_now_is_taken(
+    is_seen_empty: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = os.listdir
+    if is_seen_empty:  # the ignore file comes just after this process looked
+        monkeypatch.setattr("os.listdir", lambda path: (listed(path), (tmp_path / ".gitignore").touch())[0])
+    else:
+        (tmp_path / ".gitignore").touch()
+    assert prepare_directory(tmp_path) == Path(os.path.realpath(tmp_path))
+
+
 @pytest.mark.parametrize(
     "kind",
     [
