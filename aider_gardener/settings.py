@@ -58,6 +58,7 @@ ANY_CLASS = "all"
 WHOLE_TURNS = 6
 """How many turns `incremental` keeps whole when it is just switched on."""
 SIZE = re.compile(r"(\d{1,7}) ?([MG])B", re.IGNORECASE)
+NAME = re.compile(r"[\w.-]+")
 SHORT_NOTE = "note"
 """What `resume` is when it is just switched on."""
 
@@ -115,7 +116,7 @@ class Settings:
         most=100_000_000,
     )
     recall_tokens: int = option(
-        5_000,
+        3_000,
         "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
         " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
         most=1_000_000,
@@ -184,11 +185,9 @@ class Settings:
     embedder: str = option(
         "use",
         "use: recall by meaning too, with a multilingual model that comes with the installation and runs on"
-        " this machine. none: by words alone. minilm: with an English model, of the extra of this name."
-        " fastembed:MODEL: with a model of fastembed's registry that is on this machine."
-        " litellm:MODEL: with a provider's model through litellm, which sends every passage (secrets taken"
-        " out) and every question over the network.",
-        choices=("use", "none", "minilm", "fastembed:MODEL", "litellm:MODEL"),
+        " this machine. none: by words alone. NAME: with the embedder that an installed package offers under"
+        " this name.",
+        choices=("use", "none", "NAME"),
         reaches_out=True,
     )
     files: str = option(
@@ -332,10 +331,12 @@ def check(field: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _is_choice(value: Any, choice: str) -> bool:
-    """Whether a value is a choice; a word in capitals behind a colon stands for any text."""
-    prefix, colon, open_part = choice.partition(":")
-    if not (colon and open_part.isupper() and isinstance(value, str)):
+    """Whether a value is a choice; a word in capitals stands for any name, behind a colon for any text."""
+    prefix, colon, open_part = choice.rpartition(":")
+    if not (open_part.isupper() and isinstance(value, str)):
         return bool(value == choice)
+    if not colon:
+        return bool(NAME.fullmatch(value))
     return value.startswith(prefix + colon) and value != prefix + colon
 
 

@@ -16,16 +16,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import loading
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.errors import GardenerError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.candidates import Request, near_in_meaning
-from aider_gardener.recall.embed import EmbedderError
+from aider_gardener.recall.embed import EmbedderError, loading
+from aider_gardener.recall.finding import cosines
 from aider_gardener.recall.recall import recall
+from aider_gardener.recall.request import Request
 from aider_gardener.tokens import approximate
 from bench.language_questions import LANGUAGES, PASSAGES
 from bench.provenance import made_on
@@ -33,7 +33,7 @@ from bench.provenance import made_on
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "languages.json"
 FORMAT = 2
-EMBEDDERS = ("use", "minilm")
+EMBEDDERS = ("use",)
 OTHERS, OTHER_CHARS = 300, 500
 """So many passages of the sessions' files stand beside the twenty, of so many characters."""
 
@@ -104,12 +104,23 @@ def measure(embedder: str) -> list[Row]:
 
 def found(archive: Archive, questions: Sequence[str]) -> tuple[list[list[str]], ...]:
     """The entries that each question finds, best first: by words, by meaning, and by recall."""
-    by_words = [[hit.entry_id for hit in archive.store.search_text(q, limit=5)] for q in questions]
-    near = [near_in_meaning(archive, q, limit=5, session=None, min_seq=None) for q in questions]
-    by_meaning = [[hit.entry_id for hit in hits] for hits in near]
+    by_meaning = [nearest(archive, q, 5) for q in questions]
+    return recalled(Archive.reading(archive.store), questions), by_meaning, recalled(archive, questions)
+
+
+def recalled(archive: Archive, questions: Sequence[str]) -> list[list[str]]:
+    """The entries that recall finds for each question, best first; by words alone without a backlog."""
     asked = [Request(question, token_limit=100_000) for question in questions]
-    both = [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]
-    return by_words, by_meaning, both
+    return [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]
+
+
+def nearest(archive: Archive, question: str, limit: int) -> list[str]:
+    """The entries whose passage is nearest in meaning, nearest first."""
+    evidence = archive.store.evidence([])
+    near = cosines(archive, Chat(), Request(question), evidence)
+    best = [int(evidence.chunks[at]) for at in (-near).argsort(kind="stable")[:limit]]
+    ids = archive.store.entry_ids(best)
+    return [ids[chunk] for chunk in best]
 
 
 def add(store: Store, text: str, seq: int) -> str:

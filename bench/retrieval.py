@@ -4,8 +4,8 @@
 
 Each recorded session is put into an archive, message by message. When a probe is due, nothing of the chat
 stands in the prompt: what is recalled for the question is all there is, and it is scored as in a replay.
-The gardener's recall is set beside its own parts, words alone and meaning alone, and beside the newest
-passages, which know nothing of the question.
+The gardener's recall is set beside itself without an embedder, beside its null hypothesis (bench.windows),
+and beside the newest passages, which know nothing of the question.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.candidates import Request, near_in_meaning
-from aider_gardener.recall.ranking import Passage
-from aider_gardener.recall.recall import Recalled, recall, recall_note, take
+from aider_gardener.recall.finding import Passage
+from aider_gardener.recall.recall import Recalled, pack, recall, recall_note
+from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from aider_gardener.settings import Settings
+from bench import windows
 from bench.handled import wrapped
 from bench.provenance import made_on
 
@@ -48,7 +49,6 @@ LIMITS = (300, 1_000, 2_000, 3_000)
 """Tokens that may be recalled for a question."""
 NEVER_SWAPPED = 10_000_000
 """A history budget that no session reaches: the archive is all that is of interest here."""
-NEAREST = 200
 ASKING = ("/ask ", "/code ", "/architect ")
 
 Way = Callable[[Archive, Chat, Request], list[Recalled]]
@@ -163,37 +163,20 @@ def by_words(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
         archive.backlog = held
 
 
-def by_meaning(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
-    """The passages whose vectors are nearest to the question's."""
-    hits = near_in_meaning(archive, request.query, limit=NEAREST, session=archive.session, min_seq=None)
-    entries = {entry.id: entry for entry in chat.entries.values()}
-    ranked = [
-        (hit.similarity, hit.similarity, passage(entries[hit.entry_id], hit.start, hit.end))
-        for hit in hits
-        if hit.entry_id in entries
-    ]
-    return take(ranked, request, archive, chat, archive.count)
-
-
 def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The last passages, whatever was asked."""
-    entries = sorted(chat.entries.values(), key=lambda entry: -entry.seq)
-    last_first = (
-        (0.0, 0.0, passage(entry, part.start, part.end))
-        for entry in entries
+    last_first = [
+        Passage(entry, part.start, part.end, entry.content[part.start : part.end])
+        for entry in sorted(chat.entries.values(), key=lambda entry: -entry.seq)
         for part in reversed(chunk(entry.id, entry.content, entry.segments))
-    )
-    return take(list(last_first), request, archive, chat, archive.count)
-
-
-def passage(entry: Any, start: int, end: int) -> Passage:
-    return Passage(entry, start, end, entry.content[start:end], "", 0.0)
+    ]
+    return pack(last_first, [], request, archive, chat, archive.count)
 
 
 WAYS: Mapping[str, Way] = {
     "words and meaning": by_both,
     "words alone": by_words,
-    "meaning alone": by_meaning,
+    windows.NAME: windows.Windows(),
     "newest": newest,
 }
 

@@ -1,15 +1,13 @@
-"""How long a search takes in an archive of a million passages, and how much memory the process.
+"""How long a recall takes in an archive of a hundred thousand passages, and how much memory the process.
 
     python -m bench.search_at_size [--entries N] [--rounds N] [--folder FOLDER] [--json FILE]
 
 The archive is that of bench/micro, each entry one passage with its vector; it is built once in FOLDER
-(1.5 GB and some seven minutes for a million). Each way to search it has a process of its own: one that has
-read no vectors and answers from the file, and one that has read them all. Each is asked the same questions
-for the passages nearest in meaning, those that share words, and both, as a recall asks for them.
+(130 MB and a minute). A process that has read all vectors is asked for the passages nearest in meaning of
+them all, for the places of a question's words, and for what a recall over all chats finds.
 
-Exact search among all vectors says how many of the ten nearest are found, and how near those that are found
-are beside them. The vectors here are made of word counts, and all passages share most words: thousands are
-about as near as the nearest, which is hard on a search by one bit a number. Those of a model lie in clusters.
+Vectors are compared with a byte a number: the vectors as the embedder makes them say how many of the ten
+nearest are found, and how near those that are found are beside them.
 """
 
 from __future__ import annotations
@@ -27,9 +25,15 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store, search
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.recall.candidates import TEXT_CANDIDATES, VECTOR_CANDIDATES
+from aider_gardener.archive.store.words import query_words
+from aider_gardener.plan.chat import Chat
+from aider_gardener.reading.output import without_codes
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.recall import recall
+from aider_gardener.recall.request import Request
 from bench.micro.archives import WordVectors, archive_of, question
 from bench.micro_results import times_of
 from bench.provenance import made_on
@@ -42,12 +46,10 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).resolve().parent / "results" / "search-at-size.json"
 FORMAT = 1
-ENTRIES, ROUNDS, PASSES = 1_000_000, 60, 2
-WAYS = ("from the file", "in memory")
-NEAREST, CHECKED = 10, 20
+ENTRIES, ROUNDS, PASSES = 100_000, 60, 2
+NEAREST, CHECKED, COMPARED = 10, 20, 100
 """Recall@10 is taken of so many of the questions."""
 SLICE_ROWS = 20_000
-PROJECT = "bench"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,18 +58,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path, default=Path("build/bench"), help="where the archive is kept")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the figures go")
-    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     folder = archive_of(options.entries, options.folder)
-    if options.way:
-        print(json.dumps(measured(folder, options.entries, options.rounds, options.way)))
+    if options.measure:
+        print(json.dumps(measured(folder, options.entries, options.rounds)))
         return 0
-    found = {way: in_a_process(way, options) for way in WAYS}
-    best = exact(folder, asked(options.entries, options.rounds)[:CHECKED])
-    for figures in found.values():
-        nearest = figures.pop("nearest")
-        figures["recall_at_10"] = recall_at_10(nearest, best)
-        figures["nearness"] = round(sum(map(sum, nearest)) / sum(map(sum, best)), 3)
+    found = in_a_process(options)
+    best, nearest = exact(folder, asked(options.entries, options.rounds)[:CHECKED], found.pop("nearest"))
     results = {
         "format": FORMAT,
         "kind": "at-size",
@@ -75,7 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "entries": options.entries,
         "bytes": sum(path.stat().st_size for path in folder.glob("gardener.db*")),
         "unit": "ms",
-        "ways": found,
+        **found,
+        "recall_at_10": recall_at_10(nearest, best),
+        "nearness": round(sum(map(sum, nearest)) / sum(map(sum, best)), 3),
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -83,42 +83,47 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def in_a_process(way: str, options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of one way, of a process that does nothing else."""
-    command = [sys.executable, "-m", "bench.search_at_size", "--way", way, "--entries", str(options.entries)]
+def in_a_process(options: argparse.Namespace) -> dict[str, Any]:
+    """The figures of a process that does nothing else."""
+    command = [sys.executable, "-m", "bench.search_at_size", "--measure", "--entries", str(options.entries)]
     command += ["--rounds", str(options.rounds), "--folder", str(options.folder)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def measured(folder: Path, entries: int, rounds: int, way: str) -> dict[str, Any]:
+def measured(folder: Path, entries: int, rounds: int) -> dict[str, Any]:
     """Times in milliseconds, the first search of each kind apart, and the most memory the process took."""
+    import numpy as np
+
     questions = asked(entries, rounds)
     vectors = WordVectors().embed(questions)
     store = open_store(folder)
+    assert isinstance(store, SqliteStore)
+    archive = Archive.reading(store)
+    archive.backlog = Backlog(store, load=lambda: (WordVectors(), ""), background=False)
+    archive.backlog.ready()
     before = peak_megabytes()
     began = time.process_time()
-    if way == "in memory":
-        store.warm_vectors(WordVectors.name)
+    store.warm_vectors(WordVectors.name)
     reading = time.process_time() - began
-    nearest: list[list[float]] = []
+    chunks = np.array(store.database.read(numbers_of_chunks), dtype=np.int64)
+    nearest: list[list[int]] = []
 
     def by_meaning(at: int) -> None:
-        hits = store.search_vectors(
-            vectors[at], embedder=WordVectors.name, limit=VECTOR_CANDIDATES, project=PROJECT
-        )
+        found = store.similarities(vectors[at], embedder=WordVectors.name, chunks=chunks)
+        best = np.argpartition(-found, min(COMPARED, len(found) - 1))[:COMPARED]
+        best = best[np.argsort(-found[best], kind="stable")]
         if at < CHECKED and len(nearest) == at:
-            nearest.append([hit.similarity for hit in hits[:NEAREST]])
+            nearest.append(chunks[best[:NEAREST]].tolist())
 
     def by_words(at: int) -> None:
-        store.search_text(questions[at], limit=TEXT_CANDIDATES, project=PROJECT)
+        store.evidence(query_words(questions[at]))
 
-    def by_both(at: int) -> None:
-        by_meaning(at)
-        by_words(at)
+    def recalled(at: int) -> None:
+        recall(archive, Chat(), Request(questions[at]), count=archive.count)
 
-    kinds: dict[str, Callable[[int], None]] = {"meaning": by_meaning, "words": by_words, "both": by_both}
+    kinds: dict[str, Callable[[int], None]] = {"meaning": by_meaning, "words": by_words, "recall": recalled}
     times = {kind: of_rounds(search, rounds) for kind, search in kinds.items()}
     store.close()
     return {
@@ -154,35 +159,46 @@ def asked(entries: int, rounds: int) -> list[str]:
     return [question(rng, entries) for _round in range(rounds)]
 
 
-def exact(folder: Path, questions: Sequence[str]) -> list[list[float]]:
-    """The similarity of the nearest of all vectors to each question, by reading every one."""
+def numbers_of_chunks(db: apsw.Connection) -> list[int]:
+    return [row[0] for row in db.execute("SELECT number FROM chunks ORDER BY number")]
+
+
+def exact(
+    folder: Path, questions: Sequence[str], found: Sequence[Sequence[int]]
+) -> tuple[list[list[float]], list[list[float]]]:
+    """The similarity of the nearest of all passages to each question, and of those that were found, by
+    embedding every one."""
     import numpy as np
 
     wanted = WordVectors().embed(questions)
     best = np.full((len(questions), NEAREST), -1.0, dtype=np.float32)
-    for rows in slices(folder):
-        found = np.concatenate([best, wanted @ rows.T], axis=1)
-        best = -np.sort(-found, axis=1)[:, :NEAREST]
+    own = [dict.fromkeys(each, 0.0) for each in found]
+    for numbers, rows in slices(folder):
+        similarity = wanted @ rows.T
+        best = -np.sort(-np.concatenate([best, similarity], axis=1), axis=1)[:, :NEAREST]
+        places = {number: at for at, number in enumerate(numbers)}
+        for asked_at, each in enumerate(own):
+            each.update({n: float(similarity[asked_at, places[n]]) for n in each if n in places})
     nearest: list[list[float]] = best.tolist()
-    return nearest
+    return nearest, [list(each.values()) for each in own]
 
 
-def slices(folder: Path) -> Iterator[Floats]:
-    """All vectors of an archive, some at a time."""
-    import numpy as np
-
+def slices(folder: Path) -> Iterator[tuple[list[int], Floats]]:
+    """All passages of an archive, some at a time: the numbers of their chunks and their vectors."""
     store = open_store(folder)
     assert isinstance(store, SqliteStore)
-    last = 0
-    while rows := store._db.read(partial(read_slice, after=last)):
+    embedder, last = WordVectors(), 0
+    while rows := store.database.read(partial(read_slice, after=last)):
         last = rows[-1][0]
-        yield np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1).astype("f4")
+        texts = [without_codes(search.decode(body)[start:end]) for _number, body, start, end in rows]
+        yield [row[0] for row in rows], embedder.embed(texts)
     store.close()
 
 
 def read_slice(db: apsw.Connection, after: int) -> list[Any]:
-    """The numbers and vectors behind a number."""
-    sql = "SELECT number, vector FROM vectors WHERE number > ? ORDER BY number LIMIT ?"
+    """The numbers, bodies and spans of the chunks behind a number."""
+    sql = """SELECT c.number, b.body, c.start, c."end" FROM chunks c JOIN bodies b ON b.original = c.original
+             WHERE c.number > ? ORDER BY c.number LIMIT ?"""
     return db.execute(sql, (after, SLICE_ROWS)).fetchall()
 
 
@@ -190,7 +206,7 @@ def recall_at_10(found: Sequence[Sequence[float]], best: Sequence[Sequence[float
     """The share of the ten nearest that were found; of equally near ones any counts."""
     hit = wanted = 0
     for near, true in zip(found, best, strict=True):
-        least = min(true) - 2e-5  # what is found is rounded
+        least = min(true) - 1e-6
         hit += sum(similarity >= least for similarity in near)
         wanted += len(true)
     return round(hit / wanted, 3)
@@ -215,14 +231,12 @@ def peak_megabytes() -> int:
 def table(results: dict[str, Any]) -> Iterator[str]:
     """The lines to print."""
     yield f"{results['entries']:,} passages, {results['bytes'] / 1e9:.1f} GB; processor time in ms"
-    yield f"{'':24}{'first':>8}{'median':>8}{'p95':>8}{'p95, clock':>12}"
-    for way, figures in results["ways"].items():
-        for kind, of in figures["times"].items():
-            row = f"{of['first']:8.0f}{of['median']:8.0f}{of['p95']:8.0f}{of['clock']['p95']:12.0f}"
-            yield f"{way + ', ' + kind:24}{row}"
-        memory = f"{figures['megabytes_before']} MB before, {figures['megabytes']} MB at most"
-        found = f"{figures['recall_at_10']:.0%} of the ten nearest, {figures['nearness']:.0%} as near"
-        yield f"{way}: {memory}; {found}; read in {figures['reading_seconds']} s"
+    yield f"{'':12}{'first':>8}{'median':>8}{'p95':>8}{'p95, clock':>12}"
+    for kind, of in results["times"].items():
+        yield f"{kind:12}{of['first']:8.0f}{of['median']:8.0f}{of['p95']:8.0f}{of['clock']['p95']:12.0f}"
+    memory = f"{results['megabytes_before']} MB before, {results['megabytes']} MB at most"
+    found = f"{results['recall_at_10']:.0%} of the ten nearest, {results['nearness']:.1%} as near"
+    yield f"{memory}; {found}; read in {results['reading_seconds']} s"
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError, SessionError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall_note
+from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, json_list

@@ -8,18 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.recall.embed import MINILM_SCALE, Scale
-
 
 class LetterCounts:
     """Vectors of 32 letter counts. `fail_on` makes it raise; `embedded` lists what it was asked for."""
 
-    def __init__(
-        self, *, name: str = "letters", dim: int = 32, fail_on: str = "", scale: Scale = MINILM_SCALE
-    ) -> None:
+    def __init__(self, *, name: str = "letters", dim: int = 32, fail_on: str = "") -> None:
         self.name = name
         self.dim = dim
-        self.scale = scale
         self.fail_on = fail_on
         self.loaded = False
         self.loads = 0

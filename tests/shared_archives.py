@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from made_search import found
 
 from aider_gardener.archive.shared import sharing, sync
 from aider_gardener.archive.shared.server import VARIABLE
@@ -91,8 +92,8 @@ class Machine:
 
     def finds(self, query: str) -> list[str]:
         """The texts of this project that full text finds."""
-        hits = self.store.search_text(query, project=self.project)
-        return sorted(str(self.store.original(each)) for each in {hit.entry_id for hit in hits})
+        sessions = [info.id for info in self.store.sessions(self.project)]
+        return sorted(str(self.store.original(each)) for each in found(self.store, query, sessions=sessions))
 
 
 def entry(text: str, session: str, seq: int, provider: str, at: float) -> Entry:

@@ -26,7 +26,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener import Gardener
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embedders import loading
+from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
 
 for room in sys.argv[2:]:

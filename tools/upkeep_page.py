@@ -38,8 +38,6 @@ from aider_gardener.replay.session.session import SessionEvent
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench import renewal
-from bench.confidence import FORMAT, RESULTS
-from bench.goals import CHOSEN_ON, HELD_OUT
 from bench.observations import HEAD
 from bench.observations import table as measured
 from bench.retrieval import messages_of
@@ -106,20 +104,9 @@ def parts_made() -> Mapping[str, str]:
         store.close()
     fenced = {name: f"~~~~text\n{text}~~~~\n" for name, text in made.items()}
     rows = [[*row] for row in measured()]
-    worth = results(RESULTS, "confidence", FORMAT)
     costs = results(renewal.RESULTS, "renewal", renewal.FORMAT)
-    tables = {"precision": table(HEAD, rows), "confidence": confidence(worth), "renewal": cost(costs)}
+    tables = {"precision": table(HEAD, rows), "renewal": cost(costs)}
     return fenced | {name: "\n".join(lines) + "\n" for name, lines in tables.items()}
-
-
-def confidence(value: Mapping[str, Any]) -> Iterator[str]:
-    """A row a way to order passages: probes present and supported, by half of the sessions."""
-    probes = sum(value["probes"].values())
-    rows = [
-        [way, *(f"{present} / {supported}" for present, supported in halves.values())]
-        for way, halves in value["sums"].items()
-    ]
-    return table([f"present / supported of {probes} probes", CHOSEN_ON, HELD_OUT], rows)
 
 
 def cost(value: Mapping[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
-from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store.base import PendingPassage, Store
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
 from aider_gardener.messages import (
@@ -72,10 +72,6 @@ class EmbeddingBacklog(Protocol):
         """The name under which vectors are stored, "" as long as no model was loaded."""
         ...
 
-    def similarity(self, cosine: float) -> float:
-        """A cosine of two of its vectors on the scale that all embedders share."""
-        ...
-
     @property
     def question_seconds(self) -> float:
         """How long a turn waits for the vector of its question."""
@@ -83,6 +79,10 @@ class EmbeddingBacklog(Protocol):
 
     def query_vector(self, text: str, timeout_seconds: float | None = ...) -> Vector | None:
         """The vector of a question, or None when there is none in time."""
+        ...
+
+    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
+        """Embed these passages now, as many as a turn may wait for; returns how many."""
         ...
 
     def take_notice(self) -> str:

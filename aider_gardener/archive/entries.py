@@ -8,14 +8,13 @@ from typing import Any
 
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store.base import Event, Store
+from aider_gardener.archive.store.words import Word
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
 from aider_gardener.plan.view import LABELS
 
 SHOWN_IDS = 4
-QUOTING_NOTES = 50
-"""At most so many notes that quote an entry are looked for."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +89,10 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
     """The ids of the notes of ours that quote one of these entries."""
     found: dict[str, None] = {}
     for stored_id in ids:
-        for hit in store.search_text(stored_id, limit=QUOTING_NOTES):
-            entry = store.get(hit.entry_id)
-            if entry and entry.source.kind is SourceKind.STUB and quotes(entry, stored_id):
-                found[entry.id] = None
+        evidence = store.evidence([Word(stored_id)])
+        holding = store.entry_ids(evidence.chunks[evidence.held[0]].tolist())
+        entries = store.get_many(holding.values())
+        found |= {entry.id: None for entry in entries.values() if quotes(entry, stored_id)}
     return list(found)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:  # reason: the host's adapter reads the names of providers before any chat is there
     from aider_gardener.archive.store.base import SessionInfo, Store
@@ -109,6 +109,15 @@ class PastSessions:
             found = self.store.sessions(self.project)
             self._infos = {info.id: info for info in found if info.id != self.session}
         return self._infos
+
+    def now(self) -> list[str]:
+        """The ids of the other sessions, those that were begun meanwhile among them; none while the archive
+        cannot be read."""
+        self._infos = None
+        try:
+            return list(self.infos)
+        except StoreError:
+            return []
 
     def allows(self, entry: Entry, provider: str) -> bool:
         """Whether an entry may come back unasked into a prompt for this provider: of this project, not

@@ -55,7 +55,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embedders import loading
+    from aider_gardener.recall.embed import loading
     from aider_gardener.settings import Settings
 
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote the request

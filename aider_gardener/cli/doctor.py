@@ -22,8 +22,6 @@ OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
 
-
-NO_SQLITE_VEC = "the first search of a large archive takes longer"
 TIERS = {
     "SQLite": "SQLite, the best for one machine",
     "JSON lines": "JSON lines, taken into SQLite as soon as that works: {why}",
@@ -44,9 +42,9 @@ class Check:
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check this installation: Python, aider and its patch points, SQLite, what compares vectors, the archive
-    of this project, and its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and
-    why. Where a server is named that it may be shared through: whether it answers within seconds, and is fit.
+    """Check this installation: Python, aider and its patch points, SQLite, the archive of this project, and
+    its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why. Where a server is
+    named that it may be shared through: whether it answers within seconds, and is fit.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
@@ -68,7 +66,6 @@ def checkup(directory: Path, root: Path | None) -> list[Check]:
         ("Python", python),
         ("aider", patch_points),
         ("SQLite", sqlite),
-        ("vectors", vectors),
         ("archive", lambda: archive(root)),
         ("tier", lambda: tier(root)),
         ("Claude Code", lambda: claude_code(root)),
@@ -137,16 +134,6 @@ def sqlite() -> tuple[bool, str]:
     fts = "ENABLE_FTS5" in apsw.compile_options
     text = "available" if fts else "missing: reinstall apsw-sqlite3mc"
     return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
-
-
-def vectors() -> tuple[bool, str]:
-    """Which index finds the nearest vectors; both are in order."""
-    from aider_gardener.archive.store.vectors import library_version
-
-    version = library_version()
-    if version:
-        return True, f"sqlite-vec {version} in the file, numpy in memory"
-    return True, f"numpy in memory (sqlite-vec cannot be loaded: {NO_SQLITE_VEC})"
 
 
 def tier(root: Path | None) -> tuple[bool, str]:

@@ -13,7 +13,7 @@ def found_everywhere(query: str, limit: int) -> list[dict[str, Any]]:
     """The best passages of all projects, best first, as plain data: by words and, where the setting
     `embedder` names a model of this machine, by meaning. Raises UsageError and ServerError."""
     from aider_gardener.archive.shared import search, server
-    from aider_gardener.recall.embedders import loading
+    from aider_gardener.recall.embed import loading
     from aider_gardener.settings import Settings
 
     load = loading(Settings.from_env().embedder)

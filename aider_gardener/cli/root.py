@@ -243,10 +243,10 @@ def recall(
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.candidates import Request
-    from aider_gardener.recall.embedders import loading
+    from aider_gardener.recall.embed import loading
     from aider_gardener.recall.hits import hits
     from aider_gardener.recall.recall import recall as recalled
+    from aider_gardener.recall.request import Request
     from aider_gardener.settings import Settings
     from aider_gardener.tables import recalled_screen
 

@@ -26,7 +26,6 @@ from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
 from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
 from aider_gardener.plan.evict import parts, priority
 from aider_gardener.reading.output import clipped
-from aider_gardener.recall.candidates import LEAST_RELEVANCE
 from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
 
 RESTORED_HEAD = (
@@ -181,7 +180,7 @@ def why(state: ChatState, entry_id: str) -> Why:
     places, focus = chat.places(entry.id), state.focus()
     level = chat.fidelity.get(places[-1], Fidelity.FULL).value if places else "cleared"
     back = (
-        f"Passages of it: a prompt that they fit with a relevance of {LEAST_RELEVANCE:g} or more."
+        f"Passages of it, when a prompt asks for them."
         f" All of it: /restore {entry.id}; to stay: /pin {entry.id}."
     )
     if not places:

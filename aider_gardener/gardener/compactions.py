@@ -22,8 +22,8 @@ from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import Applied, Draft, draft, open_exchange
 from aider_gardener.plan.usage import Market
-from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import recall
+from aider_gardener.recall.request import Request
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 PLAN, UNDO, RESTORE, GIVEN_BACK = "plan", "undo", "restore", "all given back"
@@ -32,6 +32,8 @@ RESTS = "rests_before"
 """What an event records after which what was put back rests: the first sequence number behind it."""
 PINNED_SHARE = 0.5
 """What pinned messages take of the history's budget; what they need beyond it comes on top."""
+NAMED_SHARE = 0.6
+"""A message that fits a focus this much worse than the best is not what is named by it."""
 GROWTH_TURNS = 20
 """How fast a chat grows is measured over so many of its last turns."""
 
@@ -191,6 +193,8 @@ def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
     chat, archive = state.chat, state.archive
     request = Request(focus, token_limit=token_limit, session=archive.session)
     found = [item for item in recall(archive, chat, request, count=state.count) if item.match.words]
+    least = NAMED_SHARE * max((item.score for item in found), default=0.0)
+    found = [item for item in found if item.score >= least]
     chosen: list[int] = []
     left = token_limit
     for seq in dict.fromkeys(seq for item in found for seq in chat.places(item.entry_id)[-1:]):

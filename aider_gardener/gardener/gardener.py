@@ -20,12 +20,18 @@ from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import failed_edits
-from aider_gardener.recall.candidates import LEAST_RELEVANCE, ORDINARY_SHARE, Request, recall_part
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
+from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
 """The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
+
+NOT_RECALLED = "not recalled"
+"""The event that tells of a question that got no note, with its cause."""
+ALL_STANDS = "all of the chat stands in the prompt"
+NO_ROOM = "the window has no room for it, or --gardener-recall-tokens is 0"
+NOTHING_FITS = "nothing that the prompt lacks shares a word with it or is near in meaning"
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -51,6 +57,7 @@ class Gardener:
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
         self.state = ChatState.new(settings, archive)
+        self._unanswered = ("", "")
         self.state.chat = Chat(hint=care.HINT if settings.ask_for_originals else "")
         with suppress(StoreError):
             self.state.taken = taken_rules(archive.store, archive.project)
@@ -190,28 +197,37 @@ class Gardener:
     def recall_note(self, question: str, standing: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
 
-        `standing` is the text of the files in the chat: what stands there is not recalled.
+        `standing` is the text of the files in the chat: what stands there is not recalled. Where a question
+        that asks for the past gets no note an event says why.
         """
         state = self.state
+        if not state.acts or not question.strip():
+            return ""
         part = recall_part(question)
         budget = min(int(state.recall_budget * part), state.room)
-        stands = not state.chat.fidelity and not state.settings.recall_sessions
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
-        if not state.acts or stands or left <= 0 or not question.strip():
-            return ""
-        with state.timed():
-            request = Request(
-                question,
-                token_limit=left,
-                floor=state.chat.floor,
-                unasked=True,
-                threshold=LEAST_RELEVANCE,
-                standing=standing,
-                older=state.settings.recall_sessions,
-                order=part == ORDINARY_SHARE,
-                files=frozenset(state.frame.files),
-            )
-            return state.recollection.note(state.chat, request, state.count)
+        note, cause = "", NOTHING_FITS
+        if not state.chat.fidelity and not state.settings.recall_sessions:
+            cause = ALL_STANDS
+        elif left <= 0:
+            cause = NO_ROOM
+        else:
+            with state.timed():
+                request = Request(
+                    question,
+                    token_limit=left,
+                    floor=state.chat.floor,
+                    unasked=True,
+                    standing=standing,
+                    older=state.settings.recall_sessions,
+                    order=part == ORDINARY_SHARE,
+                    files=frozenset(state.frame.files),
+                )
+                note = state.recollection.note(state.chat, request, state.count)
+        if not note and part > ORDINARY_SHARE and self._unanswered != (question, cause):
+            self._unanswered = question, cause
+            state.event(NOT_RECALLED, cause=cause)
+        return note
 
     def map_note(self, around: Callable[[], str]) -> str:
         """Rules, summary and chat map as one note before the history; "" while all stands in full.

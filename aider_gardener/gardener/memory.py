@@ -20,8 +20,8 @@ from aider_gardener.messages import ContentClass, Entry, Message, Source, Source
 from aider_gardener.notes.last_chat import state_block
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
-from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.recall import Recalled, Recollection
+from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 

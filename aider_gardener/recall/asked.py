@@ -9,7 +9,7 @@ from datetime import datetime
 
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
-from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.request import Request
 
 AGE = re.compile(r"(\d{1,5})([hdw])")
 SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}

@@ -10,13 +10,12 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store.base import PendingPassage, Store
 from aider_gardener.errors import StoreError
-from aider_gardener.recall.embed import Embedder, Load
-from aider_gardener.recall.use import load_use
+from aider_gardener.recall.embed import Embedder, Load, load_use
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
@@ -91,10 +90,6 @@ class Backlog:
         """The name under which vectors are stored, "" as long as no model was loaded."""
         return self._embedder.name if self._embedder else ""
 
-    def similarity(self, cosine: float) -> float:
-        """A cosine of two vectors of this embedder, on the scale that all embedders share."""
-        return self._embedder.scale.similarity(cosine) if self._embedder else cosine
-
     def take_notice(self) -> str:
         """Why vectors are off, in one line, the first time it is asked for after that; else ""."""
         notice, self._notice = self._notice, ""
@@ -160,6 +155,25 @@ class Backlog:
             asking.start()
             asking.join(timeout_seconds)
         return found[0] if found else None
+
+    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
+        """Embed passages that a question is likely to need before the others, as many as QUESTION_SECONDS
+        allow; returns how many."""
+        embedder, began = self._embedder, time.monotonic()
+        if embedder is None or not embedder.loaded or self.off:
+            return 0
+        made: list[tuple[PendingPassage, Vector]] = []
+        try:
+            for passage in passages:
+                if time.monotonic() - began > QUESTION_SECONDS:
+                    break
+                made.append((passage, embedder.embed([passage.text])[0]))
+            return self.store.put_vectors(made, embedder.name) if made else 0
+        except StoreError:
+            return 0
+        except Exception as error:  # any failure of the model: full text serves alone
+            self._give_up(str(error))
+            return 0
 
     def ready(self) -> bool:
         """Load the model now, in this thread; False where there is none."""
@@ -309,7 +323,8 @@ class Backlog:
 
     def _give_up(self, reason: str) -> None:
         if not self.off and not self._stopped:
-            self._notice = f"recall works by full text alone, not by meaning: {reason}"
+            line = " ".join(reason.split())
+            self._notice = f"recall works by full text alone, not by meaning: {line}"
         self.off = True
 
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aider_gardener.archive.store.words import Word
-from aider_gardener.recall.ranking import meaning_share, shared, terms
+from aider_gardener.archive.store.words import Word, keys
 
 
 @dataclass(frozen=True)
 class Match:
     """Why a passage was recalled: the `words` of the question that it holds (stems count), how close it is in
-    `meaning`, 0 to 1 (0 where it is not among the nearest), and `beside`: something else in its turn fits
-    better than it does itself."""
+    `meaning`, 0 to 1 (0 where that is not known), and `beside`: what stands around it fits better than it
+    does itself."""
 
     words: tuple[str, ...] = ()
     meaning: float = 0.0
@@ -30,8 +29,8 @@ class Match:
         return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
 
 
-def matched(text: str, words: Sequence[Word], similarity: float, *, beside: bool) -> Match:
-    """What of a question, given by its words, a passage meets; `similarity` is on MiniLM's scale."""
-    found = terms(text)
-    held = shared(words, found.words, found.stems)
-    return Match(tuple(word.text for word in words if word.text in held), meaning_share(similarity), beside)
+def matched(text: str, words: Sequence[Word], cosine: float, *, beside: bool) -> Match:
+    """What of a question, given by its words, a passage meets."""
+    found, stems = keys(text)
+    held = (word.text for word in words if word.text in found or word.stem in stems)
+    return Match(tuple(held), max(0.0, cosine), beside)

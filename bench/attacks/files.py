@@ -259,7 +259,7 @@ ATTACKS: dict[str, Attack] = {
     ".env sets the store": given("store", ".env", "AIDER_GARDENER_STORE=/elsewhere"),
     ".aider.conf.yml sets the store": given("store", ".aider.conf.yml", "gardener-store: /elsewhere"),
     "set-env sets the store": given("store", ".aider.conf.yml", "set-env: [AIDER_GARDENER_STORE=/elsewhere]"),
-    ".env sets a remote embedder": given("embedder", ".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs"),
+    ".env sets a remote embedder": given("embedder", ".env", "AIDER_GARDENER_EMBEDDER=theirs"),
     ".env lets a model be asked": given("llm", ".env", "AIDER_GARDENER_LLM=refine"),
     ".env lets the archive be pruned": given("retention", ".env", "AIDER_GARDENER_RETENTION=prune"),
     "a recording is a FIFO": recording,

@@ -77,6 +77,8 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "facts": lambda text: [],
     "chosen": lambda text: set(),
     "wanted": lambda text: set(text[:200].lower().split()[:5]),
+    "names": lambda text: set(text[:200].lower().split()[:5]),
+    "cosine": lambda text: 0.5,
     "focus": lambda text: Context().focus,
     "count": lambda text: Context().count,
     "mark": lambda text: ",",

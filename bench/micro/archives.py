@@ -20,8 +20,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import Focus, Message, entry_id
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import MINILM_SCALE
-from aider_gardener.recall.use import USE_DIM
+from aider_gardener.recall.embed import USE_DIM
 from aider_gardener.tokens import approximate
 
 RECIPE = 3
@@ -40,7 +39,6 @@ class WordVectors:
 
     name = "bench-words"
     dim = USE_DIM
-    scale = MINILM_SCALE
     loaded = True
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 COMPACTIONS = "tests/gardener/test_compactions.py"
 RECALLING = (
     "tests/recall/test_ranking.py",
-    "tests/recall/test_candidates.py",
+    "tests/recall/test_finding.py",
     "tests/recall/test_recall.py",
     "tests/recall/test_hits.py",
     "tests/gardener/test_past_chats.py",
@@ -26,7 +26,7 @@ STORING = (
 
 TARGETS: Mapping[str, Sequence[str]] = {
     "recall/ranking": RECALLING,
-    "recall/candidates": RECALLING,
+    "recall/finding": RECALLING,
     "recall/recall": RECALLING,
     "reading/segments": ("tests/reading/test_segments.py", "tests/reading/test_classify.py"),
     "plan/planner": ("tests/plan/test_planner.py", "tests/plan/test_evict.py", COMPACTIONS),
@@ -43,9 +43,6 @@ FEWER: Mapping[str, int] = {"adapters/aider/prompt": 12}
 
 NAMED: Sequence[tuple[str, str]] = (
     ("recall/ranking", "rarity: "),
-    ("recall/ranking", "fuse: if not similarity"),
-    ("recall/ranking", "add(shared(words, *plain(context)), CONTEXT_WEIGHT)"),
-    ("recall/ranking", "ENTRY_WEIGHT, CONTEXT_WEIGHT = (0.4, 0.2, 0.15, 0.0)"),
     ("reading/segments", "_command: "),
     ("reading/segments", "_shell_command: "),
     ("reading/segments", "command if number < BLOCK_LIMIT"),

@@ -34,12 +34,11 @@ from aider_gardener.archive.store.words import index_words
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.candidates import Request
 from aider_gardener.recall.embed import Load
 from aider_gardener.recall.recall import Recalled
+from aider_gardener.recall.request import Request
 from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.settings import Settings
-from bench.public.bm25 import Bm25
 from bench.public.conversation import Conversation, Question, Said
 from bench.retrieval import NEVER_SWAPPED, WAYS, Way
 
@@ -50,8 +49,7 @@ BUDGETS = (300, 1_000, 2_000, 4_000)
 UNLIMITED = 10_000_000
 """A budget that no list of passages fills."""
 LEAST_SHARE = 0.5
-BM25 = "BM25"
-NAMES = (*WAYS, BM25)
+NAMES = tuple(WAYS)
 EVERY, SINGLE, SEVERAL = "all questions", "one piece of evidence", "several pieces"
 
 
@@ -157,10 +155,9 @@ def archived(conversation: Conversation, load: Load | None) -> Iterator[Archived
         taken = take_in(conversation.said, gardener)
         gardener.idle()
         gardener.state.chat = replace(gardener.state.chat, cur=())
-        entries = {entry.id: entry for entry in taken}
         said = {entry.id: one for entry, one in zip(taken, conversation.said, strict=True)}
         ids = {one.id: entry.id for entry, one in zip(taken, conversation.said, strict=True)}
-        yield Archived(gardener, ids, said, {**WAYS, BM25: Bm25(entries)})
+        yield Archived(gardener, ids, said, WAYS)
     finally:
         store.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_entries import talk, words
+from made_search import found
 
 from aider_gardener.archive.archive import FAILED_NOTICE, Archive, cut_line, is_shared
 from aider_gardener.archive.store import open_store
@@ -45,7 +46,7 @@ def test_what_enters_is_stored_with_its_shorter_forms(archive: Archive) -> None:
     assert len(forms[Fidelity.LINE].text) < len(forms[Fidelity.COMPRESSED].text) < len(OUTPUT)
     assert archive.store.renditions(entry.id) == forms
     assert archive.text(entry, Fidelity.FULL) == OUTPUT and archive.kept[entry.seq]
-    assert archive.store.search_text("orders")
+    assert found(archive.store, "orders")
 
 
 def test_another_rendition_stands_in_place_of_the_one_of_its_fidelity(archive: Archive) -> None:
@@ -195,7 +196,7 @@ def test_after_damage_the_archive_has_again_what_the_chat_still_knows(
     assert fresh.get(entry.id) is None, "nothing was lost, so nothing is written"
     monkeypatch.setattr(type(fresh), "generation", 1)
     archive.add_again([entry])
-    assert fresh.original(entry.id) == OUTPUT and fresh.search_text("orders")
+    assert fresh.original(entry.id) == OUTPUT and found(fresh, "orders")
     assert fresh.renditions(entry.id) == archive.renditions(entry)
     (session,) = fresh.sessions("p")
     assert (session.id, session.started_at) == ("s", 1_000.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made_entries import words
+from made_search import found
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
@@ -40,8 +41,8 @@ def test_nothing_that_is_read_has_a_code_and_the_original_has_all(text: str) -> 
 def test_a_word_that_is_coloured_in_part_is_found_as_it_is_read() -> None:
     archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
     entry = archive.add(Message("user", f"it says {RED}qua{PLAIN}dratic"), turn=1, seq=0, focus=Focus())
-    assert [hit.entry_id for hit in archive.store.search_text("quadratic")] == [entry.id]
-    assert archive.store.search_text("31mqua") == []
+    assert found(archive.store, "quadratic") == [entry.id]
+    assert found(archive.store, "31mqua") == []
 
 
 def test_segments_move_along() -> None:

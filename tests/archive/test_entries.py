@@ -47,6 +47,15 @@ def test_notes_that_quote_an_entry_are_found_with_it(store: Store) -> None:
     assert quoting(store, [stored.id]) == [note.id]
 
 
+def test_notes_that_quote_an_entry_are_found_beside_any_number_of_passages_that_name_it(store: Store) -> None:
+    stored, other = put(store, 0, "the lease is 30 seconds"), put(store, 1, "the queue is full")
+    notes = [put(store, 2 + n, f"{n} ({stored.id}) [{other.id}]", Source(SourceKind.STUB)) for n in range(60)]
+    for n in range(60):
+        put(store, 62 + n, f"{stored.id} {stored.id} {n}")
+    assert sorted(quoting(store, [stored.id, other.id])) == sorted(note.id for note in notes)
+    assert quoting(store, ["g000000000", '"', ""]) == quoting(store, []) == []
+
+
 def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
     stored = put(store, 0, "1 passed", Source(SourceKind.COMMAND, "pytest -q"))
     swap = {"entry_id": stored.id, "before": "full", "after": "line", "reason": "old"}

@@ -10,8 +10,8 @@ from aider_gardener.archive.sessions import clear_floor, may_go, project_session
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.recall.candidates import OLDER_WEIGHT, Request
-from aider_gardener.recall.recall import ASKED_SHARE
+from aider_gardener.recall.finding import OLDER_WEIGHT
+from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 
 FACT = ("which port has the staging box kestrel?", "The staging box kestrel listens on port 48213.")
@@ -77,19 +77,6 @@ def test_a_chat_cleared_by_its_host_is_cleared_for_good() -> None:
     old.sync([], [])
     assert clear_floor(store, "old") == 2
     assert note_of(chat(store, "new")) == ""
-
-
-def test_weak_passages_are_left_out_when_the_user_asks() -> None:
-    store = open_store(None)
-    gardener = chat(store, "one")
-    gardener.sync(
-        talk(FACT, *((f"the box number {n}", f"a box with thing {n} in it") for n in range(40))), []
-    )
-    found = gardener.recall("staging box kestrel port 48213")
-    assert "48213" in found[0].text
-    best = found[0].score
-    assert all(item.score >= ASKED_SHARE * best for item in found)
-    assert sum(words(item.text) for item in found) < 200
 
 
 def test_a_session_is_named_by_its_beginning_its_number_or_as_the_last() -> None:

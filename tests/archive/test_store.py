@@ -1,5 +1,5 @@
-"""What every store promises, run against each tier: memory, a file of SQLite's, the same without sqlite-vec,
-lines of JSON, a PostgreSQL server.
+"""What every store promises, run against each tier: memory, a file of SQLite's, lines of JSON, a PostgreSQL
+server.
 
 A further tier needs one line in TIERS: how it is opened in a directory.
 """
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_search import found
 from made_vectors import LetterCounts
 from shared_archives import postgres
 
@@ -24,7 +25,7 @@ from aider_gardener.archive.shared.copies import Address, open_on_server
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.words import query_words
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -61,9 +62,8 @@ def server(directory: Path, url: str) -> Store:
 
 
 Opener = Callable[[str], Store]
-NO_VECTORS = "file without sqlite-vec"
 TIERS: dict[str, Callable[[Path, str], Store]] = {
-    "memory": memory, "file": file, NO_VECTORS: file, "lines": lines, "server": server
+    "memory": memory, "file": file, "lines": lines, "server": server
 }  # fmt: skip
 """How a store is opened, by tier: in a directory, which may not be there yet, or under its name on a server."""
 
@@ -76,8 +76,6 @@ def url(postgres: Server) -> str:
 
 def opener(tier: str, request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """What opens stores of a tier, by their name."""
-    if tier == NO_VECTORS:
-        request.getfixturevalue("monkeypatch").setitem(sys.modules, "sqlite_vec", None)
     address = request.getfixturevalue("url") if tier == "server" else ""
     return lambda name: TIERS[tier](tmp_path / name, address)
 
@@ -115,10 +113,6 @@ def put(
     return store.add(new, chunks=chunks, renditions=renditions)
 
 
-def found_ids(store: Store, query: str, **rest: Any) -> list[str]:
-    return [hit.entry_id for hit in store.search_text(query, **rest)]
-
-
 def test_a_store_is_a_store(store: Store) -> None:
     assert isinstance(store, Store)
     assert store.notice == ""
@@ -141,7 +135,7 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
         back = store.original(stored.id)
         assert back is not None
         assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
-        store.search_text(text)
+        found(store, text)
 
 
 def test_nul_and_lone_surrogates(store: Store) -> None:
@@ -208,13 +202,11 @@ def test_renditions_are_replaced(store: Store) -> None:
         store.put_renditions("gffffffff", [Rendition(Fidelity.LINE, "x", 1)])
 
 
-def test_words_of_a_rendition_find_its_entry(store: Store) -> None:
+def test_words_of_a_rendition_alone_find_nothing(store: Store) -> None:
     stored = put(store, "plain words", renditions=(Rendition(Fidelity.LINE, "a summary about zebras", 3),))
-    assert found_ids(store, "zebras") == [stored.id]
-    store.put_renditions(stored.id, [Rendition(Fidelity.LINE, "now about giraffes", 3)])
-    assert found_ids(store, "zebras") == []
-    hit = store.search_text("giraffes")[0]
-    assert (hit.start, hit.end) == (0, len("plain words"))
+    store.put_renditions(stored.id, [Rendition(Fidelity.COMPRESSED, "about zebras and giraffes", 3)])
+    assert found(store, "zebras giraffes") == [] and found(store, "plain") == [stored.id]
+    assert store.stats().chunks == 1
 
 
 @pytest.mark.parametrize(
@@ -262,7 +254,7 @@ def test_words_of_a_rendition_find_its_entry(store: Store) -> None:
 def test_words_are_found_as_people_write_them(store: Store, text: str, query: str) -> None:
     put(store, "something else entirely, of no interest", seq=0)
     stored = put(store, text, seq=1)
-    assert found_ids(store, query)[:1] == [stored.id]
+    assert found(store, query)[:1] == [stored.id]
 
 
 @pytest.mark.parametrize(
@@ -272,80 +264,41 @@ def test_words_are_found_as_people_write_them(store: Store, text: str, query: st
 )  # fmt: skip
 def test_any_query_is_safe(store: Store, query: str) -> None:
     put(store, "a plain text about x and col:val")
-    store.search_text(query)
+    found(store, query)
 
 
-def test_hits_are_spans_best_first(store: Store) -> None:
+def test_what_holds_a_word_is_a_span_of_its_text(store: Store) -> None:
     text = "".join(f"line {n} nothing here\n" for n in range(100)) + "the flux capacitor is broken\n"
     stored = put(store, text, chunk_chars=500)
-    put(store, "a capacitor among many other things, " + "none of which matters here " * 12, seq=1)
-    hits = store.search_text("flux capacitor")
-    assert hits[0].entry_id == stored.id
-    assert "flux capacitor" in text[hits[0].start : hits[0].end]
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert all(hit.score > 0 for hit in hits)
-    assert len(store.search_text("line", limit=3)) == 3 and store.search_text("line", limit=0) == []
+    other = put(store, "a capacitor among many other things, " + "none of which matters here " * 12, seq=1)
+    evidence = store.evidence(query_words("flux capacitor"))
+    at = int(evidence.held.all(axis=0).argmax())
+    assert "flux capacitor" in text[evidence.starts[at] : evidence.ends[at]]
+    assert store.entry_ids([int(evidence.chunks[at]), 999]) == {int(evidence.chunks[at]): stored.id}
+    assert found(store, "flux capacitor") == [stored.id, other.id]
 
 
-def test_search_filters(store: Store) -> None:
+def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> None:
     store.open_session("s2", project="p", started_at=20.0)
     one = put(store, "alpha one", seq=0)
-    two = put(store, "alpha two", seq=1, cls=ContentClass.LOG)
+    two = put(store, "alpha two", seq=1)
     three = put(store, "alpha three", session="s2", seq=0)
-    assert set(found_ids(store, "alpha")) == {one.id, two.id, three.id}
-    assert set(found_ids(store, "alpha", session="s1")) == {one.id, two.id}
-    assert found_ids(store, "alpha", session="s1", min_seq=1) == [two.id]
-    assert found_ids(store, "alpha", exclude_sessions=["s1"]) == [three.id]
-    assert found_ids(store, "alpha", classes=[ContentClass.LOG]) == [two.id]
-    assert found_ids(store, "alpha", classes=[]) == []
+    assert found(store, "alpha") == [three.id, two.id, one.id]
+    assert found(store, "alpha", session="s1") == [two.id, one.id]
+    assert found(store, "alpha", sessions=["s2", "gone"]) == [three.id]
+    assert found(store, "alpha", sessions=[]) == found(store, "alpha", session="gone") == []
     put(store, "alpha three", session="s1", seq=7)
-    assert three.id in found_ids(store, "alpha", session="s1", min_seq=7)
-
-
-def test_a_filter_that_lets_little_through_starves_nothing(store: Store) -> None:
-    for n in range(30):
-        put(store, f"alpha alpha {n}", seq=n)
-    logs = [
-        put(store, f"alpha beside many other words, log {n}", seq=30 + n, cls=ContentClass.LOG)
-        for n in range(3)
-    ]
-    found = found_ids(store, "alpha", limit=2, classes=[ContentClass.LOG])
-    assert len(found) == 2 and set(found) < {log.id for log in logs}
-    assert set(found_ids(store, "alpha", limit=9, classes=[ContentClass.LOG])) == {log.id for log in logs}
-    everything = found_ids(store, "alpha", limit=100)
-    assert found == [each for each in everything if each in found]
-
-
-def test_a_search_of_a_project_costs_no_step_for_each_of_its_sessions(store: Store) -> None:
-    assert isinstance(store, SqliteStore)
-    for n in range(60):
-        store.open_session(f"of many {n}", project="p", started_at=1.0)
-        put(store, f"alpha {n}", session=f"of many {n}")
-    steps = 0
-
-    def step() -> bool:
-        nonlocal steps
-        steps += 1
-        return False
-
-    taken = []
-    store._db.live.set_progress_handler(step, 20)
-    for project in (None, "p"):
-        steps = 0
-        assert len(store.search_text("alpha", project=project)) == 50
-        taken.append(steps)
-    store._db.live.set_progress_handler(None)
-    assert taken[1] < 2 * taken[0]
+    assert three.id in found(store, "alpha", session="s1")
 
 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
     text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
     stored = put(store, text, chunk_chars=1_000)
-    assert found_ids(store, "000000") == [stored.id] and found_ids(store, "029999") == [stored.id]
-    assert found_ids(store, "015000") == []
+    assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
+    assert found(store, "015000") == []
     while store.work_off(200):
         pass
-    assert found_ids(store, "015000") == [stored.id]
+    assert found(store, "015000") == [stored.id]
     assert store.original(stored.id) == text
 
 
@@ -405,13 +358,19 @@ def test_forgetting(store: Store) -> None:
     store.record_event("s1", 1, "plan", {"entry_ids": [one.id, two.id], "swaps": swaps}, 1.0)
     assert store.forget([one.id, one.id, "gffffffff"]) == 1
     assert store.get(one.id) is None and store.resolve(one.id) == []
-    assert found_ids(store, "aardvark") == [] and found_ids(store, "badger") == [two.id]
+    assert found(store, "aardvark") == [] and found(store, "badger") == [two.id]
     assert [e.content for e in store.session_entries("s1")] == ["keep the badger"]
     left = store.events()
     assert [e.data for e in left] == [{"entry_ids": [two.id], "swaps": [swaps[1]]}]
     assert store.verify() == []
     again = put(store, "forget the aardvark", seq=2)
     assert again.id == one.id and store.original(one.id) == "forget the aardvark"
+
+
+def test_what_comes_in_place_of_what_was_forgotten_is_not_found_by_its_words(store: Store) -> None:
+    store.forget([put(store, "forget the aardvark", seq=0).id])
+    badger = put(store, "keep the badger", seq=1)
+    assert found(store, "aardvark") == [] and found(store, "badger") == [badger.id]
 
 
 def test_forgetting_a_session(store: Store) -> None:
@@ -436,13 +395,13 @@ def test_a_trial_leaves_no_trace(store: Store) -> None:
     with store.trial():
         put(store, "within the trial", seq=1)
         store.pin(kept.id, True)
-        assert found_ids(store, "within the trial")
+        assert found(store, "within the trial")
         with pytest.raises(StoreError):
             store.forget([kept.id])
         with store.trial():
             put(store, "deeper", seq=2)
         assert store.stats().entries == 2
-    assert store.stats().entries == before.entries and found_ids(store, "within") == []
+    assert store.stats().entries == before.entries and found(store, "within") == []
     with pytest.raises(RuntimeError), store.trial():
         put(store, "and then it breaks", seq=1)
         raise RuntimeError
@@ -489,7 +448,7 @@ def test_export_and_import(store: Store, tmp_path: Path) -> None:
     assert got is not None and got.pinned and got.segments == one.segments
     assert other.renditions(one.id) == store.renditions(one.id) != {}
     assert other.get_state("s1", "k") == "v"
-    assert found_ids(other, "two") and other.sessions("p")[0].model == "gpt-4o"
+    assert found(other, "two") and other.sessions("p")[0].model == "gpt-4o"
     assert other.verify() == []
 
 
@@ -546,7 +505,7 @@ def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, 
     again = opened("archive")
     assert again.persistent and again.notice == ""
     assert exported(again, tmp_path / "again.jsonl") == before
-    assert found_ids(again, "same") and again.verify() == []
+    assert found(again, "same") and again.verify() == []
     again.close()
 
 
@@ -594,7 +553,7 @@ def test_threads_share_a_store(store: Store) -> None:
                 for n in range(25):
                     stored = put(store, f"{name} text {n}", session=name, seq=n)
                     assert store.original(stored.id) == f"{name} text {n}"
-                    store.search_text(f"text {n}", limit=3)
+                    found(store, f"text {n}")
             except BaseException as error:
                 errors.append(error)
 
@@ -610,10 +569,9 @@ def test_threads_share_a_store(store: Store) -> None:
 
 def test_vectors(store: Store) -> None:
     embedder = LetterCounts()
-    assert (
-        store.search_vectors(embedder.embed(["x"])[0], embedder="letters") == []
-        and store.warm_vectors("letters") == 0
-    )
+    anything = np.array([1, 2, 3])
+    assert np.isnan(store.similarities(embedder.embed(["x"])[0], embedder="letters", chunks=anything)).all()
+    assert store.warm_vectors("letters") == 0
     text = "aaaa aaaa bbbb bbbb \0\ud800 cccc cccc"
     stored = put(store, text, chunk_chars=10, renditions=(Rendition(Fidelity.LINE, "a line", 1),))
     passages = store.vectors_pending(99, "letters")
@@ -623,21 +581,21 @@ def test_vectors(store: Store) -> None:
     assert store.put_vectors(list(zip(passages, vectors, strict=True)), "letters") == len(passages)
     assert store.put_vectors(list(zip(passages, vectors, strict=True)), "letters") == 0
     assert store.put_vectors([], "letters") == 0 and store.vectors_pending(99, "letters") == []
-    hits = store.search_vectors(embedder.embed(["b"])[0], embedder="letters", limit=2)
-    assert (
-        len(hits) == 2 and hits[0].entry_id == stored.id and text[hits[0].start : hits[0].end] == "bbbb bbbb "
-    )
-    assert hits[0].similarity > hits[1].similarity
-    assert store.search_vectors(vectors[0], embedder="letters", limit=0) == []
-    assert store.search_vectors(vectors[0], embedder="another") == []
+    chunks = np.array([passage.number for passage in passages])
+    question = embedder.embed(["b"])[0]
+    found = store.similarities(question, embedder="letters", chunks=chunks)
+    assert passages[int(found.argmax())].text == "bbbb bbbb "
+    assert np.allclose(found, vectors @ question, atol=0.01)
+    assert np.isnan(store.similarities(question, embedder="another", chunks=chunks)).all()
     for wrong in (vectors[0][:5], vectors[0] * float("nan")):
         put(store, "one more text", seq=9)
         with pytest.raises(StoreError):
             store.put_vectors([(store.vectors_pending(1, "letters")[0], wrong)], "letters")
     with pytest.raises(StoreError):
-        store.search_vectors(vectors[0][:5], embedder="letters")
+        store.similarities(vectors[0][:5], embedder="letters", chunks=chunks)
     store.forget([stored.id])
-    assert store.search_vectors(vectors[0], embedder="letters") == [] and store.stats().vectors == 0
+    assert np.isnan(store.similarities(question, embedder="letters", chunks=chunks)).all()
+    assert store.stats().vectors == 0
     assert store.verify() == []
 
 

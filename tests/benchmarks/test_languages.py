@@ -42,9 +42,7 @@ def test_words_find_what_has_them_and_a_run_keeps_the_other_embedders(
 
 
 def test_an_embedder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    assert (
-        languages.main(["--embedder", "fastembed:nobody/knows-it", "--json", str(tmp_path / "x.json")]) == 1
-    )
+    assert languages.main(["--embedder", "nobody-knows-it", "--json", str(tmp_path / "x.json")]) == 1
     assert not (tmp_path / "x.json").exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,12 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "vectors", "archive", "tier", "Claude Code", "directory", "server"]
+    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code", "directory", "server"]
     assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
     assert "none yet" in by_name["archive"] and by_name["directory"] == str(repository)
-    assert by_name["vectors"].startswith("sqlite-vec v") and by_name["tier"].startswith("SQLite")
+    assert by_name["tier"].startswith("SQLite")
 
 
 def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Path) -> None:
@@ -72,12 +71,6 @@ def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch:
     monkeypatch.delattr(Commands, "cmd_run")
     check = doctor.checked("aider", doctor.patch_points)
     assert not check.ok and "cmd_run is missing" in check.found and "tried were 0.83.2 to" in check.found
-
-
-def test_it_says_which_index_of_vectors_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
-    check = doctor.checked("vectors", doctor.vectors)
-    assert check.ok and check.found.startswith("numpy in memory (sqlite-vec cannot be loaded")
 
 
 @pytest.mark.parametrize(("name", "ok"), [("SQLite", True), ("JSON lines", True), ("memory", False)])

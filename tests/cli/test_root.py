@@ -47,7 +47,7 @@ def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
     def found(*options: str) -> list[dict[str, object]]:
         return json.loads(run("recall", "quokka", "--store", str(archive), "--json", *options).stdout)
 
-    every = found()
+    every = found("--class", "prose")
     assert every and found("--class", "prose", "--session", "s", "--since", "1999-12-31") == every
     assert found("--class", "diff") == [] and found("--since", "2999-01-01") == []
     assert len(found("--passages", "1")) == 1

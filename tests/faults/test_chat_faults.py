@@ -177,7 +177,7 @@ def test_a_lock_of_another_process(
         chat.store._db.set_patience()
     other = apsw.Connection(str(tmp_path / "gardener.db"))
     other.execute(f"BEGIN {kind}")
-    other.execute("DELETE FROM codes")
+    other.execute("DELETE FROM tombstones")
     began = time.monotonic()
     while time.monotonic() - began < LOCK_SECONDS:
         chat.turn()

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from locked_archives import locker
+from made_search import found
 
 from aider_gardener.archive.store import Chunk, Store, open_store, schema
 from aider_gardener.archive.store.sqlite import SqliteStore
@@ -195,8 +196,7 @@ def test_a_damaged_index_is_built_anew(tmp_path: Path) -> None:
     db.execute("UPDATE word_index_data SET block = x'00ff00ff' WHERE id > 10")
     db.close()
     store = open_store(tmp_path)
-    assert store.search_text("entry 17", limit=300) is not None
-    assert entries[17].id in [hit.entry_id for hit in store.search_text("17")]
+    assert found(store, "entry 17")[0] == entries[17].id
     assert "built anew" in store.notice and store.original(entries[3].id) == entries[3].content
     assert list(tmp_path.glob("*.damaged-*")) == [] and store.verify() == []
     store.close()

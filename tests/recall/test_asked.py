@@ -7,7 +7,7 @@ import pytest
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
 from aider_gardener.recall.asked import moment, typed
-from aider_gardener.recall.candidates import Request
+from aider_gardener.recall.request import Request
 
 
 def whole(given: str) -> str:

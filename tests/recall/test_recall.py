@@ -8,17 +8,14 @@ import pytest
 from made_entries import entry as made
 from made_entries import make_gardener, talk, words
 
-from aider_gardener.archive.store.words import Word, query_words
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Fidelity, Segment
 from aider_gardener.plan.view import UNDONE_LABEL
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
-from aider_gardener.recall.candidates import Request, recall_part
-from aider_gardener.recall.match import Match
-from aider_gardener.recall.ranking import Passage
 from aider_gardener.recall.recall import Recalled
+from aider_gardener.recall.request import Request, recall_part
 
 QUESTION = "On which day does the escrow account close after the reconciliation job?"
 ANSWER = "The escrow account closes on the 17th, after the reconciliation job of that day."
@@ -38,32 +35,6 @@ def test_what_is_missing_comes_back() -> None:
     assert "closes on the 17th" in chat().recall_note(QUESTION, "")
 
 
-def test_what_fits_less_than_half_as_well_as_what_stands_is_left_out() -> None:
-    entry = made(0, "assistant", "text")
-    standing, near, far = (
-        (points, points, Passage(entry, at, at + 1, "t")) for at, points in enumerate((1.0, 0.6, 0.4))
-    )
-    least = recall.least_points([standing, near, far], [near, far], Request(QUESTION, unasked=True))
-    assert far[0] < least < near[0]
-    assert recall.least_points([near, far], [near, far], Request(QUESTION, unasked=True)) == 0.0
-
-
-def test_a_passage_must_fit_the_better_the_more_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    best = recall.RICH
-    worth = [recall.worth_taking(share, best) for share in (0.0, 0.5, 1.0)]
-    assert 0.0 < worth[0] < worth[1] < worth[2] < best
-    assert chat().recall_note(QUESTION, "")
-    monkeypatch.setattr(recall, "WORTH_FIRST", 9.0)
-    assert chat().recall_note(QUESTION, "") == ""
-
-
-def test_where_nothing_fits_well_less_is_needed_but_not_nothing() -> None:
-    rich, poor = recall.RICH, recall.POOR
-    assert recall.worth_taking(0.0, rich) > recall.worth_taking(0.0, poor) > 0.0
-    assert recall.worth_taking(0.0, 9.0) == recall.worth_taking(0.0, rich)
-    assert recall.worth_taking(0.0, 0.1) == recall.worth_taking(0.0, poor)
-
-
 def test_an_order_may_recall_a_part_of_what_a_question_may() -> None:
     assert recall_part("add a limit to the second form") <= 0.2 < recall_part(QUESTION)
 
@@ -73,6 +44,26 @@ def test_nothing_is_searched_while_the_chat_stands_whole(monkeypatch: pytest.Mon
     gardener.sync(talk(("about the escrow account", ANSWER)), [])
     monkeypatch.setattr(gardener.state.recollection, "note", lambda *_given: pytest.fail("it was searched"))
     assert gardener.recall_note(QUESTION, "") == ""
+
+
+def test_a_question_that_gets_no_note_leaves_its_cause_once() -> None:
+    def causes(gardener: Gardener) -> list[object]:
+        events = gardener.state.archive.store.events(kind="not recalled")
+        return [event.data["cause"] for event in events]
+
+    standing = make_gardener()
+    standing.sync(talk(("about the escrow account", ANSWER)), [])
+    for _prompt in range(2):
+        assert standing.recall_note(QUESTION, "") == ""
+    assert causes(standing) == ["all of the chat stands in the prompt"]
+    hidden = chat()
+    assert hidden.recall_note(QUESTION, "") and causes(hidden) == []
+    assert hidden.recall_note("zzz?", "") == "" == hidden.recall_note("xyz, write the xyzzy", "")
+    assert causes(hidden) == ["nothing that the prompt lacks shares a word with it or is near in meaning"]
+    mute = make_gardener(recall_tokens=0)
+    mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
+    show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
+    assert mute.recall_note(QUESTION, "") == "" and "no room" in str(causes(mute)[0])
 
 
 RULE = "Never touch the migrations folder."
@@ -159,7 +150,6 @@ def test_what_no_search_found_can_be_told_too() -> None:
     assert any(filler in item.text for item in whole)
     replaced = recall.holding(gardener.state.chat.entries[2], newer)
     assert newer in replaced.text and len(replaced.text) < len(filler)
-    assert recall.why(whole[0], [], None, {}, 0.0) == Match()
 
 
 def test_nothing_is_found_without_words_or_room() -> None:
@@ -208,35 +198,6 @@ def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
     assert ANSWER in [item.text for item in standing.recall(QUESTION)], "who asks sees it all the same"
 
 
-def test_one_word_of_many_is_a_chance_hit_two_or_a_number_are_not() -> None:
-    asked = query_words("escrow window ledger invoice tariff rebate surcharge")
-    few = query_words("escrow window")
-
-    def tells(text: str, asked: list[Word], similarity: float = 0.0) -> bool:
-        entry = made(0, "assistant", text)
-        return recall.telling(Passage(entry, 0, len(text), text, similarity=similarity), asked)
-
-    assert [tells(text, asked) for text in ("escrow", "escrow window", "nothing")] == [False, True, False]
-    assert [tells(text, few) for text in ("escrow", "nothing")] == [True, False]
-    assert tells("port 8081", [*asked, *query_words("8081")])
-    assert [tells("nothing", asked, similarity) for similarity in (0.2, 0.9)] == [False, True]
-
-
-def test_an_order_takes_only_what_fits_it_as_well_as_a_question_would_ask_for() -> None:
-    gardener = chat()
-    state = gardener.state
-    rows = [
-        (points, points, Passage(entry, 0, len(entry.content), entry.content))
-        for points, entry in ((0.9, state.chat.entries[1]), (0.45, state.chat.entries[3]))
-    ]
-
-    def taken(order: bool) -> int:
-        request = Request(QUESTION, token_limit=1_000, unasked=True, order=order)
-        return len(recall.take(rows, request, state.archive, state.chat, state.count))
-
-    assert taken(order=False) == 2 > taken(order=True)
-
-
 def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_chat() -> None:
     def item(entry_id: str, turn: int, text: str, start: int = 0, session: str = "s") -> Recalled:
         return Recalled(entry_id, turn, "reply", ContentClass.PROSE, text, start, start + 1, 1.0, session)
@@ -245,19 +206,29 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     note = recall.recall_note(found, session="s", head="HEAD")
     assert note.splitlines() == [
         "HEAD",
-        "[2] reply (g1):",
+        "[2 reply (g1)]",
         "> first",
         "> of all",
         "> …",
         "> behind",
-        "[4] reply (g2):",
+        "[4 reply (g2)]",
         "> last",
         NOTE_END,
     ]
     older = recall.recall_note([item("g3", 1, "older", session="o")], session="s")
-    assert ", in an earlier chat:" in older and older.startswith(recall.NOTE_HEAD)
-    assert "earlier chat:" not in recall.recall_note([item("g3", 1, "older", session="o")])
+    assert ", in an earlier chat]" in older and older.startswith(recall.NOTE_HEAD)
+    assert "earlier chat" not in recall.recall_note([item("g3", 1, "older", session="o")])
     assert recall.recall_note([]) == ""
+    without = recall.recall_note(found, session="s", with_ids=False)
+    assert "[2 reply]" in without and "g1" not in without
+
+
+def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_so() -> None:
+    first = Recalled("g1", 2, "user", ContentClass.PROSE, "first", 0, 5, 1.0, amended=True)
+    next_one = replace(first, text="next", start=6, end=10)
+    far = replace(first, text="far", start=90, end=93)
+    note = recall.recall_note([far, next_one, first], head="HEAD")
+    assert note.splitlines()[1:-1] == ["[2 user (g1), amended later]", "> first", "> next", "> …", "> far"]
 
 
 def test_what_begins_in_code_is_code_and_what_begins_behind_it_is_not() -> None:
@@ -297,7 +268,7 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
     def heavy(text: str) -> int:
         return words(text) * (4 if recall.NOTE_HEAD in text and ">" in text else 1)
 
-    request = Request(QUESTION, token_limit=120, unasked=True)
+    request = Request(QUESTION, token_limit=60, unasked=True)
     plain = state.recollection.note(state.chat, request, words)
     assert plain and state.recollection.note(state.chat, request, heavy) == plain, (
         "the same until it is reset"
@@ -305,24 +276,6 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
     state.recollection.reset()
     smaller = state.recollection.note(state.chat, request, heavy)
     assert len(smaller) < len(plain)
-    assert heavy(smaller) <= 120 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
-    again = state.recollection.note(state.chat, replace(request, query="which part skips blank rows?"), words)
+    assert heavy(smaller) <= 60 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
+    again = state.recollection.note(state.chat, replace(request, standing=ANSWER), words)
     assert again != plain
-
-
-def test_what_made_a_passage_come_is_told_by_words_by_meaning_and_by_its_neighbours() -> None:
-    entry = made(3, "assistant", ANSWER, turn=2)
-    passage = Passage(entry, 0, len(ANSWER), ANSWER, similarity=0.5)
-    item = recall.quote(entry, ANSWER, 0, len(ANSWER), 0.4)
-    asked = query_words("escrow zebra")
-    best = {("s", 2): 0.4}
-    assert recall.why(item, asked, passage, best, 0.1).words == ("escrow",)
-    assert (
-        recall.why(item, asked, passage, best, 0.1).meaning
-        > 0.0
-        == recall.why(item, asked, passage, best, 0.5).meaning
-    )
-    assert not recall.why(item, asked, passage, best, 0.1).beside
-    assert recall.why(item, asked, passage, {("s", 2): 0.9}, 0.1).beside
-    assert recall.why(item, asked, None, {}, 0.1) == Match(("escrow",))
-    assert (item.turn, item.label, item.score, item.said_at) == (2, "reply", 0.4, entry.created_at)

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO
 from aider_gardener.adapters.aider.options import Origins, settings_given
-from aider_gardener.adapters.aider.provider import history_limit, loading, provider_of, token_counter
+from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     """Gets the settings, the open archive and the project; returns the id of a session."""
 
 # The core is imported when the first chat needs it: `aider-gardener --version` must not wait for it.
-
-REMOTE = "aider-gardener: {model} gets every passage and question over the network, secrets taken out."
 
 
 @dataclass
@@ -187,8 +186,6 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     store = state.store(directory, settings.store_key)
     if store.notice:
         coder.io.tool_warning(f"aider-gardener: {store.notice}")
-    if settings.embedder.startswith("litellm:"):
-        coder.io.tool_output(REMOTE.format(model=settings.embedder))
     session = (choose(settings, store, project) if choose else "") or secrets.token_hex(8)
     archive = Archive(
         store,

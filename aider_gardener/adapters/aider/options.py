@@ -34,12 +34,9 @@ if TYPE_CHECKING:
 
 RETIRED_GIVEN = "retired_gardener_settings"
 REACHING = tuple(each for each in dataclasses.fields(Settings) if each.metadata["reaches_out"])
-STEERING = {
-    "litellm": re.compile(r"(?i).*(?:_API_BASE|_BASE_URL|_ENDPOINT|_PROXY)"),
-    "fastembed": re.compile(r"FASTEMBED_CACHE_PATH"),
-}
-"""Variables that decide where an embedder of this kind leads."""
-HARMLESS = {"embedder": {"minilm", "use", "none"}, "retention": {"off"}, "llm": {"", "fallback"}}
+HARMLESS = {"embedder": {"use", "none"}, "retention": {"off"}, "llm": {"", "fallback"}}
+STEERING = re.compile(r"(?i).*(?:_API_BASE|_BASE_URL|_ENDPOINT|_PROXY)")
+"""Variables that decide where another package's embedder leads, should it ask a server."""
 
 QUESTION = "Let this repository's files set this for the gardener?"
 NOT_TAKEN = (
@@ -179,14 +176,14 @@ class Origins:
         given: dict[str, str] = {}
         for name in (each.name for each in REACHING):
             value = _value(name, args, os.environ)
-            if led := _leading(value, moved):
+            if led := _leading(name, value, moved):
                 given[name] = f"{value} with {led}"
-            elif value is not None and value != _value(name, own, environ):
-                given |= {name: value} if value.lower() not in HARMLESS.get(name, ()) else {}
+            elif value != _value(name, own, environ) and not _is_harmless(name, value):
+                given[name] = str(value)
         if not given or self._agreed(io, root, given, ask=_can_ask(io, args)):
             return {}
         users = {name: _value(name, own, environ) for name in given}
-        return {name: None if _leading(value, moved) else value for name, value in users.items()}
+        return {name: None if _leading(name, value, moved) else value for name, value in users.items()}
 
     def _without_files_of(self, root: Path) -> tuple[Namespace, dict[str, str]]:
         """What aider's command line comes to without the files of a repository, and the variables then."""
@@ -244,12 +241,16 @@ def _value(name: str, args: Namespace, environ: Mapping[str, str]) -> str | None
     return value if value is None else value.strip()
 
 
-def _leading(value: str | None, moved: Mapping[str, str]) -> str:
-    """Those of some variables, with their values, that decide where an embedder leads; "" for none."""
-    names = STEERING.get((value or "").partition(":")[0])
-    return " ".join(
-        sorted(f"{name}={text}" for name, text in moved.items() if names and names.fullmatch(name))
-    )
+def _is_harmless(name: str, value: str | None) -> bool:
+    """Whether this value of a setting reaches nowhere."""
+    return value is None or value in HARMLESS.get(name, ())
+
+
+def _leading(name: str, value: str | None, moved: Mapping[str, str]) -> str:
+    """Those of some variables, with their values, that may lead the embedder elsewhere; "" for none."""
+    if name != "embedder" or _is_harmless(name, value):
+        return ""
+    return " ".join(sorted(f"{each}={text}" for each, text in moved.items() if STEERING.fullmatch(each)))
 
 
 def _load(file: Path, environ: dict[str, str]) -> None:

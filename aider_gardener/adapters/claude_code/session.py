@@ -210,8 +210,8 @@ class ClaudeSession:
         if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
             return ""
         from aider_gardener.gardener.state import rule_changes  # as late: most prompts come before that
-        from aider_gardener.recall.candidates import LEAST_RELEVANCE, ORDINARY_SHARE, Request, recall_part
         from aider_gardener.recall.recall import Recollection
+        from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 
         part = recall_part(prompt)
         limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
@@ -221,11 +221,12 @@ class ClaudeSession:
             prompt,
             token_limit=limit,
             unasked=True,
-            threshold=LEAST_RELEVANCE,
             older=older,
             order=part == ORDINARY_SHARE,
         )
-        note = Recollection(self.archive, rule_changes(self.store)).note(self.chat(), request, approximate)
+        note = Recollection(self.archive, rule_changes(self.store), with_ids=True).note(
+            self.chat(), request, approximate
+        )
         return note if len(note) <= MOST_CONTEXT_CHARS else ""
 
     def chat(self) -> Chat:

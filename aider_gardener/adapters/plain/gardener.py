@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from aider_gardener.adapters.aider.provider import default_counter, loading
+from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
@@ -31,6 +31,7 @@ from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate
 

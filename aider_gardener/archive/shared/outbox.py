@@ -9,6 +9,7 @@ state, and the project's path.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -145,7 +146,7 @@ def vectors(db: apsw.Connection, share: Share, *, rows: int = VECTOR_ROWS) -> tu
     sql = """SELECT v.number, o.number, o.hash, c.start, c."end", e.name, v.vector FROM vectors v
              JOIN embedders e ON e.number = v.embedder JOIN chunks c ON c.number = v.chunk
              JOIN originals o ON o.number = c.original
-             WHERE v.number > ? AND c.fidelity = '' ORDER BY v.number LIMIT ?"""
+             WHERE v.number > ? ORDER BY v.number LIMIT ?"""
     rows_found: list[Any] = db.execute(sql, (share.vectors_sent, rows)).fetchall()
     found, upto = [], share.vectors_sent
     for number, original, stored_hash, start, end, embedder, value in rows_found:
@@ -154,9 +155,16 @@ def vectors(db: apsw.Connection, share: Share, *, rows: int = VECTOR_ROWS) -> tu
             break
         upto = number
         if first is not None:
-            values = struct.unpack(f"<{len(value) // 2}e", value)
+            values = _of_length_1(value)
             found.append(SentVector(number, stored_hash.hex(), start, end, embedder, values))
     return found, upto
+
+
+def _of_length_1(value: bytes) -> tuple[float, ...]:
+    """A stored vector as the server orders by: scalar products are cosines there."""
+    numbers = struct.unpack(f"{len(value)}b", value)
+    length = math.hypot(*numbers) or 1.0
+    return tuple(number / length for number in numbers)
 
 
 def _first_place(db: apsw.Connection, share: Share, original: int) -> int | None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 LOCK = 0x41474431
 """The advisory lock under which the tables are made."""
 INDEXED_DIMENSIONS = (384, 512)
-"""Lengths of vectors that have an HNSW index: minilm's and use's. Others are compared one by one."""
+"""Lengths of vectors that have an HNSW index: that of `use`, and one that many other models have. Others
+are compared one by one."""
 LEAST_EXTENSION = (0, 8)
 """pgvector before 0.8 stops a search too early when rows are filtered."""
 NO_EXTENSION = (

@@ -14,8 +14,6 @@ from aider_gardener.archive.store.base import (
     SessionInfo,
     Store,
     StoreStats,
-    TextHit,
-    VectorHit,
 )
 from aider_gardener.archive.store.location import store_directory
 
@@ -27,8 +25,6 @@ __all__ = [
     "SessionInfo",
     "Store",
     "StoreStats",
-    "TextHit",
-    "VectorHit",
     "open_store",
     "open_to_read",
     "store_directory",

@@ -8,32 +8,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from aider_gardener.archive.store.redact import Redacted
+    from aider_gardener.archive.store.words import Word
 
     Vector = NDArray[np.float32]
 
 __all__ = [
     "Chunk",
     "Event",
+    "Evidence",
     "Holding",
     "PendingPassage",
     "SessionInfo",
     "Store",
     "StoreStats",
-    "TextHit",
-    "VectorHit",
 ]
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A span `content[start:end]` of an original that full text finds as one unit."""
+    """A span `content[start:end]` of an original that is found as one unit."""
 
     entry_id: str
     start: int
@@ -41,30 +41,20 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class TextHit:
-    """A chunk that a full-text query found. `score` is BM25, negated: higher is better, above 0.
+class Evidence:
+    """The n passages of some sessions, session by session in the order in which they were said, as columns of
+    n numbers: `chunks` are theirs in the archive, `sessions` those of the messages, `starts` and `ends` their
+    characters in these. What was said twice stands there twice. `held` has a row for each word of the
+    question, n wide: whether the passage holds it, or a form of it."""
 
-    `start` and `end` are a span of the text that `original()` returns. Scores of one query compare
-    with each other, not with those of another query.
-    """
+    chunks: NDArray[np.int64]
+    sessions: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    held: NDArray[np.bool_]
 
-    entry_id: str
-    start: int
-    end: int
-    score: float
-
-
-@dataclass(frozen=True)
-class VectorHit:
-    """A chunk near a vector. `similarity` is the scalar product of the two, 1 for the same direction.
-
-    `start` and `end` are a span of the text that `original()` returns.
-    """
-
-    entry_id: str
-    start: int
-    end: int
-    similarity: float
+    def __len__(self) -> int:
+        return len(self.chunks)
 
 
 @dataclass(frozen=True)
@@ -251,23 +241,16 @@ class Store(Protocol):
         """The sessions of a project, in the order in which they were begun."""
         ...
 
-    def search_text(
-        self,
-        query: str,
-        *,
-        limit: int = 50,
-        session: str | None = None,
-        exclude_sessions: Collection[str] = (),
-        classes: Collection[ContentClass] | None = None,
-        min_seq: int | None = None,
-        project: str | None = None,
-    ) -> list[TextHit]:
-        """The chunks that best match any words of a text, best first.
+    def evidence(
+        self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
+    ) -> Evidence:
+        """Every passage of one session, of some or of all, in the order said, and which of the words it
+        holds. Of a word that more than 5,000 passages hold only the newest are told."""
+        ...
 
-        Any text is a safe query. `session` keeps entries that occur in it (at or after `min_seq`),
-        `exclude_sessions` drops entries that occur in no other session, `classes` keeps classes, `project`
-        keeps entries that occur in one of its sessions.
-        """
+    def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
+        """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
+        out."""
         ...
 
     def work_off(self, limit: int = 500) -> int:
@@ -293,30 +276,22 @@ class Store(Protocol):
         """
         ...
 
-    def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        embedder: str,
-        limit: int = 50,
-        session: str | None = None,
-        exclude_sessions: Collection[str] = (),
-        classes: Collection[ContentClass] | None = None,
-        min_seq: int | None = None,
-        project: str | None = None,
-    ) -> list[VectorHit]:
-        """The chunks whose vectors of this embedder are nearest to a vector, nearest first.
+    def similarities(
+        self, vector: Vector, *, embedder: str, chunks: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The cosine of a vector with that of each chunk; NaN where a chunk has none of this embedder.
 
-        Exactly those, up to 110,000 vectors; of more, at least 95 % of the ten nearest. The filters mean
-        what they mean for `search_text`, and are applied before the best are taken. Similarities are
-        rounded to 5 digits; of equal ones the newest chunk comes first.
+        `chunks` are numbers of chunks in any order, also repeatedly; the result is of the same length and in
+        the same order. Vectors are kept with a byte a number: of those of a model a cosine is within 0.01 of
+        the exact one. It is rounded to 5 digits, so that equal vectors have equal ones. Raises StoreError for
+        a vector of another length than the embedder's.
         """
         ...
 
     def warm_vectors(self, embedder: str) -> int:
         """Read the vectors of an embedder into memory, bit by bit; returns how many there are.
 
-        `search_vectors` would do it too, or answer from the file: call this in the background.
+        `similarities` would do it too, while it holds the archive: call this in the background.
         """
         ...
 

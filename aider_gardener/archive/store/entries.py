@@ -279,32 +279,12 @@ def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Rendit
         if rendition.fidelity is Fidelity.FULL:
             continue
         fidelity, text = rendition.fidelity.value, search.encode(rendition.text)
-        key = (number, fidelity)
-        held = db.execute("SELECT text FROM renditions WHERE original = ? AND fidelity = ?", key).get
         db.execute(
             "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (original, fidelity) DO UPDATE SET text = excluded.text, tokens = excluded.tokens",
-            (*key, text, rendition.tokens),
+            (number, fidelity, text, rendition.tokens),
         )
-        sums.keep(db, "renditions", *key)
-        if held != text:
-            _index_rendition(db, number, rendition)
-
-
-def _index_rendition(db: apsw.Connection, number: int, rendition: Rendition) -> None:
-    key = (number, rendition.fidelity.value)
-    body = search.readable(db.execute("SELECT body FROM bodies WHERE original = ?", (number,)).get)
-    old = db.execute("SELECT number FROM chunks WHERE original = ? AND fidelity = ?", key).get
-    if old is not None:
-        search.remove(db, [old])
-        db.execute("DELETE FROM chunks WHERE number = ?", (old,))
-    if not rendition.text or not body:
-        return
-    db.execute(
-        'INSERT INTO chunks (original, start, "end", fidelity) VALUES (?, 0, ?, ?)',
-        (number, len(body), key[1]),
-    )
-    search.index_gloss(db, db.last_insert_rowid(), rendition.text, body)
+        sums.keep(db, "renditions", number, fidelity)
 
 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:

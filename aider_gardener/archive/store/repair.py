@@ -20,6 +20,8 @@ TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "ev
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
 DERIVED_COLUMN = "embedded"
 """Says that a chunk has a vector: vectors are not saved but made anew."""
+OLD_COLUMN = "fidelity"
+"""Not "" in the rows of `chunks` that once stood for short forms."""
 ROWS_TRIED_ONE_BY_ONE = 500
 ORPHANS = "lost"
 """The session of originals that were saved without their place in a session."""
@@ -271,13 +273,21 @@ def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
     if not columns:
         return
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    rows = _rows_by_number(old, table, names) if table in TABLES_BY_ROW else _rows_by_key(old, table, names)
+    wanted = f"{OLD_COLUMN} = ''" if table == "chunks" and OLD_COLUMN in held else "1"
+    rows = (
+        _rows_by_number(old, table, names, wanted)
+        if table in TABLES_BY_ROW
+        else _rows_by_key(old, table, names)
+    )
     for row in rows:
         new.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", row)
 
 
-def _rows_by_number(old: apsw.Connection, table: str, names: str) -> Iterator[tuple[object, ...]]:
-    """All readable rows of a table. Over a damaged page it goes row by row, then in growing steps."""
+def _rows_by_number(
+    old: apsw.Connection, table: str, names: str, wanted: str
+) -> Iterator[tuple[object, ...]]:
+    """All readable rows of a table that fit a condition. Over a damaged page it goes row by row, then in
+    growing steps."""
     # A damaged page fails for every row on it, and rows of a page are neighbours: first each is tried, then
     # the steps grow, so that a hole of a million rows costs some 1,500 tries.
     last, failures = -1, 0
@@ -285,7 +295,7 @@ def _rows_by_number(old: apsw.Connection, table: str, names: str) -> Iterator[tu
     while last < top:
         try:
             for number, *row in old.execute(
-                f"SELECT rowid, {names} FROM {table} WHERE rowid > ? ORDER BY rowid", (last,)
+                f"SELECT rowid, {names} FROM {table} WHERE rowid > ? AND {wanted} ORDER BY rowid", (last,)
             ):
                 last, failures = number, 0
                 yield tuple(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from aider_gardener.archive.store import search, sums
 
@@ -52,8 +52,12 @@ FIRST = (
     """CREATE TABLE state (
         session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (session, key)) WITHOUT ROWID""",
-    search.INDEX_TABLE,
-    search.INDEX_RANK,
+    """
+CREATE VIRTUAL TABLE word_index USING fts5(
+    words, stems, gloss, content='', contentless_delete=1,
+    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
+""",
+    "INSERT INTO word_index(word_index, rank) VALUES ('rank', 'bm25(1.0, 0.35, 0.3)')",
 )
 
 VECTORS = (
@@ -79,8 +83,8 @@ UPKEEP = (
         seq INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, number INTEGER NOT NULL)""",
     "CREATE TABLE codes (number INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL)",
 )
-"""`holders` are the processes that hold a session open; `removed_vectors` tells copies in memory what was
-deleted; `codes` has the signs of each vector's numbers, one bit each, under the vector's number."""
+"""`holders` are the processes that hold a session open. `removed_vectors` and `codes` go with `BYTES`, so
+that nothing fills them any more."""
 
 NO_HASHES = ("DROP TABLE rendition_hashes",)
 """Hashes of texts before redaction: nothing asks for them, and they say more than the archive should."""
@@ -95,6 +99,26 @@ TOMBSTONES = (
 hex, or the id of a session. What is said after `at` is new. `is_own`: a server hears of it; else only this
 archive keeps to it."""
 
+BYTES = (
+    "DROP TABLE codes",
+    "DROP TABLE removed_vectors",
+    "ALTER TABLE embedders ADD COLUMN removed INTEGER NOT NULL DEFAULT 0",
+)
+"""A vector has a byte a number (see `vectors`). `embedders.removed` grows whenever vectors are deleted, which
+tells copies in memory."""
+
+ORIGINALS_ONLY = (
+    "DELETE FROM chunks WHERE fidelity != ''",
+    "DROP INDEX chunks_by_original",
+    "DROP INDEX chunks_unembedded",
+    "ALTER TABLE chunks DROP COLUMN fidelity",
+    "CREATE INDEX chunks_by_original ON chunks (original)",
+    "CREATE INDEX chunks_unembedded ON chunks (number) WHERE embedded = 0",
+)
+"""Only originals have chunks: what stands in short forms alone (ids, counts) is not looked for."""
+
+CONVERTED_ROWS = 2_000
+
 Migration = Callable[["apsw.Connection"], None]
 
 
@@ -106,31 +130,45 @@ def _statements(statements: Sequence[str]) -> Migration:
     return run
 
 
-def _upkeep(db: apsw.Connection) -> None:
-    _statements(UPKEEP)(db)
-    if db.execute("SELECT count(*) FROM vectors").get:
-        from aider_gardener.archive.store.vector_memory import fill_codes
-
-        fill_codes(db)
-
-
 def _sums(db: apsw.Connection) -> None:
-    """Sums for all rows, and no short forms of texts with private keys: lines of the keys stood in them."""
+    """Sums for all rows, and no short forms of texts with private keys: lines of the keys stood in them.
+    Their words leave the index with `_originals_only`."""
     with_keys = "SELECT number FROM originals WHERE redactions LIKE '%\"private-key\"%'"
-    if db.execute(f"SELECT count(*) FROM renditions WHERE original IN ({with_keys})").get:
-        db.execute(f"DELETE FROM renditions WHERE original IN ({with_keys})")
-        db.execute(f"DELETE FROM chunks WHERE fidelity != '' AND original IN ({with_keys})")
-        search.rebuild(db)
+    db.execute(f"DELETE FROM renditions WHERE original IN ({with_keys})")
     sums.add_columns(db)
+
+
+def _bytes(db: apsw.Connection) -> None:
+    """Vectors in half precision become bytes. One whose length a disk altered stays: none reads it."""
+    sql = """SELECT v.number, v.vector FROM vectors v JOIN embedders e ON e.number = v.embedder
+             WHERE v.number > ? AND length(v.vector) = 2 * e.dim ORDER BY v.number LIMIT ?"""
+    last = 0
+    while rows := cast("list[tuple[int, bytes]]", db.execute(sql, (last, CONVERTED_ROWS)).fetchall()):
+        import numpy as np
+
+        from aider_gardener.archive.store.vectors import packed
+
+        values = [(packed(np.frombuffer(blob, dtype="<f2")).tobytes(), number) for number, blob in rows]
+        db.executemany("UPDATE vectors SET vector = ? WHERE number = ?", values)
+        last = rows[-1][0]
+    _statements(BYTES)(db)
+
+
+def _originals_only(db: apsw.Connection) -> None:
+    """The index is built anew, without the words that short forms alone have."""
+    _statements(ORIGINALS_ONLY)(db)
+    search.rebuild(db)
 
 
 MIGRATIONS: tuple[Migration, ...] = (
     _statements(FIRST),
     _statements(VECTORS),
-    _upkeep,
+    _statements(UPKEEP),
     _statements(NO_HASHES),
     _sums,
     _statements(TOMBSTONES),
+    _bytes,
+    _originals_only,
 )
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append. Each changes
 the tables, by which a header that a disk altered is told from that of another version."""

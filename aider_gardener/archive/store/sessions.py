@@ -156,7 +156,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         entries=sum(row[1] for row in rows),
         occurrences=count("occurrences"),
         sessions=count("sessions"),
-        chunks=count("chunks", "fidelity = ''"),
+        chunks=count("chunks"),
         vectors=count("vectors"),
         events=count("events"),
         redacted=sum(row[5] for row in rows),

@@ -17,6 +17,7 @@ from aider_gardener.archive.store import (
     copies,
     encryption,
     entries,
+    evidence,
     files,
     records,
     search,
@@ -31,8 +32,6 @@ from aider_gardener.archive.store.base import (
     PendingPassage,
     SessionInfo,
     StoreStats,
-    TextHit,
-    VectorHit,
 )
 from aider_gardener.archive.store.database import Database, Step
 from aider_gardener.archive.store.fallback import Fallback
@@ -41,12 +40,15 @@ from aider_gardener.archive.store.notice import Notice
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, IMPORT, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
     import apsw
+    import numpy as np
+    from numpy.typing import NDArray
 
-    from aider_gardener.archive.store.base import Vector
+    from aider_gardener.archive.store.base import Evidence, Vector
+    from aider_gardener.archive.store.words import Word
 
 NOT_EXPORTED = "damaged and not exported: {ids}; `gardener store verify` mends what it can"
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
@@ -66,6 +68,7 @@ class SqliteStore:
         self._notice = Notice(notice)
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
+        self._places = evidence.PlaceCache()
         self._holds = False
         self.fallback = Fallback(database, clock, self._notice, self.scrub)
         self._mending = Mending(database, clock, self._notice, self.fallback, self._vectors)
@@ -183,19 +186,17 @@ class SqliteStore:
     def sessions(self, project: str) -> list[SessionInfo]:
         return self._db.read(lambda db: sessions.sessions(db, project))
 
-    def search_text(
-        self,
-        query: str,
-        *,
-        limit: int = 50,
-        session: str | None = None,
-        exclude_sessions: Collection[str] = (),
-        classes: Collection[ContentClass] | None = None,
-        min_seq: int | None = None,
-        project: str | None = None,
-    ) -> list[TextHit]:
-        wanted = search.SearchFilter(session, exclude_sessions, classes, min_seq, project)
-        return self._mending.read_or([], lambda db: search.find(db, query, limit, wanted))
+    def evidence(
+        self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
+    ) -> Evidence:
+        return self._mending.read_or(
+            evidence.nothing(len(words)),
+            lambda db: evidence.find(db, self._places, words, session=session, sessions=sessions),
+        )
+
+    def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
+        nothing: dict[int, str] = {}
+        return self._mending.read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         if not self._db.read(search.has_backlog):
@@ -210,23 +211,17 @@ class SqliteStore:
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
         return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
 
-    def search_vectors(
-        self,
-        vector: Vector,
-        *,
-        embedder: str,
-        limit: int = 50,
-        session: str | None = None,
-        exclude_sessions: Collection[str] = (),
-        classes: Collection[ContentClass] | None = None,
-        min_seq: int | None = None,
-        project: str | None = None,
-    ) -> list[VectorHit]:
-        wanted = search.SearchFilter(session, exclude_sessions, classes, min_seq, project)
-        return self._mending.read_or([], lambda db: self._vectors.find(db, vector, embedder, limit, wanted))
+    def similarities(
+        self, vector: Vector, *, embedder: str, chunks: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        import numpy as np
+
+        none = np.full(len(chunks), np.nan, dtype=np.float32)
+        step = partial(self._vectors.similarities, vector=vector, embedder=embedder, chunks=chunks)
+        return self._mending.read_or(none, step)
 
     def warm_vectors(self, embedder: str) -> int:
-        while self._db.read(lambda db: self._vectors.grow(db, embedder, vectors.SLICE_ROWS)):
+        while self._db.read(lambda db: self._vectors.grow(db, embedder)):
             pass
         return self._vectors.count
 

@@ -138,7 +138,7 @@ def _entry_line(db: apsw.Connection, number: int, stored_hash: bytes, body: byte
         "content": search.decode(body),
     }
     line["segments"], line["redactions"] = json.loads(line["segments"]), json.loads(line["redactions"])
-    sql = """SELECT start, "end" FROM chunks WHERE original = ? AND fidelity = '' ORDER BY number"""
+    sql = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     line["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
     sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
     line["renditions"] = [[word, search.decode(text), n] for word, text, n in db.execute(sql, (number,))]

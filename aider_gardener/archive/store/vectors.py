@@ -1,35 +1,20 @@
-"""Vectors of chunks in their table: half-precision blobs, and one bit a number beside them.
+"""Vectors of chunks: a byte a number in their table and in memory, compared with a question's one by one.
 
-The nearest are found in a copy in memory, or by SQL with sqlite-vec as long as there is none.
-
-Up to `MATRIX_ROWS` vectors the copy is a matrix and the search exact. Above, it is one bit a number: the
-codes that differ in the fewest bits are compared exactly (recall@10 against exact search: at least .95).
-A process that has read no vectors yet answers from the file, by sqlite-vec's Hamming distance over the
-stored codes, where that extension can be loaded; docs/store.md has the measurements.
+Only the direction of a vector counts, so its largest number is stored as 127 or -127 and no scale beside it.
+docs/store.md has the measurements.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aider_gardener.archive.store import search
-from aider_gardener.archive.store.base import PendingPassage, VectorHit
-from aider_gardener.archive.store.search import SearchFilter
-from aider_gardener.archive.store.vector_memory import (
-    Codes,
-    Held,
-    Matrix,
-    code,
-    distances,
-    products,
-    restarted,
-)
+from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError
 from aider_gardener.reading.output import without_codes
 
@@ -38,32 +23,73 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
+    Bytes = NDArray[np.int8]
     Numbers = NDArray[np.int64]
-    Scored = list[tuple[float, int]]
 
-SQLITE_VEC = "sqlite_vec"
-MATRIX_ROWS = 110_000
-"""So many vectors of 512 numbers take 225 MB as a matrix; above that 64 bytes each are kept."""
-UNREAD_ROWS = 20_000
-"""A search reads so many vectors itself, in a tenth of a second; where more are unread, sqlite-vec answers
-from the file."""
-PORTION = 4
-"""So many times the wanted hits are looked up before a filter is applied to everything."""
-OVERSAMPLE, FEWEST_COMPARED = 10, 400
-"""So many times the wanted hits, and at least so many, are compared exactly after the codes."""
-WIDEN = 8
-LOWEST = -(2**62)
+LARGEST = 127
 DIGITS = 5
-"""Half precision holds no more of a similarity; rounding makes equal texts equal wherever they stand."""
-
-__all__ = ["SLICE_ROWS", "VectorCache", "pending", "put", "remove"]
-
+"""A byte a number tells no more of a similarity; rounding makes equal texts equal wherever they stand."""
 SESSION_WINDOW = 2_000
 """So many of the newest pending chunks are looked through for those of the active session."""
 SLICE_ROWS = 2_000
 """Rows read into memory while the archive is locked once."""
-REMOVALS_KEPT = 20_000
-"""So many deletions are remembered one by one; a process that missed more reads its vectors anew."""
+GROWTH = 1.25
+BLOCK_NUMBERS, BLOCK_ROWS = 9_000, 4
+"""OpenBLAS multiplies so many numbers, or so many rows, in one thread: 16 rows of 512. Handed more it takes a
+thread for each core, and these spin for some fifty milliseconds afterwards, on cores that the user's own work
+may need. A block stays in the processor's cache, too."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """The first `count` rows are vectors in the order they were written; the rest is room to grow.
+
+    Frozen, so that an older one can be put back after a trial: growing only writes behind its rows.
+    `removed` is the embedder's count of deletions that is known, `last` the number of the last vector.
+    """
+
+    embedder: str
+    removed: int
+    last: int
+    count: int
+    rows: Bytes
+    chunks: Numbers
+    norms: Floats
+
+    @cached_property
+    def by_chunk(self) -> tuple[Numbers, Numbers]:
+        """The numbers of the chunks in ascending order, and the row of each."""
+        order = self.chunks[: self.count].argsort(kind="stable")
+        return self.chunks[order], order
+
+    def places(self, wanted: Numbers) -> Numbers:
+        """The row of each chunk, -1 where it has none."""
+        import numpy as np
+
+        if not self.count:
+            return np.full(len(wanted), -1, dtype=np.int64)
+        chunks, order = self.by_chunk
+        at = np.searchsorted(chunks, wanted).clip(max=self.count - 1)
+        return np.where(chunks[at] == wanted, order[at], -1)
+
+    def with_rows(self, found: list[Any], *, highest: int) -> Held:
+        """The same with new rows (number, chunk, blob) behind the others. `highest`: the last vector's
+        number, by which room is made at once for all that is to come; what is not filled takes no memory."""
+        import numpy as np
+
+        end = self.count + len(found)
+        arrays: list[NDArray[Any]] = [self.rows, self.chunks, self.norms]
+        if end > len(self.rows):
+            room = max(end, end + highest - found[-1][0], int(len(self.rows) * GROWTH))
+            for at, old in enumerate(arrays):
+                arrays[at] = np.empty((room, *old.shape[1:]), dtype=old.dtype)
+                arrays[at][: self.count] = old[: self.count]
+        rows, chunks, norms = arrays
+        new = np.frombuffer(b"".join(row[2] for row in found), dtype=np.int8).reshape(len(found), -1)
+        rows[self.count : end] = new
+        chunks[self.count : end] = [row[1] for row in found]
+        norms[self.count : end] = np.sqrt(np.square(new, dtype=np.float32).sum(axis=1))
+        return replace(self, last=found[-1][0], count=end, rows=rows, chunks=chunks, norms=norms)
 
 
 class VectorCache:
@@ -74,224 +100,85 @@ class VectorCache:
 
     @property
     def count(self) -> int:
-        return self.held.alive if self.held else 0
+        return self.held.count if self.held else 0
 
     def clear(self) -> None:
         self.held = None
 
-    def grow(self, db: apsw.Connection, embedder: str, limit: int = -1) -> int:
-        """Read at most `limit` new rows (-1: all), also those of other processes; returns how many."""
-        found = _known_embedder(db, embedder)
-        if found is None:
+    def grow(self, db: apsw.Connection, embedder: str) -> int:
+        """Read at most `SLICE_ROWS` new rows, also those of other processes; returns how many.
+
+        After a deletion, by whomever, all is read anew.
+        """
+        import numpy as np
+
+        own: list[Any] = db.execute(
+            "SELECT number, dim, removed FROM embedders WHERE name = ?", (embedder,)
+        ).fetchall()
+        if not own:
             self.held = None
             return 0
-        number, dim = found
-        held = self._without_removed(db, embedder, number, dim)
-        if isinstance(held, Matrix) and held.count > MATRIX_ROWS:
-            held = held.as_codes()
-        rows = held.unread(db, number, limit)
-        highest = int(db.execute("SELECT max(number) FROM vectors").get or 0) if rows else 0
-        self.held = held.with_rows(rows, highest=highest) if rows else held
-        return len(rows)
-
-    def _without_removed(self, db: apsw.Connection, embedder: str, number: int, dim: int) -> Held:
-        """What is held, without what was deleted since; begun anew where that cannot be told."""
-        last = int(db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'removed_vectors'").get or 0)
+        number, dim, removed = own[0]
         held = self.held
-        if held is not None and held.embedder == embedder and held.seen < last:
-            gone: list[Any] = db.execute(
-                "SELECT seq, embedder, number FROM removed_vectors WHERE seq > ? ORDER BY seq", (held.seen,)
-            ).fetchall()
-            if gone and gone[0][0] == held.seen + 1:
-                held = held.without([row[2] for row in gone if row[1] == number], seen=last)
-        if held is None or (held.embedder, held.seen) != (embedder, last) or held.is_wasteful:
-            highest = db.execute("SELECT max(number) FROM vectors").get or 0
-            held = restarted(embedder, last, dim, as_codes=highest > MATRIX_ROWS)
-        return held
+        if held is None or (held.embedder, held.removed) != (embedder, removed):
+            rows, chunks = np.empty((0, dim), dtype=np.int8), np.empty(0, dtype=np.int64)
+            held = self.held = Held(embedder, removed, 0, 0, rows, chunks, np.empty(0, dtype=np.float32))
+        sql = """SELECT number, chunk, vector FROM vectors WHERE number > ? AND embedder = ?
+                 AND length(vector) = ? ORDER BY number LIMIT ?"""
+        found: list[Any] = db.execute(sql, (held.last, number, dim, SLICE_ROWS)).fetchall()
+        if found:
+            highest = int(db.execute("SELECT max(number) FROM vectors").get or 0)
+            self.held = held.with_rows(found, highest=highest)
+        return len(found)
 
-    def find(
-        self, db: apsw.Connection, vector: Floats, embedder: str, limit: int, wanted: SearchFilter
-    ) -> list[VectorHit]:
-        """The nearest chunks, nearest first; see `Store.search_vectors`."""
-        found = _known_embedder(db, embedder)
-        if found is None or limit <= 0:
-            return []
-        number, dim = found
-        if vector.shape != (dim,):
+    def similarities(self, db: apsw.Connection, vector: Floats, embedder: str, chunks: Numbers) -> Floats:
+        """The cosine with the vector of each chunk; see `Store.similarities`."""
+        import numpy as np
+
+        while self.grow(db, embedder):
+            pass
+        held, found = self.held, np.full(len(chunks), np.nan, dtype=np.float32)
+        if held is None:
+            return found
+        if vector.shape != held.rows.shape[1:]:
+            dim = held.rows.shape[1]
             raise StoreError(f"{embedder} makes vectors of length {dim}, not {vector.shape}")
-        if self._many_unread(db, embedder, number) and has_sqlite_vec(db):
-            return _by_sql(db, number, vector, limit, wanted)
-        self.grow(db, embedder)
-        held = self.held
-        assert held is not None
-        if isinstance(held, Codes) and wanted.session is not None and has_sqlite_vec(db):
-            return _by_sql(db, number, vector, limit, wanted)  # one session of many: a few rows of the file
-        places = _of_session(db, held, wanted)
-        if isinstance(held, Matrix):
-            return _by_matrix(db, held, places, vector, limit, wanted)
-        return _by_codes(db, held, places, vector, limit, wanted)
-
-    def _many_unread(self, db: apsw.Connection, embedder: str, number: int) -> bool:
-        last = self.held.last if self.held and self.held.embedder == embedder else 0
-        sql = "SELECT count(*) FROM (SELECT 1 FROM codes WHERE number > ? AND embedder = ? LIMIT ?)"
-        return int(db.execute(sql, (last, number, UNREAD_ROWS + 1)).get) > UNREAD_ROWS
+        places = held.places(chunks)
+        has_vector = places >= 0
+        places = places[has_vector]
+        if 2 * len(places) < held.count:  # a row in its place is multiplied twice as fast as a gathered one
+            near = products(held.rows, vector, places)
+        else:
+            near = products(held.rows[: held.count], vector)[places]
+        norms = held.norms[places] * np.linalg.norm(vector)
+        found[has_vector] = (near / np.where(norms > 0, norms, 1)).round(DIGITS)
+        return found
 
 
-def _known_embedder(db: apsw.Connection, name: str) -> tuple[int, int] | None:
-    rows: list[Any] = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchall()
-    return (rows[0][0], rows[0][1]) if rows else None
-
-
-def has_sqlite_vec(db: apsw.Connection) -> bool:
-    """Load the extension into a connection, once; whether its functions can be used there."""
-    try:
-        return bool(db.execute("SELECT vec_version()").get)
-    except apsw.SQLError:
-        return _load_sqlite_vec(db)
-
-
-def library_version() -> str:
-    """The version of sqlite-vec where SQLite can load it, "" where vectors are only compared in memory."""
-    db = apsw.Connection(":memory:")
-    try:
-        return str(db.execute("SELECT vec_version()").get) if has_sqlite_vec(db) else ""
-    finally:
-        db.close()
-
-
-def _load_sqlite_vec(db: apsw.Connection) -> bool:
-    if importlib.util.find_spec(SQLITE_VEC) is None:
-        return False
-    try:
-        place = importlib.import_module(SQLITE_VEC).loadable_path()
-        db.enable_load_extension(True)
-        try:
-            db.load_extension(place)
-        finally:
-            db.enable_load_extension(False)
-    except (apsw.Error, AttributeError, OSError, ImportError):
-        return False
-    return True
-
-
-def _by_matrix(
-    db: apsw.Connection, held: Matrix, places: Numbers, vector: Floats, limit: int, wanted: SearchFilter
-) -> list[VectorHit]:
-    similarity = held.similarity(vector).round(DIGITS)
-    near = _nearest(similarity, held, places, PORTION * limit)
-    hits = _hits(db, _pairs(similarity, held, near), limit, wanted)
-    if len(hits) < limit and len(near) < len(places):
-        # A filter that lets little through: apply it to everything, so that it starves nothing.
-        near = _nearest(similarity, held, _filtered(db, held, places, wanted), limit)
-        hits = _hits(db, _pairs(similarity, held, near), limit, wanted)
-    return hits
-
-
-def _by_codes(
-    db: apsw.Connection, held: Held, places: Numbers, vector: Floats, limit: int, wanted: SearchFilter
-) -> list[VectorHit]:
+def products(rows: Bytes, vector: Floats, places: Numbers | None = None) -> Floats:
+    """The scalar product of a vector with each row, or each of those at `places`, in this thread alone."""
     import numpy as np
 
-    distance = distances(held.rows[: held.count], code(vector))
-    compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
-    for narrowed in (False, True):
-        if narrowed:
-            places = _filtered(db, held, places, wanted)
-        near = places
-        if len(places) > compared:
-            near = places[np.argpartition(distance[places], compared - 1)[:compared]]
-        hits = _hits(db, _compared(db, held.numbers[near].tolist(), vector), limit, wanted)
-        if len(hits) == limit or len(near) == len(places):
-            break
-    return hits
+    wanted = np.ascontiguousarray(vector, dtype=np.float32)
+    count, dim = len(rows) if places is None else len(places), max(1, len(wanted))
+    step = max(BLOCK_ROWS, BLOCK_NUMBERS // dim // BLOCK_ROWS * BLOCK_ROWS)
+    found, room = np.empty(count, dtype=np.float32), np.empty((step, len(wanted)), dtype=np.float32)
+    for start in range(0, count, step):
+        block = slice(start, min(start + step, count))
+        own = room[: block.stop - start]
+        own[:] = rows[block] if places is None else rows[places[block]]
+        np.dot(own, wanted, out=found[block])
+    return found
 
 
-def _by_sql(
-    db: apsw.Connection, embedder: int, vector: Floats, limit: int, wanted: SearchFilter
-) -> list[VectorHit]:
-    """The same from the file, read once: sqlite-vec counts the bits in which the codes differ."""
-    condition, values = "", []
-    if wanted.session is not None:
-        condition = f"AND k.number IN ({OF_SESSION})"
-        values = [wanted.session, LOWEST if wanted.min_seq is None else wanted.min_seq]
-    sql = f"""SELECT k.number FROM codes k WHERE k.embedder = ? {condition}
-              ORDER BY vec_distance_hamming(vec_bit(k.code), vec_bit(?)) LIMIT ?"""
-    compared = max(FEWEST_COMPARED, OVERSAMPLE * limit)
-    while True:
-        arguments = (embedder, *values, code(vector), compared)
-        numbers = [row[0] for row in db.execute(sql, arguments)]
-        hits = _hits(db, _compared(db, numbers, vector), limit, wanted)
-        if len(hits) == limit or len(numbers) < compared:
-            return hits
-        compared *= WIDEN
-
-
-OF_SESSION = """SELECT v.number FROM sessions s JOIN occurrences n ON n.session = s.number
-                JOIN chunks c ON c.original = n.original JOIN vectors v ON v.chunk = c.number
-                WHERE s.id = ? AND n.seq >= ?"""
-
-
-def _compared(db: apsw.Connection, numbers: list[int], vector: Floats) -> Scored:
-    """The exact similarity of each of the vectors, with its chunk; nearest first, of equals the newer."""
+def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
+    """Each vector (along the last axis) as bytes: its largest number as 127 or -127; zeros stay zeros."""
     import numpy as np
 
-    sql = "SELECT v.chunk, v.vector FROM json_each(?) j CROSS JOIN vectors v ON v.number = j.value"
-    rows: list[Any] = db.execute(sql, (json.dumps(sorted(numbers)),)).fetchall()
-    if not rows:
-        return []
-    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f2").reshape(len(rows), -1)
-    similarity = products(matrix.astype("f4"), vector).round(DIGITS)
-    scored = zip(similarity.tolist(), (row[0] for row in rows), strict=True)
-    return sorted(scored, key=lambda each: (-each[0], -each[1]))
-
-
-def _of_session(db: apsw.Connection, held: Held, wanted: SearchFilter) -> Numbers:
-    """The places held whose originals occur in the wanted session, or all of them."""
-    import numpy as np
-
-    originals = held.originals[: held.count]
-    if wanted.session is None:
-        return np.flatnonzero(originals >= 0) if held.dead else np.arange(held.count)
-    rows: list[Any] = db.execute(
-        """SELECT DISTINCT n.original FROM occurrences n JOIN sessions s ON s.number = n.session
-           WHERE s.id = ? AND n.seq >= ?""",
-        (wanted.session, LOWEST if wanted.min_seq is None else wanted.min_seq),
-    ).fetchall()
-    return np.flatnonzero(np.isin(originals, np.array([row[0] for row in rows], dtype=np.int64)))
-
-
-def _filtered(db: apsw.Connection, held: Held, places: Numbers, wanted: SearchFilter) -> Numbers:
-    """Those of the places whose originals pass the whole filter."""
-    import numpy as np
-
-    conditions, values = search.filter_sql(wanted)
-    rows: list[Any] = db.execute(
-        f"SELECT o.number FROM originals o WHERE {' AND '.join(conditions) or '1'}", values
-    ).fetchall()
-    allowed = np.array([row[0] for row in rows], dtype=np.int64)
-    return places[np.isin(held.originals[places], allowed)]
-
-
-def _nearest(similarity: Floats, held: Held, places: Numbers, limit: int) -> Numbers:
-    """At least `limit` of the places, if there are so many, nearest first; of equals the newer chunk."""
-    import numpy as np
-
-    own = similarity if len(places) == len(similarity) else similarity[places]
-    if len(places) > 2 * limit:
-        at = len(places) - limit
-        best = own >= np.partition(own, at)[at]
-        places, own = places[best], own[best]
-    ordered: Numbers = places[np.lexsort((-held.chunks[places], -own))]
-    return ordered
-
-
-def _pairs(similarity: Floats, held: Held, places: Numbers) -> Scored:
-    return list(zip(similarity[places].tolist(), held.chunks[places].tolist(), strict=True))
-
-
-def _hits(db: apsw.Connection, scored: Scored, limit: int, wanted: SearchFilter) -> list[VectorHit]:
-    """The first `limit` chunks whose entries pass the filter."""
-    return [VectorHit(*each) for each in search.passing(db, scored, limit, wanted)]
+    exact = vectors.astype(np.float64)
+    largest = np.abs(exact).max(axis=-1, initial=0, keepdims=True)
+    scaled: Bytes = np.rint(exact / np.where(largest > 0, largest, 1) * LARGEST).astype(np.int8)
+    return scaled
 
 
 def pending(db: apsw.Connection, limit: int, embedder: str, session: str | None) -> list[PendingPassage]:
@@ -303,7 +190,7 @@ def pending(db: apsw.Connection, limit: int, embedder: str, session: str | None)
     rows: list[Any] = db.execute(
         f"""SELECT p.number, o.id, p.original, p.start, p."end" FROM (
                 SELECT number, original, start, "end" FROM chunks c
-                WHERE fidelity = '' AND ({waiting}) ORDER BY number DESC LIMIT ?) p
+                WHERE {waiting} ORDER BY number DESC LIMIT ?) p
             JOIN originals o ON o.number = p.original
             ORDER BY EXISTS (SELECT 1 FROM occurrences n JOIN sessions s ON s.number = n.session
                              WHERE n.original = p.original AND s.id = ?) DESC, p.number DESC LIMIT ?""",
@@ -334,7 +221,7 @@ def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], emb
         own = _embedder(db, embedder, len(vector))
         there = db.execute(
             """SELECT 1 FROM chunks c JOIN originals o ON o.number = c.original
-               WHERE c.number = ? AND o.id = ? AND c.start = ? AND c."end" = ? AND c.fidelity = ''""",
+               WHERE c.number = ? AND o.id = ? AND c.start = ? AND c."end" = ?""",
             (passage.number, passage.entry_id, passage.start, passage.end),
         ).get
         if there is None:
@@ -344,14 +231,9 @@ def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], emb
         db.execute(
             "INSERT INTO vectors (chunk, embedder, vector) VALUES (?, ?, ?) "
             "ON CONFLICT (chunk, embedder) DO NOTHING",
-            (passage.number, own, vector.astype("<f2").tobytes()),
+            (passage.number, own, packed(vector).tobytes()),
         )
-        if db.changes():
-            count += 1
-            db.execute(
-                "INSERT INTO codes (number, embedder, code) VALUES (?, ?, ?)",
-                (db.last_insert_rowid(), own, code(vector)),
-            )
+        count += bool(db.changes())
         db.execute("UPDATE chunks SET embedded = 1 WHERE number = ? AND embedded = 0", (passage.number,))
     return count
 
@@ -371,11 +253,7 @@ def _embedder(db: apsw.Connection, name: str, dim: int) -> int:
 def remove(db: apsw.Connection, original: int) -> None:
     """Delete the vectors of an original's chunks; copies in memory, of other processes too, are told."""
     own = "chunk IN (SELECT number FROM chunks WHERE original = ?)"
-    rows: list[Any] = db.execute(f"SELECT embedder, number FROM vectors WHERE {own}", (original,)).fetchall()
-    db.executemany("INSERT INTO removed_vectors (embedder, number) VALUES (?, ?)", rows)
-    db.executemany("DELETE FROM codes WHERE number = ?", [(number,) for _, number in rows])
+    sql = f"""UPDATE embedders SET removed = removed + 1
+              WHERE number IN (SELECT embedder FROM vectors WHERE {own})"""
+    db.execute(sql, (original,))
     db.execute(f"DELETE FROM vectors WHERE {own}", (original,))
-    db.execute(
-        "DELETE FROM removed_vectors WHERE seq <= (SELECT max(seq) FROM removed_vectors) - ?",
-        (REMOVALS_KEPT,),
-    )

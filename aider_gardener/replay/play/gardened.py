@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.provider import loading
 from aider_gardener.errors import UsageError
-from aider_gardener.recall.embed import readable
+from aider_gardener.recall.embed import loading, readable
 from aider_gardener.replay.measure.result import Compaction, Quoted, Swapped
 
 if TYPE_CHECKING:

@@ -397,7 +397,8 @@ def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_st
     why = "The auditors in Kiel asked for it: the escrow account must hold a week of refunds.\n\n"
     for old, new in ((1, 47), (47, 99)):
         change = EDIT.format(path="ledger.py", old=f"ESCROW_LIMIT = {old}", new=f"ESCROW_LIMIT = {new}")
-        driver.ask("raise the limit", reply=why + change.removeprefix("Here is the change.\n\n"))
+        said_why = why if old == 1 else "Raised once more.\n\n"
+        driver.ask("raise the limit", reply=said_why + change.removeprefix("Here is the change.\n\n"))
     big(driver, 12)
     driver.ask("/ask what did the auditors in Kiel ask for, and what was the ESCROW_LIMIT = then?")
     prompt = said(model.requests[-1])

@@ -180,13 +180,13 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     other = ClaudeSession(archive.store, "claude", archive.project, settings=settings, environ={})
     other.take_in(host.path)
     driver.ask(QUESTION)
-    assert ", in an earlier chat, in Claude Code:\n> " in model.last_prompt()
+    assert ", in an earlier chat, in Claude Code]\n> " in model.last_prompt()
     assert "48213" in model.last_prompt()
     assert "in Claude Code" in say(driver, "/recall staging box port")
     host.compact()
     other.take_in(host.path)
     note = other.recall_note("On which pier does the heron nest?")
-    assert ", in an earlier chat, in aider:\n> the heron nests on pier 4, remember it" in note
+    assert ", in an earlier chat, in aider]\n> the heron nests on pier 4, remember it" in note
 
 
 def test_a_chat_of_another_agent_is_not_gone_on_with_here(

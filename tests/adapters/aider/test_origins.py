@@ -89,13 +89,13 @@ def begun(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
     [
         (".env", "AIDER_GARDENER_STORE={outside}", "store"),
         (".env", "AIDER_GARDENER_STORE=${{HOME}}/../outside", "store"),
-        (".env", "AIDER_GARDENER_EMBEDDER=litellm:theirs", "embedder"),
+        (".env", "AIDER_GARDENER_EMBEDDER=theirs", "embedder"),
         (".env", "AIDER_GARDENER_RETENTION=prune", "retention"),
         (".env", "AIDER_GARDENER_STORE_KEY=file:/dev/zero", "store_key"),
         (".env", "AIDER_GARDENER_LLM=refine", "llm"),
         (".aider.conf.yml", "gardener-llm: both", "llm"),
         (".aider.conf.yml", "gardener-store: {outside}", "store"),
-        (".aider.conf.yml", "gardener-embedder: litellm:theirs", "embedder"),
+        (".aider.conf.yml", "gardener-embedder: theirs", "embedder"),
         (".aider.conf.yml", "set-env:\n- AIDER_GARDENER_STORE={outside}", "store"),
         (".aider.conf.yml", "env-file: sub/other.env", "store"),
     ],
@@ -144,30 +144,28 @@ def test_what_the_user_gives_is_taken_unasked(project: Path, monkeypatch: pytest
     assert started(answer=False)[0].store == outside
 
 
-def test_where_a_remote_embedder_is_may_not_be_changed(
+def test_where_another_packages_embedder_leads_may_not_be_changed(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "litellm:mine")
-    assert started(answer=False)[0].embedder == "litellm:mine"
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "mine")
+    assert started(answer=False)[0].embedder == "mine"
     (project / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9")
     found, said = started(answer=False)
     assert found.embedder == "use"
-    assert said.questions == ["embedder='litellm:mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
+    assert said.questions == ["embedder='mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
 
 
 def test_a_setting_of_the_repositorys_is_not_exchanged_for_one_that_it_leads_elsewhere(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "litellm:mine")
-    (project / ".env").write_text(
-        "AIDER_GARDENER_EMBEDDER=litellm:theirs\nOPENAI_API_BASE=http://127.0.0.1:9"
-    )
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "mine")
+    (project / ".env").write_text("AIDER_GARDENER_EMBEDDER=theirs\nOPENAI_API_BASE=http://127.0.0.1:9")
     assert started(answer=False)[0].embedder == "use"
-    own = ("--gardener-embedder=litellm:mine", "--openai-api-base=http://mine.example")
+    own = ("--gardener-embedder=mine", "--openai-api-base=http://mine.example")
     monkeypatch.setenv("OPENAI_API_BASE", "http://mine.example")  # as aider's main does with that flag
     (project / ".env").write_text("")
     found, said = started(*own, answer=False)
-    assert found.embedder == "litellm:mine" and said.questions == []
+    assert found.embedder == "mine" and said.questions == []
 
 
 def test_files_that_the_user_names_are_the_users_unless_the_repository_holds_them(project: Path) -> None:

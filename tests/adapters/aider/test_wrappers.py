@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_search import found
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
 
@@ -170,7 +171,7 @@ def test_the_prompt_is_archived_before_it_is_sent(
     model.replies.append(KeyboardInterrupt())
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
-    assert store.search_text("77120431")
+    assert found(store, "77120431")
 
 
 def test_an_interrupted_reply_keeps_the_chat_legal(

@@ -135,7 +135,7 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     session.take_in(host.path)
     assert session.recall_note(QUESTION) == ""
     note = chat(store, host, recall_sessions=True).recall_note(QUESTION)
-    assert ", in an earlier chat, in aider:\n> " + FACT in note
+    assert ", in an earlier chat, in aider]\n> " + FACT in note
 
 
 def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> None:

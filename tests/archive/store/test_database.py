@@ -12,12 +12,22 @@ from pathlib import Path
 
 import apsw
 import pytest
+from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, schema
+from aider_gardener.archive.store import Chunk, Store, entries, open_store, repair, schema, sums
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from aider_gardener.messages import (
+    ContentClass,
+    Entry,
+    Fidelity,
+    Rendition,
+    Source,
+    SourceKind,
+    content_hash,
+    entry_id,
+)
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
@@ -45,7 +55,7 @@ def test_entries_outlive_the_process(tmp_path: Path) -> None:
     assert again.persistent and again.notice == ""
     assert again.original(stored.id) == "kept for good"
     assert again.renditions(stored.id)[Fidelity.LINE].text == "stub"
-    assert again.search_text("good")[0].entry_id == stored.id
+    assert found(again, "good") == [stored.id]
     again.close()
 
 
@@ -97,7 +107,7 @@ def test_a_secret_is_nowhere_in_the_directory(tmp_path: Path) -> None:
     store.export(tmp_path / "out.jsonl")
     assert SECRET[:12].encode() not in bytes_of(tmp_path)
     assert b"marker" not in bytes_of(tmp_path).lower()
-    assert store.search_text(SECRET) == []
+    assert found(store, SECRET) == []
     assert stored.id == entry_id("user", text) and stored.content == text
     got = store.get(stored.id)
     assert (
@@ -240,13 +250,14 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
         "location.is_network_path = lambda path: True\n"
         "from aider_gardener.messages import *\n"
         "from aider_gardener.archive.store import Chunk, open_store\n"
+        "from aider_gardener.archive.store.words import query_words\n"
         "store = open_store(pathlib.Path(sys.argv[1]))\n"
         "assert store.persistent, store.notice\n"
         "for n in range(12):\n"
         "    text = f'{sys.argv[2]} says {n}'\n"
         "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
         "    store.add(new, chunks=[Chunk(new.id, 0, len(text))])\n"
-        "    assert store.search_text(text) or 'wait' in store.notice, store.notice\n"
+        "    assert store.evidence(query_words(text)).held.any() or 'wait' in store.notice, store.notice\n"
         "assert store.persistent, store.notice\n"
         "store.close()\n"
     )
@@ -288,6 +299,51 @@ def test_migrations_run_once_and_each_whole(tmp_path: Path) -> None:
     assert calls == [1]
     assert [row[0] for row in db.execute("SELECT name FROM sqlite_schema")] == ["one"]
     db.close()
+
+
+def of_before(path: Path, text: str, short_form: str) -> None:
+    """An archive of version 7, in which words of short forms were found too."""
+    db = apsw.Connection(str(path))
+    sums.register(db)
+    schema.migrate(db, schema.MIGRATIONS[:7])
+    digest = bytes.fromhex(content_hash("user", text))
+    for statement, values in (
+        ("INSERT INTO sessions (number, id, project, started_at, provider, model) "
+         "VALUES (1, 's1', 'p', 1.0, 'openai', 'm')", ()),
+        ("INSERT INTO originals (number, id, hash, role, cls, segments, redactions, tokens, accessed_at) "
+         "VALUES (1, ?, ?, 'user', 'prose', '[]', '[]', 2, 1.0)", (entry_id("user", text), digest)),
+        ("INSERT INTO bodies VALUES (1, ?)", (text.encode(),)),
+        ("INSERT INTO occurrences (number, session, seq, turn, original, source, detail, provider, at) "
+         "VALUES (1, 1, 0, 1, 1, 'typed', '', 'openai', 1.0)", ()),
+        ("INSERT INTO renditions (original, fidelity, text, tokens) VALUES (1, 'line', ?, 1)",
+         (short_form.encode(),)),
+        ("INSERT INTO chunks VALUES (1, 1, 0, ?, '', 1, 0), (2, 1, 0, ?, 'line', 1, 0)",
+         (len(text), len(text))),
+        ("INSERT INTO word_index (rowid, words, stems, gloss) VALUES (1, ?, '', ''), (2, '', '', ?)",
+         (text, short_form)),
+    ):  # fmt: skip
+        db.execute(statement, values)
+    sums.keep_all(db)
+    db.close()
+
+
+def test_in_an_archive_of_before_originals_alone_are_found(tmp_path: Path) -> None:
+    of_before(tmp_path / "gardener.db", "the quokka ran", "zebras")
+    store = open_store(tmp_path, user=tmp_path / "user")
+    assert store.persistent and store.notice == "" and store.verify() == []
+    assert store.stats().chunks == 1 and len(store.vectors_pending(9, "e")) == 1
+    assert found(store, "quokkas") == [entry_id("user", "the quokka ran")], "by its stem"
+    assert found(store, "zebras") == []
+    assert store.renditions(entry_id("user", "the quokka ran"))[Fidelity.LINE].text == "zebras"
+    store.close()
+
+
+def test_what_is_saved_of_a_damaged_archive_of_before_are_passages_of_originals(tmp_path: Path) -> None:
+    of_before(tmp_path / "old.db", "the quokka ran", "zebras")
+    store = open_store(None)
+    assert isinstance(store, SqliteStore)
+    assert store.database.write(lambda db: repair.salvage(db, tmp_path / "old.db")) == 1
+    assert store.stats().chunks == 1 and len(found(store, "quokka")) == 1 and found(store, "zebras") == []
 
 
 def test_an_archive_of_before_loses_the_hashes_of_its_texts(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from made_search import found
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
@@ -26,6 +27,7 @@ from aider_gardener.archive.store.encryption import (
     is_encrypted,
 )
 from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.vectors import packed
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
@@ -65,7 +67,7 @@ def fill(store: Store, count: int = 30) -> bytes:
     passages = store.vectors_pending(9_999, "letters")
     vectors = embedder.embed([passage.text for passage in passages])
     store.put_vectors(list(zip(passages, vectors, strict=True)), "letters")
-    return bytes(vectors[0].astype("<f2").tobytes())
+    return bytes(packed(vectors[0]).tobytes())
 
 
 def bytes_of(directory: Path) -> bytes:
@@ -76,7 +78,7 @@ def holds_everything(store: Store, count: int = 30) -> bool:
     return (
         store.persistent
         and len(store.session_entries("s1")) == count
-        and len(store.search_text(MARK, limit=999)) >= count
+        and len(found(store, MARK)) >= count
         and store.get_state("s1", "k") == MARK
         and store.stats().vectors > count
         and store.verify() == []
@@ -95,9 +97,11 @@ def test_no_plaintext_anywhere_in_the_directory(
     with store.trial():
         put(store, f"{MARK} in a trial " * 5_000, seq=99)
         seen = bytes_of(tmp_path)
-    for found in (seen, bytes_of(tmp_path)):
+    for written in (seen, bytes_of(tmp_path)):
         assert (
-            MARK.lower().encode() not in found.lower() and vector not in found and key.encode() not in found
+            MARK.lower().encode() not in written.lower()
+            and vector not in written
+            and key.encode() not in written
         )
     store.close()
     assert MARK.lower().encode() not in bytes_of(tmp_path).lower() and is_encrypted(tmp_path / "gardener.db")
@@ -153,7 +157,7 @@ def test_damage_of_an_encrypted_archive_is_repaired_encrypted(tmp_path: Path, ke
     path.write_bytes(data)
     again = open_store(tmp_path)
     new = put(again, f"{MARK} goes on", seq=1_000)
-    again.search_text("words", limit=99)
+    found(again, "words")
     for n in range(40):
         again.session_entries("s1", after_seq=n)
     assert again.persistent and again.original(new.id) == f"{MARK} goes on" and again.verify() == []
@@ -204,7 +208,7 @@ def test_an_archive_in_use_is_not_rewritten(tmp_path: Path, key: str) -> None:
     fill(store)
     with pytest.raises(StoreError, match="in use"):
         encrypt(tmp_path, "env")
-    put(store, "still here", seq=500)
+    put(store, f"{MARK} still here", seq=500)
     assert holds_everything(store, 31)
     store.close()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said
+from made_search import found
 
 from aider_gardener.archive.store import open_store, open_to_read, schema
 from aider_gardener.archive.store.encryption import VARIABLE
@@ -34,7 +35,7 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
     store.close()
     again = open_store(tmp_path / "a")
     assert said(again) == ["the quokka lives in the attic"]
-    assert [hit.entry_id for hit in again.search_text("quokka")] == [again.session_entries("s1")[0].id]
+    assert found(again, "quokka") == [again.session_entries("s1")[0].id]
     put(again, "and the second", seq=1)
     again.close()
     assert len(files_of(tmp_path / "a")) == 2
@@ -96,7 +97,7 @@ def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_pat
     chat = open_store(tmp_path)
     put(chat, "said a moment ago")
     reader = open_to_read(tmp_path)
-    assert [hit.score > 0 for hit in reader.search_text("moment")] == [True]
+    assert len(found(reader, "moment")) == 1
     put(chat, "and one thing more", seq=1)
     assert reader.stats().entries == 2 and reader.verify() == []
     reader.close()
@@ -130,7 +131,7 @@ def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_
     left_behind(tmp_path, "the quokka")
     before = sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir())
     reader = open_to_read(tmp_path)
-    assert said(reader) == ["the quokka"] and len(reader.search_text("quokka")) == 1
+    assert said(reader) == ["the quokka"] and len(found(reader, "quokka")) == 1
     reader.touch(["g1"], 1.0)
     with pytest.raises(StoreError, match="read only"):
         reader.pin("g1", True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from made_search import found
 
 from aider_gardener.archive.store import Chunk, Store, database, lines, location, open_store, schema, tiers
 from aider_gardener.archive.store.encryption import VARIABLE
@@ -151,7 +152,7 @@ def test_a_copy_is_the_same_in_any_tier(
         assert done.lines == before.count(b"\n") and done.place == str(tmp_path / "to")
         other = open_store(tmp_path / "to")
         assert exported(other, tmp_path / "again.jsonl") == before
-        assert len(other.search_text("text")) == 3 and other.verify() == []
+        assert len(found(other, "text")) == 3 and other.verify() == []
         other.close()
 
 

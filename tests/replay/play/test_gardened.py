@@ -129,7 +129,7 @@ def test_vectors_of_another_model_are_not_taken(tmp_path: Path) -> None:
 def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert keeping(tmp_path / "vectors.sqlite", "none") is None
     monkeypatch.setattr(gardened, "loading", lambda _choice: lambda: (None, "not installed"))
-    load = keeping(tmp_path / "vectors.sqlite", "minilm")
+    load = keeping(tmp_path / "vectors.sqlite", "other")
     assert load is not None
     assert load() == (None, "not installed")
 

@@ -1,0 +1,254 @@
+"""Finding: the passages that fit a question, best first, of what a request may reach."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from math import log
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.passages import VERBATIM
+from aider_gardener.archive.store.base import PendingPassage
+from aider_gardener.archive.store.stopwords import stop_words
+from aider_gardener.archive.store.words import Word, index_words
+from aider_gardener.messages import ContentClass, Entry, SourceKind
+from aider_gardener.plan.chat import Chat
+from aider_gardener.reading.output import without_codes
+from aider_gardener.recall.ranking import scores, told_by_text
+from aider_gardener.recall.request import Request, closed_ids, sessions_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aider_gardener.archive.store.base import Evidence
+
+    Floats = NDArray[np.float32]
+    Numbers = NDArray[np.int64]
+
+READ_AT_ONCE, MOST_READ = 120, 2_000
+"""So many of the best passages are looked up at once, and at most, for those that the request may reach."""
+LEAST_TAKEN, MOST_TAKEN, TOKENS_EACH = 80, 240, 20
+"""So many of these are compared at least and at most: one for so many tokens that may come, a quarter of what
+a passage has."""
+LEAST_CHARS = 16
+"""A shorter passage that shares no word with the question, "Noted.", tells nothing."""
+LEAST_COSINE = 0.1
+"""What shares no word with the question, nor has one within three passages, must be so near in meaning."""
+COMPARED, SAME_WORDS, SAME_SHARE = 40, 5, 0.5
+"""Of so many of the best, two that have so many words, and this part of what the words of either tell, in
+common speak of the same thing: some two pairs a question."""
+CLEAR_WORDS, CLEAR_COSINE, CLEAR_WORDS_ALONE = 0.15, 0.42, 0.3
+"""Unasked, an older chat clearly fits from so much of what the question's words tell on, and such a cosine of
+its nearest passage; by words alone where no vector is known. Chosen on half of sde-bench: all decisions that
+14 of 16 bug reports hinge on come within 2,000 tokens, and anything at all for 5 of 165 prompts of the
+recorded sessions, which have nothing to do with those chats (19 tokens a prompt)."""
+OLDER_WEIGHT = 0.7
+"""What a passage of an older session counts beside one of this chat, unasked."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage that may be recalled: `text` is `entry.content[start:end]` without colour codes.
+
+    `relevance` is 0 to about 1, `cosine` that of its vector with the question's (0: not known). `beside`:
+    more of the question's words stand around it than in it. `amended`: what was said later of the same thing
+    has other values.
+    """
+
+    entry: Entry
+    start: int
+    end: int
+    text: str
+    relevance: float = 0.0
+    cosine: float = 0.0
+    beside: bool = False
+    amended: bool = False
+
+
+def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[Word]) -> list[Passage]:
+    """The passages that fit best, best first, several times as many as the request has room for. Unasked,
+    those of older chats are among them where one of these clearly fits."""
+    session, sessions = sessions_of(archive, request)
+    evidence = archive.store.evidence(words, session=session, sessions=sessions)
+    found = of_evidence(archive, chat, request, evidence)
+    if request.unasked and request.older:
+        older = archive.store.evidence(words, sessions=archive.past.now())
+        others = of_evidence(archive, chat, request, older, are_older=True)
+        found += [passage for passage in others if passage.entry.session != archive.session]
+    found.sort(key=attrgetter("relevance"), reverse=True)
+    return newest_first(found, content_words(request.query))
+
+
+def of_evidence(
+    archive: Archive, chat: Chat, request: Request, evidence: Evidence, *, are_older: bool = False
+) -> list[Passage]:
+    """The best passages of some evidence; of older chats only those of a chat that clearly fits."""
+    import numpy as np
+
+    if not len(evidence):
+        return []
+    similarity = cosines(archive, chat, request, evidence)
+    scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
+    speaks = (scored.words > 0) | (evidence.ends - evidence.starts >= LEAST_CHARS)
+    fits = (speaks & (scored.near > 0)) | (near >= LEAST_COSINE)
+    if are_older:
+        fits &= clearly_fit(evidence, scored.session, similarity)
+    order = best_first(np.flatnonzero(fits), scored.relevance)
+    names = frozenset(word.text for word in index_words(request.query))
+    wanted = min(MOST_TAKEN, max(LEAST_TAKEN, request.token_limit // TOKENS_EACH))
+    found = []
+    for at, passage in islice(read(archive, chat, request, evidence, order), wanted):
+        relevance = float(scored.relevance[at]) + told_by_text(passage.text, names)
+        relevance *= OLDER_WEIGHT if are_older else 1.0
+        beside = bool(scored.near[at] > scored.words[at])
+        found.append(replace(passage, relevance=relevance, cosine=float(near[at]), beside=beside))
+    return found
+
+
+def clearly_fit(evidence: Evidence, session: Floats, similarity: Floats) -> NDArray[np.bool_]:
+    """Whether the chat of each passage fits a question clearly: as a whole by its words, and a passage of it
+    by its meaning; where no vector of it is known by its words alone, and better."""
+    import numpy as np
+
+    _ids, at = np.unique(evidence.sessions, return_inverse=True)
+    nearest = np.full(at.max() + 1, np.nan, dtype=np.float32)
+    np.fmax.at(nearest, at, similarity)
+    least = np.where(np.isnan(nearest), CLEAR_WORDS_ALONE, CLEAR_WORDS)[at]
+    clear: NDArray[np.bool_] = (session >= least) & ~(nearest[at] < CLEAR_COSINE)
+    return clear
+
+
+def best_first(places: Numbers, relevance: Floats) -> Numbers:
+    """Of these places the MOST_READ that are most relevant, best first."""
+    import numpy as np
+
+    own = relevance[places]
+    if len(own) > MOST_READ:
+        least = np.partition(own, -MOST_READ)[-MOST_READ]
+        places, own = places[own >= least], own[own >= least]
+    return places[np.argsort(-own, kind="stable")]
+
+
+def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
+    """The passages, but that of two which were said of the same thing with other values, as a rule and what
+    it was changed to, the later comes first, and the earlier says that it was amended. A value that is asked
+    for, by the words `asked`, is none of these."""
+    best = [passage for passage in found[:COMPARED] if is_said(passage)]
+    words = [content_words(passage.text) for passage in best]
+    counts = Counter(word for each in words for word in each)
+
+    def tells(some: frozenset[str]) -> float:
+        return sum(log(len(best) / counts[word]) for word in some)
+
+    told = [(tells(each), values(each)) for each in words]
+    relevance = {id(passage): passage.relevance for passage in found}
+    amended = set[int]()
+    for one, other in combinations(range(len(best)), 2):
+        (all_one, values_one), (all_other, values_other) = told[one], told[other]
+        differ = values_one ^ values_other
+        if not (values_one and values_other and differ) or differ & asked:
+            continue
+        same = words[one] & words[other]
+        if len(same) < SAME_WORDS or tells(same) < SAME_SHARE * min(all_one, all_other):
+            continue
+        early, late = sorted((best[one], best[other]), key=said_at)
+        if said_at(early) != said_at(late):
+            relevance[id(late)] = max(relevance[id(late)], relevance[id(early)])
+            amended.add(id(early))
+    marked = [replace(each, relevance=relevance[id(each)], amended=id(each) in amended) for each in found]
+    return sorted(marked, key=lambda each: (-each.relevance, each.amended))
+
+
+def said_at(passage: Passage) -> tuple[float, int]:
+    return passage.entry.created_at, passage.entry.seq
+
+
+def is_said(passage: Passage) -> bool:
+    """Whether somebody said it in prose: code, and what a program printed, is of its time anyway."""
+    if passage.entry.source.kind not in (SourceKind.TYPED, SourceKind.REPLY):
+        return False
+    of = next((s.cls for s in passage.entry.segments if s.start <= passage.start < s.end), ContentClass.PROSE)
+    return of not in VERBATIM
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The different words of a text, inflected forms as one, without the commonest."""
+    words = index_words(text)
+    common = stop_words([word.text for word in words])
+    return frozenset(word.stem or word.text for word in words if word.text not in common)
+
+
+def values(words: frozenset[str]) -> frozenset[str]:
+    """The numbers among words."""
+    return frozenset(word for word in words if any(map(str.isdigit, word)))
+
+
+def read(
+    archive: Archive, chat: Chat, request: Request, evidence: Evidence, order: Numbers
+) -> Iterator[tuple[int, Passage]]:
+    """The passages at these places of the evidence that the request may reach, in this order, each once."""
+    own, closed, store = chat.seq_of, closed_ids(chat, request), archive.store
+    known = set[int]()
+    for begin in range(0, len(order), READ_AT_ONCE):
+        places = [int(at) for at in order[begin : begin + READ_AT_ONCE]]
+        chunks = {at: int(evidence.chunks[at]) for at in places}
+        ids = {at: name for at, name in _ids(archive, chunks).items() if name not in closed}
+        stored = store.get_many(dict.fromkeys(ids.values()))
+        for at, name in ids.items():
+            if name not in stored or chunks[at] in known:
+                continue
+            known.add(chunks[at])
+            seq = own.get(name)
+            entry = stored[name] if seq is None else chat.entries[seq]
+            if may_reach(archive, request, entry):
+                start, end = int(evidence.starts[at]), int(evidence.ends[at])
+                yield at, Passage(entry, start, end, without_codes(stored[name].content[start:end]))
+
+
+def _ids(archive: Archive, chunks: Mapping[int, int]) -> dict[int, str]:
+    """The id of the entry at each place, in the order of the places."""
+    found = archive.store.entry_ids(list(chunks.values()))
+    return {at: found[chunk] for at, chunk in chunks.items() if chunk in found}
+
+
+def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:
+    """Whether a request may have what an entry says."""
+    if not request.wants(entry):
+        return False
+    if not request.unasked:
+        return True
+    if entry.session == archive.session:
+        return entry.seq >= request.floor
+    return archive.past.allows(entry, archive.provider)
+
+
+def cosines(archive: Archive, chat: Chat, request: Request, evidence: Evidence) -> Floats:
+    """How near each passage is in meaning: the cosine of its vector with the question's, NaN where one of the
+    two is not known. What fits best by words is embedded first where it has no vector yet."""
+    import numpy as np
+
+    backlog = archive.backlog
+    vector = None
+    if backlog is not None:
+        seconds = backlog.question_seconds if backlog.background else None
+        vector = backlog.query_vector(request.query, seconds)
+    if backlog is None or vector is None:
+        return np.full(len(evidence), np.nan, dtype=np.float32)
+    store, name = archive.store, backlog.embedder_name
+    found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
+    lacking = np.flatnonzero(np.isnan(found))
+    if len(lacking):
+        order = best_first(lacking, scores(evidence, found).relevance)
+        wanted = islice(read(archive, chat, request, evidence, order), READ_AT_ONCE)
+        first = (
+            PendingPassage(each.entry.id, each.start, each.end, each.text, int(evidence.chunks[at]))
+            for at, each in wanted
+        )
+        if backlog.embed_first(first):
+            found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
+    return found

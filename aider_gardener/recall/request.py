@@ -1,0 +1,134 @@
+"""A question to the archive, and what of it may answer: which sessions, which messages, how much.
+
+A prompt that asks about the past wants more of it than an order to go on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import may_go
+from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
+from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.planner import open_exchange
+from aider_gardener.plan.view import members
+
+ORDINARY_SHARE = 0.1
+"""What a prompt that asks for nothing may recall, as a share of what one that asks may."""
+SHORT_WORDS = 60
+"""A longer prompt brings what it is about along; it asks for the past only when it says so."""
+LONG_WORDS = 250
+UNSPACED_CHARS = 2.5
+"""So many characters of a script without spaces count as a word."""
+
+QUESTION = re.compile(r"[?？؟]|[吗呢嗎](?:[。？]|$)|(?:か|の)[。？]|까[.?？]?$")
+PAST = re.compile(
+    r"\b(?:again|agreed|already|before|decid(?:e|ed|ing)|earlier|forg[eo]t\w*|mention(?:ed)?|originally|"
+    r"previous(?:ly)?|recall|remember|remind|said|say|same|still|told|used to|last time|"
+    r"(?:my|our|the) (?:rules?|constraints?|decisions?)|as (?:i|we|you)|like (?:i|we|you)|"
+    r"first day|(?:did|had|was|were) (?:i|we|you|it|that|the)|"
+    r"vorher|vorhin|nochmal|gesagt|vereinbart|entschieden|erinner\w*|damals|"
+    r"d[ée]j[àa]|avant|rappel\w*|d[ée]cid[ée]\w*|"
+    r"antes|recuerd\w*|decid[ií]\w*|dij\w+)\b"
+    r"|之前|刚才|记得|還記|还记|说过|決め|前に|覚え|さっき|전에|기억",
+    re.IGNORECASE,
+)
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
+    `standing` is text that stands in the prompt anyway. `unasked`: it is the gardener who asks, so only this
+    chat is searched (with `older` those sessions of the project too that may come back unasked), what stands
+    is left out, and small talk finds nothing.
+
+    `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
+    (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
+    many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
+    model of this machine ("": they stay with the user). `why`: who asks wants to be told what made each come.
+    `order`: the prompt asks for nothing of the past. `files` are the names of those in the chat."""
+
+    query: str
+    token_limit: int = 1_000
+    full: bool = False
+    floor: int = 0
+    standing: str = ""
+    unasked: bool = False
+    older: bool = False
+    classes: frozenset[ContentClass] = frozenset()
+    session: str = ""
+    since: float = 0.0
+    passages: int = 0
+    why: bool = False
+    order: bool = False
+    files: frozenset[str] = frozenset()
+    reader: str = ""
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
+        class and time that are asked for."""
+        if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
+            return False
+        if self.reader and not may_go(entry.provider, self.reader):
+            return False
+        return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
+
+
+def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[str] | None]:
+    """The one session in which to look, or else the ids of those; (None, None) for the whole archive."""
+    if request.unasked:
+        return archive.session, None
+    if request.session:
+        return request.session, None
+    if archive.within is not None:
+        return None, [archive.session, *archive.past.now()]
+    return None, None
+
+
+def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids that the request must not find."""
+    if request.unasked:
+        return excluded(chat)
+    return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
+
+
+def ids_in_prompt(chat: Chat, request: Request) -> frozenset[str]:
+    """Ids of what stands whole in the prompt before the open question; nothing when the user asks."""
+    if not request.unasked:
+        return frozenset()
+    now = open_exchange(chat)
+    shown = [seq for seq in members([*chat.done, *chat.cur]) if seq not in now and seq not in chat.fidelity]
+    return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
+
+
+def excluded(chat: Chat) -> frozenset[str]:
+    """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
+    shown = {
+        seq for seq in members([*chat.done, *chat.cur]) if chat.fidelity.get(seq) in (None, Fidelity.FULL)
+    }
+    closed = shown | open_exchange(chat)
+    gone = {chat.entries[seq].id for seq in chat.gone}
+    if gone:  # said again, it may be had
+        gone -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.gone}
+    return frozenset({chat.entries[seq].id for seq in closed} | gone)
+
+
+def asks(prompt: str) -> bool:
+    """Whether the prompt asks for something, or refers to what was said before."""
+    length = words_in(prompt)
+    if length <= SHORT_WORDS and QUESTION.search(prompt):
+        return True
+    return length <= LONG_WORDS and PAST.search(prompt) is not None
+
+
+def words_in(prompt: str) -> float:
+    """The length of a prompt in words, in any script."""
+    return len(prompt.split()) + len(UNSPACED.findall(prompt)) / UNSPACED_CHARS
+
+
+def recall_part(prompt: str) -> float:
+    """The share of the recall budget that the prompt may use, 0 to 1."""
+    return 1.0 if asks(prompt) else ORDINARY_SHARE

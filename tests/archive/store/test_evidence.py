@@ -1,0 +1,106 @@
+"""Where the words of a question stand: every passage in the order in which it was said, whoever asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import evidence as module
+from aider_gardener.archive.store.words import Word, query_words
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+
+SPAN = 20
+
+
+def add(store: Store, session: str, seq: int, *passages: str) -> str:
+    """A message of these passages, each of SPAN characters; returns its id."""
+    text = "".join(passage.ljust(SPAN) for passage in passages)
+    entry = Entry(
+        id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=1.0,
+    )  # fmt: skip
+    chunks = [Chunk(entry.id, at * SPAN, (at + 1) * SPAN) for at in range(len(passages))]
+    return store.add(entry, chunks=chunks).id
+
+
+@pytest.fixture
+def store() -> Store:
+    store = open_store(None)
+    for session in ("one", "two"):
+        store.open_session(session, project="p", started_at=0.0)
+    add(store, "two", 0, "the kettle", "the stove")
+    add(store, "one", 5, "a kettle", "a pan")
+    add(store, "one", 2, "kettles and stoves")
+    return store
+
+
+def told(store: Store, question: str, **scope: object) -> list[tuple[int, list[bool]]]:
+    """Where each passage begins, and which words it holds."""
+    found = store.evidence(query_words(question), **scope)  # type: ignore[arg-type]  # reason: given by name
+    return [(int(start), found.held[:, at].tolist()) for at, start in enumerate(found.starts)]
+
+
+def test_passages_come_session_by_session_as_they_were_said(store: Store) -> None:
+    kettle = [(0, [True]), (0, [True]), (SPAN, [False])]
+    assert told(store, "kettle", session="one") == kettle
+    assert told(store, "kettle", session="two") == [(0, [True]), (SPAN, [False])]
+    found = store.evidence(query_words("kettle stove"))
+    assert len(found) == 5 and sorted(found.sessions.tolist()) == found.sessions.tolist()
+    assert found.held.sum(axis=1).tolist() == [3, 2]
+    assert (found.ends - found.starts).tolist() == [SPAN] * 5
+    assert told(store, "kettle", sessions=["one"]) == kettle and told(store, "kettle", sessions=[]) == []
+
+
+def test_what_is_not_there_is_no_evidence(store: Store) -> None:
+    for scope in ({"session": "three"}, {"sessions": ["three"]}):
+        assert told(store, "kettle", **scope) == []
+    assert [held for _start, held in told(store, "zebra", session="one")] == [[False]] * 3
+    assert len(store.evidence([], session="one")) == 3
+    assert len(open_store(None).evidence(query_words("kettle"))) == 0
+
+
+@pytest.mark.parametrize("question", ['"', "a OR b", "NEAR(", "*", "words: x", "'; DROP TABLE chunks", "-x"])
+def test_any_text_is_a_safe_question(store: Store, question: str) -> None:
+    assert len(store.evidence(query_words(question))) == 5
+
+
+def test_each_passage_leads_to_its_entry(store: Store) -> None:
+    found = store.evidence([], session="two")
+    ids = store.entry_ids(found.chunks.tolist())
+    (entry,) = store.session_entries("two")
+    assert set(ids.values()) == {entry.id} and len(ids) == 2
+    assert store.entry_ids([10**9]) == {} == store.entry_ids([])
+
+
+def test_what_is_said_twice_stands_twice_and_what_is_forgotten_nowhere(store: Store) -> None:
+    again = add(store, "two", 7, "a kettle", "a pan")
+    assert [start for start, _held in told(store, "kettle", session="two")] == [0, SPAN, 0, SPAN]
+    assert len(store.evidence([])) == 7
+    store.forget([again])
+    assert len(store.evidence([])) == 3
+    assert told(store, "kettle", session="two") == [(0, [True]), (SPAN, [False])]
+
+
+def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store: Store) -> None:
+    last = add(store, "two", 9, "the last")
+    before = store.evidence(query_words("last"))
+    store.forget([last])
+    entry = Entry(
+        id=entry_id("user", "shorter"), session="two", turn=9, seq=9, role="user", content="shorter",
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=2.0,
+    )  # fmt: skip
+    store.add(entry, chunks=[Chunk(entry.id, 0, 7)])
+    after = store.evidence(query_words("shorter"))
+    assert len(before) == len(after) and after.ends[-1] == 7 and after.held[0, -1]
+    with store.trial():
+        add(store, "two", 10, "in a trial")
+        assert len(store.evidence([])) == len(after) + 1
+    assert len(store.evidence([])) == len(after)
+
+
+def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_HELD", 1)
+    assert [held for _start, held in told(store, "kettle", session="one")] == [[True], [False], [False]]
+    assert store.evidence([Word("kettle")], session="one").held.sum() == 1

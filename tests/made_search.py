@@ -1,0 +1,23 @@
+"""Whether a text can be found in an archive, as tests ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from aider_gardener.archive.store import Store
+from aider_gardener.archive.store.words import query_words
+
+
+def found(
+    store: Store, query: str, *, session: str | None = None, sessions: Collection[str] | None = None
+) -> list[str]:
+    """The ids of the entries of which a passage holds any of the query's words: those with most words first,
+    then the newest."""
+    evidence = store.evidence(query_words(query), session=session, sessions=sessions)
+    holding = evidence.held.sum(axis=0)
+    order = np.lexsort((np.arange(len(evidence)), holding))[::-1]
+    chunks = [int(evidence.chunks[at]) for at in order if holding[at]]
+    ids = store.entry_ids(chunks)
+    return list(dict.fromkeys(ids[chunk] for chunk in chunks))

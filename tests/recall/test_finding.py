@@ -1,0 +1,222 @@
+"""What fits a question is found wherever the request may reach, by words and by meaning, each passage once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_entries import message, talk, words
+from made_vectors import LetterCounts
+
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import Chunk, PendingPassage, open_store
+from aider_gardener.archive.store.words import query_words
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
+from aider_gardener.plan.chat import Chat
+from aider_gardener.recall import finding
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.finding import Passage, newest_first, passages
+from aider_gardener.recall.request import Request
+
+ROWS = (
+    ("old", 0, "abc of the first chat", ContentClass.PROSE),
+    ("old", 1, "abc in a log", ContentClass.LOG),
+    ("now", 2, "abc said today", ContentClass.PROSE),
+    ("now", 5, "abc said last", ContentClass.PROSE),
+    ("far", 0, "abc of another project", ContentClass.PROSE),
+)
+
+
+def stored(seq: int, text: str, session: str = "now", cls: ContentClass = ContentClass.PROSE) -> Entry:
+    return Entry(
+        id=entry_id("user", text), session=session, turn=1, seq=seq, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=cls, segments=(), tokens=1, created_at=100.0 + seq, provider="openai",
+    )  # fmt: skip
+
+
+def archive_of(*rows: tuple[str, int, str, ContentClass], meaning: bool = True) -> Archive:
+    """The archive of the chat "now" of project p; "old" is of p too, "far" of another one."""
+    store = open_store(None)
+    for session in ("old", "now", "far"):
+        store.open_session(session, project="q" if session == "far" else "p", started_at=0.0)
+    for session, seq, text, cls in rows:
+        entry = stored(seq, text, session, cls)
+        store.add(entry, chunks=[Chunk(entry.id, 0, len(text))])
+    archive = Archive(store, session="now", project="p", count=words, clock=lambda: 1.0)
+    archive.provider = "openai"
+    if meaning:
+        archive.backlog = Backlog(store, load=lambda: (LetterCounts(), ""), background=False)
+        archive.backlog.drain()
+    return archive
+
+
+def found(archive: Archive, request: Request, chat: Chat | None = None) -> list[Passage]:
+    return passages(archive, chat or Chat(), request, query_words(request.query))
+
+
+def texts(archive: Archive, request: Request, chat: Chat | None = None) -> list[str]:
+    return sorted(passage.text for passage in found(archive, request, chat))
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_request_reaches_the_sessions_classes_and_times_that_it_names(meaning: bool) -> None:
+    archive = archive_of(*ROWS, meaning=meaning)
+    today = ["abc said last", "abc said today"]
+    older = ["abc in a log", "abc of the first chat"]
+    assert texts(archive, Request("abc")) == sorted([*today, *older, "abc of another project"])
+    assert texts(archive, Request("abc", session="old")) == older
+    assert texts(archive, Request("abc", classes=frozenset({ContentClass.LOG}))) == ["abc in a log"]
+    assert texts(archive, Request("abc", since=102.0)) == today
+    assert texts(archive, Request("abc", unasked=True)) == today
+    assert texts(archive, Request("abc", unasked=True, floor=3)) == ["abc said last"]
+    assert texts(archive, Request("abc", unasked=True, older=True)) == sorted([*today, *older])
+    archive.within = "p"
+    assert texts(archive, Request("abc")) == sorted([*today, *older])
+
+
+def test_without_a_model_words_serve_alone() -> None:
+    archive = archive_of(*ROWS, meaning=False)
+    for backlog in (None, Backlog(archive.store, load=lambda: (None, "no model"), background=False)):
+        archive.backlog = backlog
+        assert len(found(archive, Request("abc"))) == 5
+        assert [passage.cosine for passage in found(archive, Request("abc"))] == [0.0] * 5
+        assert found(archive, Request("xyz")) == []
+
+
+def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:
+    archive = archive_of(("now", 0, "cabbage", ContentClass.PROSE), ("now", 1, "zzz", ContentClass.PROSE))
+    (near,) = found(archive, Request("cab"))
+    assert near.text == "cabbage" and near.cosine > finding.LEAST_COSINE
+
+
+def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
+    archive = archive_of(*ROWS)
+    request = Request("first chat", older=True)
+    asked = {each.text: each.relevance for each in found(archive, request)}
+    unasked = {each.text: each.relevance for each in found(archive, replace(request, unasked=True))}
+    older = "abc of the first chat"
+    assert 0 < unasked[older] < asked[older]
+
+
+def test_of_an_older_chat_nothing_comes_unasked_unless_it_clearly_fits() -> None:
+    rows = [("old", n, f"the xylophone {n}", ContentClass.PROSE) for n in range(3)]
+    archive = archive_of(*rows, ("old", 7, "the kettle whistles at noon", ContentClass.PROSE))
+    for question, comes in (("when does the kettle whistle", True), ("when does the ship leave port", False)):
+        told = texts(archive, Request(question, unasked=True, older=True))
+        assert ("the kettle whistles at noon" in told) is comes and bool(told) is comes
+    assert texts(archive, Request("xylophone ship port mast", older=True))
+
+
+def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
+    archive = archive_of(("old", 0, "abc said twice", ContentClass.PROSE))
+
+    def admit(chat: Chat, new: Message) -> Entry:
+        name = entry_id(new.role, new.content)
+        entry = replace(stored(chat.next_seq, new.content), id=name, role=new.role)
+        return archive.store.add(entry, chunks=[Chunk(name, 0, len(new.content))])
+
+    chat, _added = Chat().sync((talk(("abc said twice", "yes")), [message("user", "and now?")]), admit)
+    chat = replace(chat, fidelity={0: Fidelity.LINE})
+    told = found(archive, Request("abc", unasked=True, older=True), chat)
+    assert [(each.text, each.entry.session) for each in told if "abc" in each.text] == [
+        ("abc said twice", "now")
+    ]
+
+
+def test_what_cannot_be_read_any_more_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = archive_of(*ROWS)
+    monkeypatch.setattr(archive.store, "get_many", lambda _ids: {})
+    assert texts(archive, Request("abc")) == []
+
+
+def test_however_much_stands_in_the_prompt_what_does_not_is_found() -> None:
+    rows = [("now", n, f"abc number{n}", ContentClass.PROSE) for n in range(finding.READ_AT_ONCE * 3)]
+    archive = archive_of(*rows, ("old", 0, "abc is so", ContentClass.LOG), meaning=False)
+    assert texts(archive, Request("abc", classes=frozenset({ContentClass.LOG}))) == ["abc is so"]
+    counts = [len(found(archive, Request("abc", token_limit=limit))) for limit in (1, 4_000, 10**9)]
+    assert counts == [finding.LEAST_TAKEN, 4_000 // finding.TOKENS_EACH, finding.MOST_TAKEN]
+
+
+def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -> None:
+    archive = archive_of(*ROWS, ("now", 9, "nothing of it", ContentClass.PROSE), meaning=False)
+    embedder = LetterCounts()
+    embedder.load()
+    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
+    assert archive.backlog.ready()
+    assert all(each.cosine > 0 for each in found(archive, Request("abc said", session="now")))
+    assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
+    assert archive.store.stats().vectors == 3
+
+
+@pytest.mark.parametrize("trouble", ["the model broke", "no room"])
+def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> None:
+    archive = archive_of(*ROWS, meaning=False)
+    embedder = LetterCounts(fail_on="today" if trouble == "the model broke" else "")
+    embedder.load()
+    backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
+    assert backlog.ready()
+    archive.backlog = backlog
+    if trouble == "no room":
+        backlog.store = Full(archive.store)  # type: ignore[assignment]  # reason: only what is asked of it here
+    assert len(found(archive, Request("abc"))) == 5
+    assert backlog.off is (trouble == "the model broke")
+
+
+class Full:
+    """A store that keeps no vector."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def put_vectors(self, _items: Sequence[tuple[PendingPassage, Any]], _embedder: str) -> int:
+        from aider_gardener.errors import StoreError
+
+        raise StoreError("the disk is full")
+
+
+def said(seq: int, text: str, relevance: float, kind: SourceKind = SourceKind.REPLY) -> Passage:
+    entry = replace(stored(seq, text), source=Source(kind))
+    return Passage(entry, 0, len(text), text, relevance)
+
+
+OLD = "Settled: at most 4 attempts, backoff sleeps capped at 60 seconds."
+NEW = "Amending the policy: still at most 4 attempts, backoff sleeps now capped at 30 seconds."
+OTHERS = [said(n, f"The page of part{n} has colour{n} and a heading.", 0.1 * n) for n in range(20, 26)]
+
+
+def test_of_what_was_said_of_the_same_thing_the_later_comes_first_and_the_earlier_says_so() -> None:
+    for order in ((said(1, OLD, 9.0), said(7, NEW, 1.0)), (said(7, NEW, 1.0), said(1, OLD, 9.0))):
+        told = newest_first([*order, *OTHERS], frozenset())
+        assert [each.text for each in told[:2]] == [NEW, OLD]
+        assert [each.amended for each in told[:2]] == [False, True]
+        assert not any(each.amended for each in told[2:])
+
+
+def test_a_value_that_is_asked_for_is_not_amended_by_another() -> None:
+    told = newest_first([said(1, OLD, 9.0), said(7, NEW, 1.0), *OTHERS], frozenset({"60"}))
+    assert told[0].text == OLD and not any(each.amended for each in told)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        said(7, NEW, 1.0, SourceKind.COMMAND),
+        said(7, OLD.replace("60", "60 or so, about 60"), 1.0),
+        said(7, "Another thing altogether: 30 pages, 7 chapters, 12 figures.", 1.0),
+        said(1, NEW, 1.0),
+    ],
+    ids=["what a program printed", "the same values", "another thing", "said at the same time"],
+)
+def test_nothing_is_amended_by(other: Passage) -> None:
+    told = newest_first([said(1, OLD, 9.0), other, *OTHERS], frozenset())
+    assert not any(each.amended for each in told) and told[0].text == OLD
+
+
+def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:
+    archive = archive_of(*ROWS)
+    archive.store.add(stored(11, "abc unheard"), chunks=[Chunk(entry_id("user", "abc unheard"), 0, 11)])
+    archive.backlog = None
+    assert np.isnan(finding.cosines(archive, Chat(), Request("abc"), archive.store.evidence([]))).all()

@@ -1,0 +1,90 @@
+"""A question about the past may recall more than an order to go on; what it may have is said in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from made_entries import chat_of, talk
+
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, SourceKind, entry_id
+from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks, excluded, recall_part
+
+ASKING = [
+    "how long do we keep the keys?",
+    "which port did I give you on the first day",
+    "read my rule about logs again. undid it",
+    "do it the way we said, same numbers",
+    "no: the same header as before",
+    "wie lange heben wir die Schlüssel auf?",
+    "nimm den Port, den ich vorhin gesagt habe",
+    "quel port as-tu choisi déjà",
+    "限制是多少？",
+    "之前的端口还要用",
+    "ポートは何番でしたか。",
+    "포트가 몇 번이었나요?",
+]
+GOING_ON = [
+    "do 1, 2 and 3",
+    "add a test for the parser, in a file of its own",
+    "commit",
+    "the build is green, now write the changelog",
+    "bitte die Tests laufen lassen",
+    "写一个测试",
+]
+
+
+@pytest.mark.parametrize("prompt", ASKING)
+def test_these_ask_for_the_past(prompt: str) -> None:
+    assert asks(prompt)
+    assert recall_part(prompt) == 1.0
+
+
+@pytest.mark.parametrize("prompt", GOING_ON)
+def test_these_go_on(prompt: str) -> None:
+    assert not asks(prompt)
+    assert recall_part(prompt) == ORDINARY_SHARE
+
+
+def test_a_long_paste_with_a_question_mark_in_it_is_no_question_about_the_past() -> None:
+    paste = "GET /pages?limit=10 200 12ms " * 60
+    assert not asks(f"the log of the run:\n{paste}")
+
+
+def stored(seq: int, text: str) -> Entry:
+    return Entry(
+        id=entry_id("user", text), session="now", turn=1, seq=seq, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=100.0 + seq,
+    )  # fmt: skip
+
+
+def test_notes_and_notices_are_no_answer() -> None:
+    one = stored(0, "abc")
+    for kind in SourceKind:
+        wanted = Request("abc").wants(replace(one, source=Source(kind)))
+        assert wanted is (kind not in (SourceKind.STUB, SourceKind.NOTICE))
+    log = Request("abc", classes=frozenset({ContentClass.LOG}))
+    assert [log.wants(replace(one, cls=cls)) for cls in (ContentClass.LOG, ContentClass.CODE)] == [
+        True,
+        False,
+    ]
+    assert [Request("abc", since=at).wants(one) for at in (99.0, 100.0, 101.0)] == [True, True, False]
+
+
+def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:
+    chat = chat_of(talk(("keep the port", "ok"), ("go on", "done"), ("keep the port", "yes"), ("more", "so")))
+    port = chat.entries[0].id
+    chat = chat.shown_at({0: Fidelity.HIDDEN, 4: Fidelity.HIDDEN}, lambda entry, _level: entry.content)
+    chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 0))
+    assert chat.gone == {0} and port not in excluded(chat)
+    chat = replace(chat, order=tuple(seq for seq in chat.order if seq != 4))
+    assert chat.gone == {0, 4} and port in excluded(chat)
+    assert chat.entries[2].id in excluded(chat), "what stands in full"
+
+
+def test_the_length_of_a_prompt_decides_whether_a_question_mark_in_it_asks() -> None:
+    for count, asked in ((60, True), (61, False)):
+        assert asks(" ".join(["word"] * (count - 1)) + " what?") is asked
+    for count, asked in ((250, True), (251, False)):
+        assert asks(" ".join(["word"] * (count - 1)) + " remember") is asked
+    assert asks("限" * 100 + "？") and not asks("限" * 200 + "？")
