@@ -36,8 +36,8 @@ NEAR, FAR, BESIDE = 3, 12, 1
 
 
 class Weights(NamedTuple):
-    """What each sign counts. All but the last two are shares, 0 to 1, of what a passage could have; `first`
-    is for the best by words alone and by meaning alone."""
+    """What each sign counts. All but the last two are shares, 0 to 1, of what a passage could have (`first`
+    that of the best by words alone and by meaning alone); these two stand for yes or no."""
 
     words: float = 1.5
     near: float = 1.5
@@ -51,8 +51,8 @@ class Weights(NamedTuple):
 
 
 WEIGHTS = Weights()
-MOST = sum(WEIGHTS[:6]) + WEIGHTS.first
-"""What a passage may come to, about: it is seldom the first by words and by meaning too."""
+MOST = sum(WEIGHTS[:7])
+"""What a passage may come to, about."""
 FIRST = 10
 QUESTION_ENDS = ("?", "？", "؟")
 NAME = re.compile(r"^([\w'-]{2,40}):\s", re.MULTILINE)

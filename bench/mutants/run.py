@@ -50,7 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as recall/ranking; by default all")
     parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="mutants of each module")
-    parser.add_argument("--json", type=Path, default=None, help="where the figures go; with MODULE nowhere")
+    parser.add_argument(
+        "--json", type=Path, default=None, help="where the figures go; with MODULE nowhere, or into this file"
+    )
     parser.add_argument("--list", action="store_true", help="only print the mutants and how they ended")
     options = parser.parse_args(argv)
     unknown = [name for name in options.modules if name not in TARGETS]
@@ -66,7 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = {name: tried(name, options.sample) for name in names}
     target = options.json or (None if options.modules else RESULTS)
     if target:
-        target.write_text(json.dumps(value_of(found, options.sample), indent=1) + "\n", encoding="utf-8")
+        value = value_of(found, options.sample)
+        if options.modules and target.is_file():
+            value["rows"] = updated(json.loads(target.read_text(encoding="utf-8"))["rows"], value["rows"])
+        target.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return verdict(found)
 
 
@@ -86,6 +91,12 @@ def value_of(found: Mapping[str, list[dict[str, Any]]], sample: int) -> dict[str
         for name, trials in found.items()
     ]
     return {"format": FORMAT, "kind": NAME, "provenance": made_on(), "sample": sample, "rows": rows}
+
+
+def updated(rows: Sequence[Mapping[str, Any]], newer: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of all modules that there are, those of the newer run in place of older ones."""
+    by_module = {row["module"]: row for row in [*rows, *newer]}
+    return [by_module[name] for name in TARGETS if name in by_module]
 
 
 def verdict(found: Mapping[str, list[dict[str, Any]]]) -> int:

@@ -215,6 +215,51 @@ def test_nothing_is_amended_by(other: Passage) -> None:
     assert not any(each.amended for each in told) and told[0].text == OLD
 
 
+def test_few_words_in_common_or_little_of_what_is_told_is_not_the_same_thing() -> None:
+    short = said(1, "Cap: 60 seconds.", 9.0), said(7, "Cap: 30 seconds.", 1.0)
+    assert not any(each.amended for each in newest_first([*short, *OTHERS], frozenset()))
+    wide = " ".join(f"word{n}x" for n in range(40))
+    apart = said(1, OLD, 9.0), said(7, f"attempts backoff sleeps capped seconds {wide} 30", 1.0)
+    rare = [replace(each, text=f"{each.text} attempts backoff sleeps capped seconds") for each in OTHERS]
+    assert not any(each.amended for each in newest_first([*apart, *rare], frozenset()))
+
+
+def test_only_the_best_are_compared() -> None:
+    many = [
+        said(100 + n, f"The page of part{n} has colour{n} and a heading.", 5.0)
+        for n in range(finding.COMPARED)
+    ]
+    told = newest_first([said(1, OLD, 9.0), *many, said(7, NEW, 1.0)], frozenset())
+    assert not any(each.amended for each in told)
+
+
+def test_the_best_of_very_many_places_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "MOST_READ", 3)
+    relevance = np.array([0.1, 0.9, 0.5, 0.7, 0.2, 0.7], dtype=np.float32)
+    assert finding.best_first(np.arange(6), relevance).tolist() == [1, 3, 5]
+    assert finding.best_first(np.array([4, 0, 2]), relevance).tolist() == [2, 4, 0]
+    assert finding.best_first(np.arange(0), relevance).tolist() == []
+
+
+def test_a_chat_clearly_fits_by_its_words_and_its_nearest_passage() -> None:
+    evidence = archive_of(*ROWS).store.evidence([])
+    count, of = len(evidence), evidence.sessions
+    words, near = finding.CLEAR_WORDS, finding.CLEAR_COSINE
+    one = of == of[0]
+
+    def clear(session: float, cosines: float | None, others: float | None = None) -> list[bool]:
+        similarity = np.full(count, np.nan if others is None else others, dtype=np.float32)
+        similarity[np.flatnonzero(one)[-1]] = np.nan if cosines is None else cosines
+        found = finding.clearly_fit(evidence, np.where(one, session, 0.0).astype(np.float32), similarity)
+        assert not found[~one].any()
+        return sorted(set(found[one].tolist()))
+
+    assert clear(words + 0.01, near + 0.01) == [True] == clear(0.5, near + 0.01, others=0.0)
+    assert clear(words - 0.01, 0.9) == [False] == clear(0.5, near - 0.01)
+    alone = finding.CLEAR_WORDS_ALONE
+    assert (clear(alone + 0.01, None), clear(alone - 0.01, None)) == ([True], [False])
+
+
 def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:
     archive = archive_of(*ROWS)
     archive.store.add(stored(11, "abc unheard"), chunks=[Chunk(entry_id("user", "abc unheard"), 0, 11)])

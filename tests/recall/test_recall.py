@@ -14,6 +14,7 @@ from aider_gardener.messages import ContentClass, Fidelity, Segment
 from aider_gardener.plan.view import UNDONE_LABEL
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
+from aider_gardener.recall.finding import Passage
 from aider_gardener.recall.recall import Recalled
 from aider_gardener.recall.request import Request, recall_part
 
@@ -221,14 +222,35 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     assert recall.recall_note([]) == ""
     without = recall.recall_note(found, session="s", with_ids=False)
     assert "[2 reply]" in without and "g1" not in without
+    assert recall.heading(found[0]) == "[4 reply]"
 
 
 def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_so() -> None:
     first = Recalled("g1", 2, "user", ContentClass.PROSE, "first", 0, 5, 1.0, amended=True)
     next_one = replace(first, text="next", start=6, end=10)
-    far = replace(first, text="far", start=90, end=93)
-    note = recall.recall_note([far, next_one, first], head="HEAD")
-    assert note.splitlines()[1:-1] == ["[2 user (g1), amended later]", "> first", "> next", "> …", "> far"]
+    line = replace(first, text="line", start=12, end=16)
+    far = replace(first, text="far", start=19, end=22)
+    note = recall.recall_note([far, line, next_one, first], head="HEAD")
+    told = ["[2 user (g1), amended later]", "> first", "> next", "> line", "> …", "> far"]
+    assert note.splitlines()[1:-1] == told
+
+
+def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted() -> None:
+    gardener = chat()
+    start = EDIT.index("fees.py")
+    edits = (Segment(0, start, ContentClass.PROSE), Segment(start, len(EDIT), ContentClass.EDIT))
+    entry = replace(made(0, "assistant", EDIT), segments=edits)
+    state = gardener.state
+
+    def text(begin: int, files: frozenset[str]) -> str | None:
+        request = Request(QUESTION, unasked=True, files=files)
+        packing = recall.Packing(request, state.archive, state.chat, words)
+        item = packing.item(Passage(entry, begin, len(EDIT), EDIT[begin:]))
+        return item and item.text
+
+    here = frozenset({"fees.py"})
+    assert text(4, here) == EDIT[4:start] and text(4, frozenset({"other.py"})) == EDIT[4:]
+    assert text(start, here) is None
 
 
 def test_what_begins_in_code_is_code_and_what_begins_behind_it_is_not() -> None:
@@ -252,6 +274,8 @@ def test_an_edit_that_was_undone_in_an_older_chat_says_so() -> None:
     state = gardener.state
     older = replace(state.chat.entries[1], session="older", id="gfeed00001")
     assert recall.edit_outcome(state.archive, state.chat, older) == ""
+    state.archive.store.record_event("older", 1, "pin", {"entry_id": older.id}, 1.0)
+    assert recall.edit_outcome(state.archive, state.chat, older) == "", "another event"
     state.archive.store.record_event("older", 1, recall.EDIT_UNDONE, {"entry_id": older.id}, 1.0)
     assert recall.edit_outcome(state.archive, state.chat, older) == UNDONE_LABEL
     assert recall.edit_outcome(state.archive, state.chat, replace(older, id="gfeed00002")) == ""
