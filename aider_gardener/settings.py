@@ -123,8 +123,8 @@ class Settings:
     )
     recall_sessions: bool = option(
         False,
-        "Let recall bring in passages of older sessions of the project unasked too, with lower weight. What"
-        " was said to a local model never goes to a remote one that way.",
+        "Let recall bring in passages of older sessions of the project unasked too, where one of them clearly"
+        " fits. What was said to a local model never goes to a remote one that way.",
     )
     resume: str = option(
         "",
