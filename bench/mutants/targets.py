@@ -33,7 +33,7 @@ TARGETS: Mapping[str, Sequence[str]] = {
     "plan/evict": ("tests/plan/test_evict.py", "tests/plan/test_planner.py", COMPACTIONS),
     "plan/view": ("tests/plan/test_view.py", "tests/plan/test_chat.py", COMPACTIONS),
     "archive/archive": (*STORING[:2], "tests/gardener/test_stored_chat.py", COMPACTIONS),
-    "archive/store/search": ("tests/archive/store/test_search.py", *STORING),
+    "archive/store/evidence": ("tests/archive/store/test_evidence.py", *RECALLING[:3]),
     "adapters/aider/prompt": ("tests/adapters/aider/test_prompt.py", "tests/adapters/aider/test_overflow.py"),
 }
 """Module, without the package and `.py`, and its tests."""
