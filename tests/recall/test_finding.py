@@ -101,6 +101,13 @@ def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
     assert 0 < unasked[older] < asked[older]
 
 
+def test_a_word_alone_that_shares_nothing_is_not_quoted_for_what_stands_beside_it() -> None:
+    rows = [("now", 0, "the abc", ContentClass.PROSE), ("now", 1, "Noted.", ContentClass.PROSE)]
+    archive = archive_of(*rows, ("now", 2, "and so it is done here", ContentClass.PROSE), meaning=False)
+    told = {each.text: each.beside for each in found(archive, Request("abc"))}
+    assert told == {"the abc": False, "and so it is done here": True}
+
+
 def test_of_an_older_chat_nothing_comes_unasked_unless_it_clearly_fits() -> None:
     rows = [("old", n, f"the xylophone {n}", ContentClass.PROSE) for n in range(3)]
     archive = archive_of(*rows, ("old", 7, "the kettle whistles at noon", ContentClass.PROSE))
@@ -235,8 +242,8 @@ def test_only_the_best_are_compared() -> None:
 
 def test_the_best_of_very_many_places_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "MOST_READ", 3)
-    relevance = np.array([0.1, 0.9, 0.5, 0.7, 0.2, 0.7], dtype=np.float32)
-    assert finding.best_first(np.arange(6), relevance).tolist() == [1, 3, 5]
+    relevance = np.array([0.1, 0.9, 0.5, 0.7, 0.2, 0.7, 0.6, 0.65, 0.3, 0.0], dtype=np.float32)
+    assert finding.best_first(np.arange(10), relevance).tolist() == [1, 3, 5]
     assert finding.best_first(np.array([4, 0, 2]), relevance).tolist() == [2, 4, 0]
     assert finding.best_first(np.arange(0), relevance).tolist() == []
 

@@ -98,6 +98,19 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
     assert len(store.evidence([])) == len(after)
 
 
+def test_the_places_are_not_read_again_while_nothing_changed(store: Store) -> None:
+    store.evidence([])
+    kept = store._places._places  # type: ignore[attr-defined]  # reason: what is kept is looked at
+    store.evidence(query_words("kettle"))
+    assert store._places._places is kept and kept is not None  # type: ignore[attr-defined]  # reason: as above
+
+
+def test_nothing_has_a_row_for_each_word_and_numbers_of_its_kind() -> None:
+    none = module.nothing(2)
+    assert none.held.shape == (2, 0) and none.held.dtype == bool and len(none) == 0
+    assert none.chunks.dtype == none.starts.dtype == "int64"
+
+
 def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
