@@ -89,7 +89,7 @@ def test_without_a_model_words_serve_alone() -> None:
 def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:
     archive = archive_of(("now", 0, "cabbage", ContentClass.PROSE), ("now", 1, "zzz", ContentClass.PROSE))
     (near,) = found(archive, Request("cab"))
-    assert near.text == "cabbage" and near.cosine > finding.LEAST_COSINE
+    assert near.text == "cabbage" and near.cosine > finding.LEAST_COSINE and not near.beside
 
 
 def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
