@@ -136,7 +136,7 @@ def best_first(places: Numbers, relevance: Floats) -> Numbers:
 
 def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     """The passages, but that of two which were said of the same thing with other values, as a rule and what
-    it was changed to, the later comes first, and the earlier says that it was amended. A value that is asked
+    it was changed to, the later comes first, and the earlier says so. A value that is asked
     for, by the words `asked`, is none of these."""
     best = [passage for passage in found[:COMPARED] if is_said(passage)]
     words = [content_words(passage.text) for passage in best]

@@ -43,7 +43,7 @@ Replaced = Callable[[Chat, Entry, str], "tuple[Entry, str] | None"]
 where all of it holds."""
 OLD_CODE = ", old code"
 UNTIL = ", until turn {}"
-AMENDED = ", amended later"
+AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat"
 IN_HOST = ", in {}"
 """Said in a chat with another agent than the one that is told."""

@@ -231,7 +231,7 @@ def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_
     line = replace(first, text="line", start=12, end=16)
     far = replace(first, text="far", start=19, end=22)
     note = recall.recall_note([far, line, next_one, first], head="HEAD")
-    told = ["[2 user (g1), amended later]", "> first", "> next", "> line", "> …", "> far"]
+    told = ["[2 user (g1), later with other values]", "> first", "> next", "> line", "> …", "> far"]
     assert note.splitlines()[1:-1] == told
 
 
