@@ -110,7 +110,7 @@ class PastSessions:
             self._infos = {info.id: info for info in found if info.id != self.session}
         return self._infos
 
-    def now(self) -> list[str]:
+    def ids(self) -> list[str]:
         """The ids of the other sessions, those that were begun meanwhile among them; none while the archive
         cannot be read."""
         self._infos = None

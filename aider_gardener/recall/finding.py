@@ -46,7 +46,7 @@ CLEAR_WORDS, CLEAR_COSINE, CLEAR_WORDS_ALONE = 0.15, 0.42, 0.3
 """Unasked, an older chat clearly fits from so much of what the question's words tell on, and such a cosine of
 its nearest passage; by words alone where no vector is known. Chosen on half of sde-bench: all decisions that
 14 of 16 bug reports hinge on come within 2,000 tokens, and anything at all for 5 of 165 prompts of the
-recorded sessions, which have nothing to do with those chats (19 tokens a prompt)."""
+recorded sessions, which have nothing to do with those chats (23 tokens a prompt)."""
 OLDER_WEIGHT = 0.7
 """What a passage of an older session counts beside one of this chat, unasked."""
 
@@ -77,7 +77,7 @@ def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[Wor
     evidence = archive.store.evidence(words, session=session, sessions=sessions)
     found = of_evidence(archive, chat, request, evidence)
     if request.unasked and request.older:
-        older = archive.store.evidence(words, sessions=archive.past.now())
+        older = archive.store.evidence(words, sessions=archive.past.ids())
         others = of_evidence(archive, chat, request, older, are_older=True)
         found += [passage for passage in others if passage.entry.session != archive.session]
     found.sort(key=attrgetter("relevance"), reverse=True)
@@ -136,8 +136,8 @@ def best_first(places: Numbers, relevance: Floats) -> Numbers:
 
 def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     """The passages, but that of two which were said of the same thing with other values, as a rule and what
-    it was changed to, the later comes first, and the earlier says so. A value that is asked
-    for, by the words `asked`, is none of these."""
+    it was changed to, the later comes first, and the earlier says so. A value that is asked for, by the words
+    `asked`, is none of these."""
     best = [passage for passage in found[:COMPARED] if is_said(passage)]
     words = [content_words(passage.text) for passage in best]
     counts = Counter(word for each in words for word in each)

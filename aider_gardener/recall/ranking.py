@@ -102,9 +102,9 @@ def by_session(counts: Counts, lengths: NDArray[Any], begins: Numbers, ends: Num
     """How well the session of each passage fits as a whole."""
     import numpy as np
 
-    first, at = np.unique(begins, return_inverse=True)
-    last = ends[first]
-    return okapi(counts[:, last] - counts[:, first], lengths[last] - lengths[first])[at]
+    low, at = np.unique(begins, return_inverse=True)
+    high = ends[low]
+    return okapi(counts[:, high] - counts[:, low], lengths[high] - lengths[low])[at]
 
 
 def okapi(counts: Counts, lengths: NDArray[Any]) -> Floats:

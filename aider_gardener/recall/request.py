@@ -84,7 +84,7 @@ def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[st
     if request.session:
         return request.session, None
     if archive.within is not None:
-        return None, [archive.session, *archive.past.now()]
+        return None, [archive.session, *archive.past.ids()]
     return None, None
 
 
@@ -93,15 +93,6 @@ def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
     if request.unasked:
         return excluded(chat)
     return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
-
-
-def ids_in_prompt(chat: Chat, request: Request) -> frozenset[str]:
-    """Ids of what stands whole in the prompt before the open question; nothing when the user asks."""
-    if not request.unasked:
-        return frozenset()
-    now = open_exchange(chat)
-    shown = [seq for seq in members([*chat.done, *chat.cur]) if seq not in now and seq not in chat.fidelity]
-    return frozenset(chat.entries[seq].id for seq in shown if seq >= request.floor)
 
 
 def excluded(chat: Chat) -> frozenset[str]:

@@ -26,6 +26,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store.evidence import PlaceCache
     from aider_gardener.archive.store.fallback import Fallback
     from aider_gardener.archive.store.notice import Notice
     from aider_gardener.archive.store.vectors import VectorCache
@@ -44,14 +45,14 @@ class Mending:
         clock: Callable[[], float],
         notice: Notice,
         fallback: Fallback,
-        vectors: VectorCache,
+        caches: tuple[VectorCache, PlaceCache],
     ) -> None:
         self.generation = 0
         self._db = database
         self._clock = clock
         self._notice = notice
         self._beside = fallback
-        self._vectors = vectors
+        self._caches = caches
         self._has_looked = False
         database.repair = self.look_again if database.read_only else self.repair
 
@@ -70,7 +71,8 @@ class Mending:
         Where even that is impossible the session goes on in memory.
         """
         path = self._db.path
-        self._vectors.clear()
+        for cache in self._caches:
+            cache.clear()
         if isinstance(error, Gone) and path is not None and not self._db.is_replaced():
             return self._begin_again(path)
         if is_index_damage(error):

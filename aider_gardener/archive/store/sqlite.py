@@ -71,7 +71,7 @@ class SqliteStore:
         self._places = evidence.PlaceCache()
         self._holds = False
         self.fallback = Fallback(database, clock, self._notice, self.scrub)
-        self._mending = Mending(database, clock, self._notice, self.fallback, self._vectors)
+        self._mending = Mending(database, clock, self._notice, self.fallback, (self._vectors, self._places))
 
     @property
     def notice(self) -> str:
@@ -330,6 +330,7 @@ class SqliteStore:
                 yield
             finally:
                 self._vectors.held = held
+                self._places.clear()
 
     def stats(self) -> StoreStats:
         found = self._db.read(lambda db: sessions.stats(db, self._db.path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from aider_gardener.archive.store import Chunk, Store, open_store
@@ -96,6 +98,23 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
         add(store, "two", 10, "in a trial")
         assert len(store.evidence([])) == len(after) + 1
     assert len(store.evidence([])) == len(after)
+
+
+def test_nothing_of_a_trial_and_nothing_of_a_file_that_was_begun_anew_is_kept(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.open_session("one", project="p", started_at=0.0)
+    add(store, "one", 0, "a kettle")
+    with store.trial():
+        add(store, "one", 1, "tried", "twice")
+        assert len(store.evidence([])) == 3
+    add(store, "one", 1, "said", "now")  # at the same time, with the numbers of what was tried
+    held = store.evidence(query_words("said tried")).held.tolist()
+    assert held == [[False, True, False], [False, False, False]]
+    for path in tmp_path.glob("gardener.db*"):
+        path.unlink()
+    found = store.evidence(query_words("kettle"))
+    assert store.notice and len(found) == len(store.evidence([], session="one"))
+    store.close()
 
 
 def test_the_places_are_not_read_again_while_nothing_changed(store: Store) -> None:
