@@ -14,14 +14,14 @@ from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, ent
 SPAN = 20
 
 
-def add(store: Store, session: str, seq: int, *passages: str) -> str:
-    """A message of these passages, each of SPAN characters; returns its id."""
-    text = "".join(passage.ljust(SPAN) for passage in passages)
+def add(store: Store, session: str, seq: int, *passages: str, span: int = SPAN) -> str:
+    """A message of these passages, each of so many characters; returns its id."""
+    text = "".join(passage.ljust(span) for passage in passages)
     entry = Entry(
         id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=1.0,
     )  # fmt: skip
-    chunks = [Chunk(entry.id, at * SPAN, (at + 1) * SPAN) for at in range(len(passages))]
+    chunks = [Chunk(entry.id, at * span, (at + 1) * span) for at in range(len(passages))]
     return store.add(entry, chunks=chunks).id
 
 
@@ -107,7 +107,8 @@ def test_nothing_of_a_trial_and_nothing_of_a_file_that_was_begun_anew_is_kept(tm
     with store.trial():
         add(store, "one", 1, "tried", "twice")
         assert len(store.evidence([])) == 3
-    add(store, "one", 1, "said", "now")  # at the same time, with the numbers of what was tried
+    add(store, "one", 1, "said", "now", span=7)  # at the same time, with the numbers of what was tried
+    assert store.evidence([]).ends.tolist() == [SPAN, 7, 14]
     held = store.evidence(query_words("said tried")).held.tolist()
     assert held == [[False, True, False], [False, False, False]]
     for path in tmp_path.glob("gardener.db*"):
