@@ -1,0 +1,121 @@
+"""What engines know of the lines of a text, and the choice of those that are quoted.
+
+A short form quotes: each of its lines is a line of the text, whole or cut with an ellipsis, in the order of
+the text, under the line that it needs above it; where lines were left out between two that are shown stands
+a gap. So it cannot pair what was not paired. An engine says no more than what each line that it explains is
+worth, which line it needs above it, and what it repeats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import inf, log2
+from typing import NamedTuple
+
+from aider_gardener.messages import Focus, TokenCounter
+from aider_gardener.reading.output import clip
+
+OUTCOME, CAUSE, FAILURE, WARNING, DETAIL, CONTEXT, NOISE = 14.0, 11.0, 9.0, 5.0, 3.0, 1.0, -9.0
+"""What lines are worth: how it ended; why it failed; that something failed; a warning; what belongs to one of
+these; what stands around it; nothing at all. Values between are as good."""
+
+FOCUSED = 5.0
+"""A line that names what the user asks for is worth so much more."""
+
+REPEAT = 1.2
+"""The n-th line of one form is worth less by so much for each doubling of n."""
+
+STRETCH = 1.5
+"""What is worth at least FAILURE may pass the budget up to so many times it."""
+
+LINE_CHARS = 400
+"""A line is shown up to this length; of longer ones both ends."""
+
+GAP = "…"
+"""Stands where lines were left out between two that are shown."""
+
+MANY = 3
+"""From so many lines of one form that are not shown their number is told."""
+
+
+class Note(NamedTuple):
+    """What an engine knows of a line.
+
+    worth: how much a reader needs it; NOISE is never shown but above a line that needs it.
+    above: the row of the line it makes no sense without, -1 for none.
+    form: equal for lines that say the same but for details; None where the engine leaves that to others.
+    """
+
+    worth: float
+    above: int = -1
+    form: Hashable = None
+
+
+Notes = Mapping[int, Note]
+"""By row. What an engine doesn't explain has no note."""
+
+Engine = Callable[[Sequence[str]], Notes]
+"""Reads the lines of one shape; explains no line of a text of another."""
+
+
+def chosen(
+    lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
+) -> set[int]:
+    """The rows worth most within `budget` tokens, each with the rows that it needs above it."""
+    seen: Counter[Hashable] = Counter()
+    ranked: list[tuple[float, int]] = []
+    for row, note in enumerate(notes):
+        if note.worth <= NOISE or not lines[row].strip():
+            continue
+        worth = note.worth + FOCUSED * touches(lines[row], focus)
+        seen[note.form] += 1
+        if note.form is not None and seen[note.form] > 1:
+            worth -= REPEAT * log2(seen[note.form])
+        ranked.append((-worth / (1 + 0.02 * max(0, min(len(lines[row]), LINE_CHARS) - 80)), row))
+    ranked.sort()
+    taken: set[int] = set()
+    used = 0
+    for value, row in ranked:
+        chain: list[int] = []
+        while row >= 0 and row not in taken and row not in chain:
+            chain.append(row)
+            row = notes[row].above
+        room = budget * (STRETCH if value <= -FAILURE else 1) - used
+        if not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
+            continue
+        cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1
+        if cost <= room:
+            taken.update(chain)
+            used += cost
+    return taken
+
+
+def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> list[str]:
+    """The lines of the rows in their order, with gaps, and with the number of lines alike that are not shown."""
+    forms = Counter(note.form for row, note in enumerate(notes) if note.worth > NOISE and row not in taken)
+    last_of = {notes[row].form: row for row in sorted(taken)}
+    shown: list[str] = []
+    last = -1
+    for row in sorted(taken):
+        if any(lines[at].strip() for at in range(last + 1, row)):
+            shown.append(GAP)
+        line = clip(lines[row].rstrip(), LINE_CHARS)
+        form = notes[row].form
+        if form is not None and last_of[form] == row and forms[form] >= MANY:
+            line += f" [+{forms[form]} alike]"
+        shown.append(line)
+        last = row
+    if any(line.strip() for line in lines[last + 1 :]):
+        shown.append(GAP)
+    return shown
+
+
+def touches(line: str, focus: Focus) -> bool:
+    """True when the line names a path or one of the longer words that the user is about."""
+    if not focus.words and not focus.paths:
+        return False
+    if any(path in line for path in focus.paths):
+        return True
+    lowered = line.lower()
+    return any(len(word) > 3 and word in lowered for word in focus.words)

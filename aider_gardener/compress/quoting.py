@@ -1,0 +1,74 @@
+"""Lines that no engine explains, by their words, how rare they are and where they stand.
+
+What tells of trouble, what sums up, what names a place, what is unlike the rest, and both ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import log2
+
+from aider_gardener.compress.outline import NOISE, Note
+from aider_gardener.reading.alarms import alarm, tells_outcome
+
+SUMS_UP = re.compile(
+    r"(?i)\b(?:total|summary|passed|finished|completed?|built|done in|elapsed|ran \d+|added|updated)\b|={5}|"
+    r"\b\d+ (?:errors?|warnings?|tests?|files?|failed|problems?|issues?|packages?|changes?|rows?)\b"
+)
+PLACE = re.compile(r"[\w./-]+\.\w{1,5}:\d+|\bline \d+|-->|\bat [\w.$<>]+ ?\(|\w\(\d+,\d+\)")
+COMPARES = re.compile(r"(?i)\b(?:expected|actual|received|assert\w*|want|got)\b|^\s*E  |^\s*[●✕✗✘×]")
+NUMBER = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
+PATH = re.compile(r"[\w.-]*/[\w./-]+")
+FORM_CHARS = 90
+
+
+def form_of(line: str) -> str:
+    """The line without what is particular to it: numbers, hashes, what stands in quotes, paths."""
+    line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
+    return PATH.sub("P", QUOTED.sub("Q", line))[:FORM_CHARS]
+
+
+def quoted(lines: Sequence[str]) -> list[Note]:
+    """A note for each line."""
+    total = len(lines)
+    forms = [form_of(line) for line in lines]
+    often = Counter(forms)
+    worth: list[float] = []
+    for row, line in enumerate(lines):
+        if not line.strip():
+            worth.append(NOISE)
+            continue
+        level = alarm(line)
+        value = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
+        value += 3 * bool(SUMS_UP.search(line, 0, 400)) + 1.5 * bool(PLACE.search(line, 0, 400))
+        value += 3 * bool(COMPARES.search(line, 0, 400)) * (level != "error")
+        value += 3 / (1 + log2(often[forms[row]]))
+        left = total - row
+        worth.append(value + max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12))
+    near = list(worth)
+    for row, value in enumerate(worth):
+        if value >= 5:
+            for step, share in ((1, 0.45), (2, 0.3), (3, 0.15), (-1, 0.3), (-2, 0.1)):
+                if 0 <= row + step < total and worth[row + step] > NOISE:
+                    near[row + step] = max(near[row + step], value * share + worth[row + step] * 0.6)
+    return [Note(*three) for three in zip(near, indent_parents(lines), forms, strict=True)]
+
+
+def indent_parents(lines: Sequence[str]) -> list[int]:
+    """For each line the row of the nearest line above that is indented less, -1 for none."""
+    above: list[int] = []
+    open_rows: list[tuple[int, int]] = []
+    for row, line in enumerate(lines):
+        bare = line.lstrip()
+        if not bare:
+            above.append(-1)
+            continue
+        depth = len(line) - len(bare)
+        while open_rows and open_rows[-1][0] >= depth:
+            open_rows.pop()
+        above.append(open_rows[-1][1] if open_rows else -1)
+        open_rows.append((depth, row))
+    return above

@@ -1,0 +1,73 @@
+"""Tools as data: what only a tool's own lines say, where the grammar of its shape does not see it.
+
+A row stays only while it keeps facts that its engine alone loses (`python -m bench.shapes --tools` says which
+do). Patterns are searched in a line of at most LINE_CHARS characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, WARNING, Note
+
+LINE_CHARS = 400
+ENDS = 300
+"""The sign of a tool is looked for in so many lines of each end."""
+
+
+class Tool(NamedTuple):
+    """One tool: `sign` matches a line that only it writes, the rest say what its lines are worth."""
+
+    name: str
+    engine: str
+    sign: str
+    outcome: str = ""
+    cause: str = ""
+    failure: str = ""
+    warning: str = ""
+    noise: str = ""
+
+
+WORTH = {"noise": NOISE, "outcome": OUTCOME, "cause": CAUSE, "failure": FAILURE, "warning": WARNING}
+
+TOOLS: tuple[Tool, ...] = (
+    # records: compilers, linters, builds
+    # (end of records)
+    # testruns
+    # (end of testruns)
+    # logs
+    # (end of logs)
+    # tables
+    # (end of tables)
+    # trees
+    # (end of trees)
+)
+
+
+@cache
+def _compiled(engine: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    found = []
+    for tool in TOOLS:
+        if tool.engine == engine:
+            parts = [(name, getattr(tool, name)) for name in WORTH if getattr(tool, name)]
+            found.append(
+                (re.compile(tool.sign), re.compile("|".join(f"(?P<{name}>{part})" for name, part in parts)))
+            )
+    return found
+
+
+def tool_notes(lines: Sequence[str], engine: str) -> dict[int, Note]:
+    """What the rows of an engine's tools say of the lines, for the tools whose sign stands in them."""
+    ends = [line[:LINE_CHARS] for line in (*lines[:ENDS], *lines[ENDS:][-ENDS:])]
+    notes: dict[int, Note] = {}
+    for sign, worth in _compiled(engine):
+        if not any(sign.search(line) for line in ends):
+            continue
+        for row, line in enumerate(lines):
+            found = worth.search(line, 0, LINE_CHARS)
+            if found and found.lastgroup:
+                notes[row] = Note(WORTH[found.lastgroup])
+    return notes
