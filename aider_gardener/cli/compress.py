@@ -83,8 +83,8 @@ def compress(
     before, after = count_any(text, count), count_any(result.text, count)
     report = {
         "class": result.cls.value, "text": result.text, "tokens_before": before, "tokens_after": after,
-        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2), "kept": dict(result.kept),
-        "kind": result.kind,
+        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2),
+        "engine": result.engine,
     }  # fmt: skip
     if as_json:
         write_json(report)
@@ -159,10 +159,7 @@ def _compressed(
         found, kind = classify_text(text)
         kind = kind if found.value == class_name else ""
         language = kind if found is ContentClass.CODE else ""
-        detail = source.detail if source else ""
-        return compress_text(
-            text, ContentClass(class_name), Context(kind, language, focus, entry_id, detail, count)
-        )
+        return compress_text(text, ContentClass(class_name), Context(kind, language, focus, entry_id, count))
     return compress_message(text, _source_of(text, source), focus=focus, entry_id=entry_id, count=count)
 
 
@@ -226,10 +223,9 @@ def write_json(value: Any) -> None:
 def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
     text = report["text"].encode("utf-8", "replace").decode("utf-8")
-    kept = ", ".join(counted(number, what) for what, number in report["kept"].items())
-    facts = f"{report['class']} {report['kind']}".strip()
+    facts = f"{report['class']} {report['engine']}".strip()
     facts += f": {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
-    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms{'; kept ' + kept if kept else ''}"
+    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms"
     if not sys.stdout.isatty():
         click.echo(text)
         click.echo(facts, err=True)
@@ -245,12 +241,3 @@ def _show(report: dict[str, Any]) -> None:
     console.print(shown)
     console.rule(style="dim")
     console.print(Text(facts, style="bold green" if report["ratio"] < 1 else "bold"))
-
-
-def counted(number: int, what: str) -> str:
-    """`1 error`, `2 errors`, `1 kind of warning` for a number and its word in the plural."""
-    if number != 1:
-        return f"{number} {what}"
-    first, space, rest = what.partition(" ")
-    single = first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")
-    return f"1 {single.removesuffix('e') if first.endswith(('shes', 'ches')) else single}{space}{rest}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from math import inf, log2
+from math import log2
 from typing import NamedTuple
 
 from aider_gardener.messages import Focus, TokenCounter

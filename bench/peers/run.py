@@ -135,7 +135,7 @@ def measured(
 
 
 def ours(text: Text, rounds: int) -> tuple[str, list[float]]:
-    context = Context(kind=text.kind)
+    context = Context(language=text.kind if text.cls is ContentClass.CODE else "")
     shown, seconds = compress_text(text.text, text.cls, context).text, []
     for _round in range(rounds):
         began = time.perf_counter()
