@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
-from aider_gardener.reading import languages, tools
+from aider_gardener.reading import languages
 from aider_gardener.reading.detectors import (
     detect_build,
     detect_diff,
@@ -22,7 +22,6 @@ from aider_gardener.reading.detectors import (
     is_dependency_tree,
 )
 from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
-from aider_gardener.reading.tools import detect_tool
 from aider_gardener.reading.yaml import read_yaml
 
 PARSE_LIMIT_CHARS = 200_000
@@ -47,8 +46,13 @@ CODE_STRENGTH = 0.30
 SURE_STRENGTH = 0.5
 """From here on a text is code whatever its lines look like, unless they are sentences."""
 
-PRINTED_LINES, PRINTED_SHARE = 8, 0.25
-"""So many lines with words, of which fewer are sentences, were printed by a program and not written."""
+PRINTED_SHARE = 0.35
+"""Lines of which fewer are sentences were printed by a program and not written."""
+
+WRAPPED_CHARS = 66
+"""A sentence in a line as long as that may go on in the next."""
+
+_ENDS = re.compile(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
@@ -272,9 +276,6 @@ _DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
 
 
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
-    tool = detect_tool(sample)
-    if tool and not (tool in tools.WITHIN_TESTS and detect_test_run(sample)):
-        return tools.CLASSES[tool], tool
     if is_dependency_tree(sample):
         return ContentClass.LISTING, "npm-ls"
     for detect, cls in _DETECTORS:
@@ -322,22 +323,23 @@ def _undecided(
 ) -> Verdict:
     """What no rule claimed: the stronger of code, log and prose, with the source to settle ties."""
     total = len(solid)
-    prose = counts["prose"] + counts["bullet"] + counts["heading"]
     code_share = guess_code_share(counts)
-    machine = sum(counts[name] for name in ("log", "test", "build", "location", "trace", "listing", "gitlog"))
-    if strength >= 0.2 and code_share >= 0.35 and code_share * total > prose:
+    words = counts["prose"] + counts["bullet"] + counts["heading"]
+    if strength >= 0.2 and code_share >= 0.35 and code_share * total > words:
         return ContentClass.CODE, language
-    if prose >= 0.5 * total and source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
-        printed = total >= PRINTED_LINES and sum(map(is_sentence, solid)) < PRINTED_SHARE * total
-        return (ContentClass.LOG, "") if printed else (ContentClass.PROSE, "")
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
         return (ContentClass.LISTING, "table") if listed else (ContentClass.LOG, "")
     if code_share >= 0.6 and total >= 3:
         return ContentClass.CODE, language if strength >= 0.1 else ""
-    if machine >= 0.4 * total and total >= 3:
-        return ContentClass.LOG, ""
-    return ContentClass.PROSE, ""
+    written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
+    return (ContentClass.LOG, "") if not written and _is_printed(solid) else (ContentClass.PROSE, "")
+
+
+def _is_printed(solid: Sequence[str]) -> bool:
+    """True for lines that a program printed: few are sentences that end as such, or go on in the next line."""
+    said = sum(1 for line in solid if is_sentence(line) and (len(line) >= WRAPPED_CHARS or _ENDS.search(line)))
+    return len(solid) >= 3 and said < PRINTED_SHARE * len(solid)
 
 
 def dominant_class(content: str, source: Source, segments: Sequence[Segment]) -> ContentClass:
