@@ -1,0 +1,295 @@
+"""Tables: lines that consist of cells, whether bars, commas, tabs or blanks stand between these.
+
+What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest and the smallest
+of a column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the
+header of its table above it, the header its caption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from math import log2
+from typing import NamedTuple
+
+from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note
+from aider_gardener.compress.quoting import indent_parents
+from aider_gardener.reading.alarms import alarm
+
+RULE = re.compile(r"^(?=.*[-=─━═]{3})[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]{3,}$")
+BAR = re.compile(r"[|│┃║]")
+NUMBER = re.compile(
+    r"[$€£]?([-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?) ?([KMGTP]?)(?:i?B|i)?(%|ms|s|us|µs|ns|m|x)?", re.IGNORECASE
+)
+UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "m": 60.0}
+SUM = re.compile(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
+QUOTED = re.compile(r"\"[^\"]*\"")
+DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
+
+LEAST = 3
+"""A table has so many rows."""
+
+FITTING, NUMERIC = 0.9, 0.8
+"""Such a part of the lines of a table has the same cells; of the cells of a column of numbers are numbers."""
+
+WIDE, SAMPLED = 300, 300
+"""Columns of blanks are looked for in so many characters of so many lines."""
+
+RARE = 0.06
+"""A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
+
+FAR = 4
+"""A number is far from the others that is so many times as large, or as small."""
+
+TOP = 5
+"""So many of the largest numbers of a column are told, where they are far from what is usual."""
+
+PLAIN, SMALL = 2.5, 30
+"""What a row is worth that is like the others; of tables up to SMALL rows more are shown."""
+
+
+class _Table(NamedTuple):
+    """The rows of the lines with their cells; `head` is the row of the header, -1 for none."""
+
+    head: int
+    rows: list[int]
+    cells: list[list[str]]
+    rules: list[int]
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """The tables of a text: their headers and rows."""
+    notes: dict[int, Note] = {}
+    above: list[int] = []
+    for first, end in _runs(lines):
+        run = [line.expandtabs() for line in lines[first:end]]
+        table = _barred(run) or _delimited(lines[first:end]) or _aligned(run)
+        if table:
+            above = above or indent_parents(lines)
+            start = first + (table.head if table.head >= 0 else table.rows[0])
+            notes.update(_judged(table, first, _caption(lines, above, start)))
+    return notes
+
+
+def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
+    """The row of what stands over the table that begins at `start`, -1 for nothing."""
+    if above[start] >= 0:
+        return above[start]
+    titles = [row for row in range(max(0, start - 2), start) if lines[row].rstrip().endswith(":")]
+    return titles[-1] if titles else -1
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where to where lines stand without a blank one between, in which a table may be."""
+    first = 0
+    for row in range(len(lines) + 1):
+        if row == len(lines) or not lines[row].strip():
+            if row - first > LEAST:
+                yield first, row
+            first = row + 1
+
+
+def _barred(run: Sequence[str]) -> _Table | None:
+    """A table with bars between the cells."""
+    rules = [row for row, line in enumerate(run) if RULE.match(line)]
+    ruled = set(rules)
+    bars = {row: found for row, line in enumerate(run) if row not in ruled and (found := len(BAR.findall(line)))}
+    if len(bars) < LEAST:
+        return None
+    usual = Counter(bars.values()).most_common(1)[0][0]
+    rows = [row for row, found in bars.items() if found == usual]
+    if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (not rules and usual < 2):
+        return None
+    framed = all(BAR.match(run[row].lstrip()) for row in rows)
+    cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
+    if not rules and not framed and not any(_numbers(cells, at) for at in range(usual)):
+        return None
+    return _headed(run, rows, cells, rules)
+
+
+def _delimited(run: Sequence[str]) -> _Table | None:
+    """A table with a character between the cells that each line has as often."""
+    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 1)):
+        if delimiter not in run[0] or delimiter not in run[-1]:
+            continue
+        bare = [QUOTED.sub(lambda it: "_" * len(it.group()), line) if '"' in line else line for line in run]
+        found = [line.count(delimiter) for line in bare]
+        usual = Counter(found).most_common(1)[0][0]
+        rows = [row for row, times in enumerate(found) if times == usual]
+        if usual < least or len(rows) < FITTING * len(run):
+            continue
+        cells = [[cell.strip() for cell in _cut(run[row], bare[row], delimiter)] for row in rows]
+        spaced = sum(f"{delimiter} " in line for line in bare)
+        if delimiter == "\t" or (spaced < 0.1 * len(run) and (usual > least + 1 or _numbers(cells, -1))):
+            return _headed(run, rows, cells, [])
+    return None
+
+
+def _cut(line: str, bare: str, delimiter: str) -> Iterator[str]:
+    """The cells of a line whose delimiters stand where they stand in `bare`."""
+    at = 0
+    for part in bare.split(delimiter):
+        yield line[at : at + len(part)]
+        at += len(part) + 1
+
+
+def _aligned(run: Sequence[str]) -> _Table | None:
+    """A table whose cells stand beneath each other."""
+    rules = [row for row, line in enumerate(run) if RULE.match(line)]
+    ruled = set(rules)
+    lines = [row for row in range(len(run)) if row not in ruled]
+    gaps = _gaps([run[row] for row in lines[:: max(1, len(lines) // SAMPLED)]])
+    if not gaps:
+        return None
+    rows: list[int] = []
+    cells: list[list[str]] = []
+    for row in lines:
+        line = run[row]
+        cuts = [0, *gaps, len(line)]
+        parts = [line[start:end].strip() for start, end in zip(cuts, cuts[1:], strict=False)]
+        if any(line[gap : gap + 1].strip() for gap in gaps):
+            parts = words if len(words := line.split()) == len(parts) else []
+        if 2 * sum(map(bool, parts)) > len(parts):
+            rows.append(row)
+            cells.append(parts)
+    if len(rows) < LEAST or len(rows) < 0.7 * len(lines):
+        return None
+    table = _headed(run, rows, cells, rules)
+    if table.head < 0 and not _plain_cells(table.cells):
+        return None
+    return table
+
+
+def _gaps(lines: Sequence[str]) -> list[int]:
+    """The last blank of each column of blanks that goes through nearly all lines."""
+    lengths = sorted(map(len, lines))
+    if len(lines) < LEAST or lengths[-1] > 4 * WIDE:
+        return []
+    width = min(lengths[len(lengths) // 2], WIDE)
+    filled = [0] * (width + 1)
+    for line in lines:
+        for at, character in enumerate(line[:width]):
+            if character != " ":
+                filled[at] += 1
+    most = max(0.05 * len(lines), len(lines) >= 8)
+    start = next((at for at in range(width) if filled[at] > most), width)
+    return [at for at in range(start, width - 1) if filled[at] <= most < filled[at + 1]]
+
+
+def _plain_cells(cells: Sequence[Sequence[str]]) -> bool:
+    """True for cells of a table without header: few words in each, at least a column of numbers."""
+    wordy = sum(any(cell.count(" ") > 2 for cell in row) for row in cells)
+    if wordy > 0.2 * len(cells) or len(cells) <= LEAST:
+        return False
+    if any(len({row[at] for row in cells}) == 1 and cells[0][at] in ("=", ":=", ":", "->", "|") for at in range(len(cells[0]))):
+        return False
+    return any(_numbers(cells, at) for at in range(len(cells[0])))
+
+
+def _numbers(cells: Sequence[Sequence[str]], column: int) -> bool:
+    """True for a column of numbers."""
+    found = [row[column] for row in cells if row[column]]
+    return bool(found) and sum(NUMBER.fullmatch(cell) is not None for cell in found) >= NUMERIC * len(found)
+
+
+def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: list[int]) -> _Table:
+    """The table, its header set apart where it has one."""
+    for at in range(min(4, len(rows) - LEAST + 1)):
+        rest = cells[at + 1 :]
+        loud = [word for word in re.findall(r"[^\W\d_]{2,}", " ".join(cells[at]))]
+        titled = len(loud) >= 2 and sum(map(str.isupper, loud)) >= 0.7 * len(loud)
+        above_rule = rows[at] + 1 in rules and rows[at] + 2 < len(run)
+        numbers = [column for column in range(len(cells[at])) if _numbers(rest, column)]
+        names = numbers and not any(NUMBER.fullmatch(cells[at][column]) or not cells[at][column] for column in numbers)
+        if titled or above_rule or names:
+            return _Table(rows[at], rows[at + 1 :], rest, rules)
+    return _Table(-1, rows, cells, rules)
+
+
+def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
+    """A note for each line of a table whose run begins at row `first`."""
+    head = first + table.head if table.head >= 0 else caption
+    notes = {first + rule: Note(NOISE) for rule in table.rules}
+    if table.head >= 0:
+        notes[head] = Note(DETAIL, caption, ("header", first))
+    unlike = _unlike(table.cells)
+    base = PLAIN if len(table.rows) > SMALL else 2 * PLAIN
+    closing = {rule + 1 for rule in table.rules[1:]}
+    for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
+        worth, form = base + max(0.0, 1 - 0.5 * at), ("row", first)
+        extra, why = unlike.get(at, (0.0, None))
+        if at == len(table.rows) - 1 and extra < CONTEXT:
+            extra, why = CONTEXT, "last"
+        if extra:
+            worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
+        if SUM.match(next(filter(None, cells), "")) or (row in closing and at > 1):
+            worth, form = OUTCOME, ("sum", first)
+        notes[first + row] = Note(worth, head, form)
+    return notes
+
+
+def _unlike(cells: Sequence[Sequence[str]]) -> dict[int, tuple[float, Hashable]]:
+    """By row how unlike the rest it is, and in which column by what."""
+    found: dict[int, tuple[float, Hashable]] = {}
+
+    def mark(row: int, worth: float, why: Hashable) -> None:
+        had, reason = found.get(row, (0.0, None))
+        found[row] = (max(had, worth) + 0.25 * min(had, worth), why if worth > had else reason)
+
+    for column in range(len(cells[0])):
+        values = [row[column] if column < len(row) else "" for row in cells]
+        kinds = _kinds(values)
+        for row, worth, kind in _rare(values, kinds):
+            mark(row, worth, (column, kind))
+        for row, worth in _extremes(values):
+            mark(row, worth, (column, "extreme", row))
+    return found
+
+
+def _kinds(values: Sequence[str]) -> list[str]:
+    """What each value of a column is, so that most rows share theirs: the words, the first word, or whether any."""
+    numbers = [NUMBER.fullmatch(value) is not None for value in values]
+    if sum(numbers) >= NUMERIC * sum(map(bool, values)):
+        if len(set(values)) <= 4 + 0.01 * len(values):
+            return list(values)
+        return ["0" if number else DIGITS.sub("0", value) for value, number in zip(values, numbers, strict=True)]
+    masked = [" ".join(DIGITS.sub("0", value).split()) for value in values]
+    for kinds in (masked, [value.split(" ", 1)[0] for value in masked]):
+        if len(set(kinds)) <= 3 + 0.2 * len(kinds):
+            return kinds
+    return [value and "*" for value in values]
+
+
+def _rare(values: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
+    """The rows with a kind of value that few have, while most have one that many have."""
+    often = Counter(kinds)
+    limit = max(1, RARE * len(kinds))
+    if sum(times for times in often.values() if times > limit) < 0.6 * len(kinds):
+        return
+    for row, kind in enumerate(kinds):
+        if often[kind] <= limit:
+            level = alarm(values[row])
+            yield row, min(5.0, log2(len(kinds) / often[kind])) + 4 * (level == "error") + 2 * (level == "warning"), kind
+
+
+def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
+    """The rows with the largest and the smallest number of a column; those far from the rest count more."""
+    found = [(_value(number), row) for row, cell in enumerate(values) if (number := NUMBER.fullmatch(cell))]
+    if len(found) < max(LEAST, NUMERIC * sum(map(bool, values))):
+        return
+    ranked = sorted(found, key=lambda pair: pair[0])
+    if ranked[0][0] == ranked[-1][0]:
+        return
+    middle = abs(ranked[len(ranked) // 2][0])
+    top = ranked[: -2 - TOP : -1]
+    for place, ((value, row), (below, _)) in enumerate(zip(top, top[1:], strict=False)):
+        if value > below and (not place or value > FAR * middle):
+            yield row, 5.0 if value > FAR * abs(below) else 2.0 - 0.3 * place
+    if ranked[0][0] < min(0, ranked[1][0]) or FAR * ranked[0][0] < ranked[1][0]:
+        yield ranked[0][1], 4.0 if ranked[0][0] < 0 else CONTEXT
+
+
+def _value(number: re.Match[str]) -> float:
+    digits, size, unit = number.groups()
+    return float(digits.translate(str.maketrans("", "", "$€£,"))) * UNITS.get(size.upper(), 1.0) * UNITS.get(unit or "", 1.0)
