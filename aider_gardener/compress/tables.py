@@ -1,15 +1,16 @@
 """Tables: lines that consist of cells, whether bars, commas, tabs or blanks stand between these.
 
-What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest and the smallest
-of a column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the
-header of its table above it, the header its caption.
+What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest number of a
+column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the header
+of its table above it, the header its caption. Records whose fields stand beneath each other are tables too.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
@@ -18,17 +19,26 @@ from aider_gardener.compress.quoting import indent_parents
 from aider_gardener.reading.alarms import alarm
 
 RULE = re.compile(r"^(?=.*[-=─━═]{3})[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]{3,}$")
+CROSSED = re.compile(r"[+|┼╪╋┬┴├┡]")
 BAR = re.compile(r"[|│┃║]")
 NUMBER = re.compile(
-    r"[$€£]?([-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?) ?([KMGTP]?)(?:i?B|i)?(%|ms|s|us|µs|ns|m|x)?", re.IGNORECASE
+    r"([-+]?[$€£]?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?) ?(?:([kKMGTP])i?[Bb]?|B|(%|ms|s|us|µs|ns|m|x))?"
 )
-UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "m": 60.0}
+SIZES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+TIMES = {"m": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 SUM = re.compile(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
+TITLE = re.compile(r":(?: +\([^()]*\))?\s*$")
+WORD = re.compile(r"[^\W\d_]{2}")
+RECORD = re.compile(r"-\[ RECORD \d+ \]|\*{5,} \d+\. row \*{5,}|commit [0-9a-f]{7,40}\b")
+FIELD = re.compile(r" *([A-Za-z_][\w.-]{0,40}) *[|:] ?(.*)")
 QUOTED = re.compile(r"\"[^\"]*\"")
 DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
 
 LEAST = 3
 """A table has so many rows."""
+
+BARE = 6
+"""A table without header, bars or separators has so many."""
 
 FITTING, NUMERIC = 0.9, 0.8
 """Such a part of the lines of a table has the same cells; of the cells of a column of numbers are numbers."""
@@ -42,11 +52,17 @@ RARE = 0.06
 FAR = 4
 """A number is far from the others that is so many times as large, or as small."""
 
+ALARM = {"error": 4.0, "warning": 2.0}
+"""A row that tells of one is worth so much more, while most rows don't."""
+
 TOP = 5
 """So many of the largest numbers of a column are told, where they are far from what is usual."""
 
-PLAIN, SMALL = 2.5, 30
-"""What a row is worth that is like the others; of tables up to SMALL rows more are shown."""
+FEW = 8
+"""Of so many kinds of values that a field of records has the first is told."""
+
+PLAIN, PLAIN_OF_FEW, SMALL = 2.0, 3.2, 30
+"""What a row is worth that is like the others, and what in a table of up to SMALL rows."""
 
 
 class _Table(NamedTuple):
@@ -60,7 +76,7 @@ class _Table(NamedTuple):
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The tables of a text: their headers and rows."""
-    notes: dict[int, Note] = {}
+    notes = _fields(lines)
     above: list[int] = []
     for first, end in _runs(lines):
         run = [line.expandtabs() for line in lines[first:end]]
@@ -72,6 +88,33 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     return notes
 
 
+def _fields(lines: Sequence[str]) -> dict[int, Note]:
+    """Records whose fields stand beneath each other, up to a blank line."""
+    heads = [row for row, line in enumerate(lines) if RECORD.match(line)]
+    columns: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for head, end in pairwise([*heads, len(lines)]):
+        for row in range(head + 1, end):
+            if not lines[row].strip():
+                break
+            if found := FIELD.match(lines[row]):
+                columns[found[1]].append((head, row, found[2].strip()))
+    notes = {head: Note(CONTEXT, -1, "record") for head in heads}
+    unlike: set[int] = set()
+    for key, fields in columns.items():
+        notes.update({row: Note(CONTEXT, head, ("field", key)) for head, row, _ in fields})
+        kinds = _kinds([value for *_, value in fields])
+        for kind in set(kinds) if len(set(kinds)) <= FEW else ():
+            head, row, _ = fields[kinds.index(kind)]
+            notes[row] = Note(DETAIL, head, (key, kind))
+        for at, worth, kind in _rare(kinds):
+            notes[fields[at][1]] = Note(DETAIL + worth, fields[at][0], (key, kind))
+            unlike.add(fields[at][0])
+    for head, row, _ in (field for fields in columns.values() for field in fields if field[0] in unlike):
+        if notes[row].worth == CONTEXT:
+            notes[row] = Note(DETAIL, head, ("unlike", row))
+    return notes if len(heads) > LEAST else {}
+
+
 def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
     """The row of what stands over the table that begins at `start`, -1 for nothing."""
     if above[start] >= 0:
@@ -81,47 +124,53 @@ def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """From where to where lines stand without a blank one between, in which a table may be."""
-    first = 0
-    for row in range(len(lines) + 1):
-        if row == len(lines) or not lines[row].strip():
+    """From where to where lines stand in which a table may be: between blank ones, or beneath a title."""
+    first, least = 0, -1
+    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines] + [-1]
+    for row, depth in enumerate(depths):
+        titles = 0 <= depth < depths[row + 1] and bool(TITLE.search(lines[row], 0, WIDE))
+        if depth <= least or titles:
             if row - first > LEAST:
                 yield first, row
-            first = row + 1
+            first, least = (row + 1, depth) if titles or depth < 0 else (row, -1)
 
 
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
     ruled = set(rules)
-    bars = {row: found for row, line in enumerate(run) if row not in ruled and (found := len(BAR.findall(line)))}
+    counts = [0 if row in ruled else len(BAR.findall(line)) for row, line in enumerate(run)]
+    bars = {row: found for row, found in enumerate(counts) if found}
     if len(bars) < LEAST:
         return None
     usual = Counter(bars.values()).most_common(1)[0][0]
     rows = [row for row, found in bars.items() if found == usual]
-    if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (not rules and usual < 2):
+    crossed = any(CROSSED.search(run[row]) for row in rules)
+    if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (usual < 2 and not crossed):
         return None
     framed = all(BAR.match(run[row].lstrip()) for row in rows)
     cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
-    if not rules and not framed and not any(_numbers(cells, at) for at in range(usual)):
+    if not crossed and not framed and not any(_numbers(cells, at) for at in range(1, usual)):
         return None
     return _headed(run, rows, cells, rules)
 
 
 def _delimited(run: Sequence[str]) -> _Table | None:
     """A table with a character between the cells that each line has as often."""
-    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 1)):
+    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 5), (":", 1)):
         if delimiter not in run[0] or delimiter not in run[-1]:
             continue
         bare = [QUOTED.sub(lambda it: "_" * len(it.group()), line) if '"' in line else line for line in run]
         found = [line.count(delimiter) for line in bare]
         usual = Counter(found).most_common(1)[0][0]
         rows = [row for row, times in enumerate(found) if times == usual]
-        if usual < least or len(rows) < FITTING * len(run):
+        if usual < least or (least == 1 < usual and delimiter != "\t") or len(rows) < FITTING * len(run):
             continue
         cells = [[cell.strip() for cell in _cut(run[row], bare[row], delimiter)] for row in rows]
-        spaced = sum(f"{delimiter} " in line for line in bare)
-        if delimiter == "\t" or (spaced < 0.1 * len(run) and (usual > least + 1 or _numbers(cells, -1))):
+        if not any(row[0] for row in cells):
+            continue
+        spaced = sum(f"{delimiter} " in line or (usual == 1 and " " in line) for line in bare)
+        if delimiter == "\t" or (spaced < 0.1 * len(run) and (least > 1 or _numbers(cells, -1))):
             return _headed(run, rows, cells, [])
     return None
 
@@ -139,7 +188,14 @@ def _aligned(run: Sequence[str]) -> _Table | None:
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
     ruled = set(rules)
     lines = [row for row in range(len(run)) if row not in ruled]
+    if 2 * sum("|" in run[row] or "│" in run[row] for row in lines) > len(lines):
+        return None
     gaps = _gaps([run[row] for row in lines[:: max(1, len(lines) // SAMPLED)]])
+    for row in lines[:4]:
+        kept = [gap for gap in gaps if not run[row][gap : gap + 1].strip()]
+        if 2 * min(len(kept), len(run[row].split())) > len(gaps):
+            gaps = kept
+            break
     if not gaps:
         return None
     rows: list[int] = []
@@ -147,7 +203,7 @@ def _aligned(run: Sequence[str]) -> _Table | None:
     for row in lines:
         line = run[row]
         cuts = [0, *gaps, len(line)]
-        parts = [line[start:end].strip() for start, end in zip(cuts, cuts[1:], strict=False)]
+        parts = [line[start:end].strip() for start, end in pairwise(cuts)]
         if any(line[gap : gap + 1].strip() for gap in gaps):
             parts = words if len(words := line.split()) == len(parts) else []
         if 2 * sum(map(bool, parts)) > len(parts):
@@ -178,13 +234,12 @@ def _gaps(lines: Sequence[str]) -> list[int]:
 
 
 def _plain_cells(cells: Sequence[Sequence[str]]) -> bool:
-    """True for cells of a table without header: few words in each, at least a column of numbers."""
+    """True for cells of a table without header: few words in each, columns of numbers."""
     wordy = sum(any(cell.count(" ") > 2 for cell in row) for row in cells)
-    if wordy > 0.2 * len(cells) or len(cells) <= LEAST:
+    if wordy > 0.2 * len(cells) or len(cells) < BARE:
         return False
-    if any(len({row[at] for row in cells}) == 1 and cells[0][at] in ("=", ":=", ":", "->", "|") for at in range(len(cells[0]))):
-        return False
-    return any(_numbers(cells, at) for at in range(len(cells[0])))
+    numbers = [at for at in range(len(cells[0])) if _numbers(cells, at)]
+    return len(numbers) > 1 or numbers == [0]
 
 
 def _numbers(cells: Sequence[Sequence[str]], column: int) -> bool:
@@ -197,11 +252,11 @@ def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: 
     """The table, its header set apart where it has one."""
     for at in range(min(4, len(rows) - LEAST + 1)):
         rest = cells[at + 1 :]
-        loud = [word for word in re.findall(r"[^\W\d_]{2,}", " ".join(cells[at]))]
-        titled = len(loud) >= 2 and sum(map(str.isupper, loud)) >= 0.7 * len(loud)
+        named = [cell for cell in cells[at] if WORD.search(cell)]
+        titled = len(named) >= 2 and sum(map(str.isupper, named)) >= 0.7 * len(named)
         above_rule = rows[at] + 1 in rules and rows[at] + 2 < len(run)
         numbers = [column for column in range(len(cells[at])) if _numbers(rest, column)]
-        names = numbers and not any(NUMBER.fullmatch(cells[at][column]) or not cells[at][column] for column in numbers)
+        names = numbers and all(WORD.match(cells[at][column].lstrip("%#")) for column in numbers)
         if titled or above_rule or names:
             return _Table(rows[at], rows[at + 1 :], rest, rules)
     return _Table(-1, rows, cells, rules)
@@ -214,8 +269,8 @@ def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
     if table.head >= 0:
         notes[head] = Note(DETAIL, caption, ("header", first))
     unlike = _unlike(table.cells)
-    base = PLAIN if len(table.rows) > SMALL else 2 * PLAIN
-    closing = {rule + 1 for rule in table.rules[1:]}
+    base = PLAIN if len(table.rows) > SMALL else PLAIN_OF_FEW
+    closing = {rule + 1 for rule in table.rules[1:4]} if len(table.rules) < 5 else set()
     for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
         worth, form = base + max(0.0, 1 - 0.5 * at), ("row", first)
         extra, why = unlike.get(at, (0.0, None))
@@ -231,29 +286,30 @@ def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
 
 def _unlike(cells: Sequence[Sequence[str]]) -> dict[int, tuple[float, Hashable]]:
     """By row how unlike the rest it is, and in which column by what."""
-    found: dict[int, tuple[float, Hashable]] = {}
-
-    def mark(row: int, worth: float, why: Hashable) -> None:
-        had, reason = found.get(row, (0.0, None))
-        found[row] = (max(had, worth) + 0.25 * min(had, worth), why if worth > had else reason)
-
+    marks: list[tuple[int, float, Hashable]] = []
     for column in range(len(cells[0])):
         values = [row[column] if column < len(row) else "" for row in cells]
-        kinds = _kinds(values)
-        for row, worth, kind in _rare(values, kinds):
-            mark(row, worth, (column, kind))
-        for row, worth in _extremes(values):
-            mark(row, worth, (column, "extreme", row))
+        marks += [(row, worth, (column, kind)) for row, worth, kind in _rare(_kinds(values))]
+        marks += [(row, worth, (column, row)) for row, worth in _extremes(values)]
+    found: dict[int, tuple[float, Hashable]] = {}
+    for row, worth, why in marks:
+        had, reason = found.get(row, (0.0, None))
+        found[row] = (max(had, worth) + 0.25 * min(had, worth), why if worth > had else reason)
+    levels = [alarm(" ".join(row)) for row in cells]
+    often = Counter(levels)
+    for row, level in enumerate(levels):
+        if level and 2 * often[level] <= len(levels):
+            had, why = found.get(row, (0.0, level))
+            found[row] = (had + ALARM[level], why)
     return found
 
 
 def _kinds(values: Sequence[str]) -> list[str]:
-    """What each value of a column is, so that most rows share theirs: the words, the first word, or whether any."""
-    numbers = [NUMBER.fullmatch(value) is not None for value in values]
-    if sum(numbers) >= NUMERIC * sum(map(bool, values)):
+    """What each value of a column is, so that most rows share theirs: its words, the first, if any."""
+    if _numbers([[value] for value in values], 0):
         if len(set(values)) <= 4 + 0.01 * len(values):
             return list(values)
-        return ["0" if number else DIGITS.sub("0", value) for value, number in zip(values, numbers, strict=True)]
+        return ["0" if NUMBER.fullmatch(value) else DIGITS.sub("0", value) for value in values]
     masked = [" ".join(DIGITS.sub("0", value).split()) for value in values]
     for kinds in (masked, [value.split(" ", 1)[0] for value in masked]):
         if len(set(kinds)) <= 3 + 0.2 * len(kinds):
@@ -261,7 +317,7 @@ def _kinds(values: Sequence[str]) -> list[str]:
     return [value and "*" for value in values]
 
 
-def _rare(values: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
+def _rare(kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
     """The rows with a kind of value that few have, while most have one that many have."""
     often = Counter(kinds)
     limit = max(1, RARE * len(kinds))
@@ -269,8 +325,7 @@ def _rare(values: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[int, fl
         return
     for row, kind in enumerate(kinds):
         if often[kind] <= limit:
-            level = alarm(values[row])
-            yield row, min(5.0, log2(len(kinds) / often[kind])) + 4 * (level == "error") + 2 * (level == "warning"), kind
+            yield row, min(5.0, log2(len(kinds) / often[kind])), kind
 
 
 def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
@@ -283,7 +338,7 @@ def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
         return
     middle = abs(ranked[len(ranked) // 2][0])
     top = ranked[: -2 - TOP : -1]
-    for place, ((value, row), (below, _)) in enumerate(zip(top, top[1:], strict=False)):
+    for place, ((value, row), (below, _)) in enumerate(pairwise(top)):
         if value > below and (not place or value > FAR * middle):
             yield row, 5.0 if value > FAR * abs(below) else 2.0 - 0.3 * place
     if ranked[0][0] < min(0, ranked[1][0]) or FAR * ranked[0][0] < ranked[1][0]:
@@ -292,4 +347,4 @@ def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
 
 def _value(number: re.Match[str]) -> float:
     digits, size, unit = number.groups()
-    return float(digits.translate(str.maketrans("", "", "$€£,"))) * UNITS.get(size.upper(), 1.0) * UNITS.get(unit or "", 1.0)
+    return float(re.sub(r"[$€£,]", "", digits)) * SIZES.get(size or "", 1.0) * TIMES.get(unit or "", 1.0)
