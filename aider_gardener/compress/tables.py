@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 from math import log2
 from typing import NamedTuple
@@ -34,11 +34,8 @@ FIELD = re.compile(r" *([A-Za-z_][\w.-]{0,40}) *[|:] ?(.*)")
 QUOTED = re.compile(r"\"[^\"]*\"")
 DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
 
-LEAST = 3
-"""A table has so many rows."""
-
-BARE = 6
-"""A table without header, bars or separators has so many."""
+LEAST, BARE = 3, 6
+"""A table has so many rows, and so many without header, bars and separators."""
 
 FITTING, NUMERIC = 0.9, 0.8
 """Such a part of the lines of a table has the same cells; of the cells of a column of numbers are numbers."""
@@ -49,20 +46,18 @@ WIDE, SAMPLED = 300, 300
 RARE = 0.06
 """A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
 
-FAR = 4
-"""A number is far from the others that is so many times as large, or as small."""
+FAR, TOP = 4, 5
+"""A number is far from others that is so many times as large; so many of the largest of a column are told."""
 
 ALARM = {"error": 4.0, "warning": 2.0}
 """A row that tells of one is worth so much more, while most rows don't."""
 
-TOP = 5
-"""So many of the largest numbers of a column are told, where they are far from what is usual."""
+PLAIN, PLAIN_OF_FEW, SMALL, KINDS = 2.0, 3.2, 30, 8
+"""What a row is worth that is like the others, and what in a table of up to SMALL rows. Of a field of records
+with up to KINDS kinds of values the first of each is told."""
 
-FEW = 8
-"""Of so many kinds of values that a field of records has the first is told."""
 
-PLAIN, PLAIN_OF_FEW, SMALL = 2.0, 3.2, 30
-"""What a row is worth that is like the others, and what in a table of up to SMALL rows."""
+_Cells = Sequence[Sequence[str]]
 
 
 class _Table(NamedTuple):
@@ -103,7 +98,7 @@ def _fields(lines: Sequence[str]) -> dict[int, Note]:
     for key, fields in columns.items():
         notes.update({row: Note(CONTEXT, head, ("field", key)) for head, row, _ in fields})
         kinds = _kinds([value for *_, value in fields])
-        for kind in set(kinds) if len(set(kinds)) <= FEW else ():
+        for kind in set(kinds) if len(set(kinds)) <= KINDS else ():
             head, row, _ = fields[kinds.index(kind)]
             notes[row] = Note(DETAIL, head, (key, kind))
         for at, worth, kind in _rare(kinds):
@@ -186,35 +181,37 @@ def _cut(line: str, bare: str, delimiter: str) -> Iterator[str]:
 def _aligned(run: Sequence[str]) -> _Table | None:
     """A table whose cells stand beneath each other."""
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
-    ruled = set(rules)
-    lines = [row for row in range(len(run)) if row not in ruled]
+    lines = sorted(set(range(len(run))) - set(rules))
     if 2 * sum("|" in run[row] or "│" in run[row] for row in lines) > len(lines):
         return None
     gaps = _gaps([run[row] for row in lines[:: max(1, len(lines) // SAMPLED)]])
-    for row in lines[:4]:
-        kept = [gap for gap in gaps if not run[row][gap : gap + 1].strip()]
-        if 2 * min(len(kept), len(run[row].split())) > len(gaps):
-            gaps = kept
-            break
+    heads = [run[row] for row in lines[:4] if 2 * len(run[row].split()) > len(gaps)]
+    kept = [[gap for gap in gaps if not head[gap : gap + 1].strip()] for head in heads]
+    gaps = max(kept, key=len, default=gaps)
     if not gaps:
         return None
     rows: list[int] = []
     cells: list[list[str]] = []
     for row in lines:
-        line = run[row]
-        cuts = [0, *gaps, len(line)]
-        parts = [line[start:end].strip() for start, end in pairwise(cuts)]
-        if any(line[gap : gap + 1].strip() for gap in gaps):
-            parts = words if len(words := line.split()) == len(parts) else []
+        parts = _parts(run[row], gaps)
         if 2 * sum(map(bool, parts)) > len(parts):
             rows.append(row)
             cells.append(parts)
     if len(rows) < LEAST or len(rows) < 0.7 * len(lines):
         return None
     table = _headed(run, rows, cells, rules)
-    if table.head < 0 and not _plain_cells(table.cells):
-        return None
-    return table
+    return table if table.head >= 0 or _plain_cells(table.cells) else None
+
+
+def _parts(line: str, gaps: Sequence[int]) -> list[str]:
+    """The cells of a line; a few may be wider than the column between two gaps. None of a line of others."""
+    cuts = [0]
+    for gap in gaps:
+        cut = line.rfind(" ", cuts[-1], gap + 1) if line[gap:] else gap
+        cuts.append(cut if cut > cuts[-1] else line.find(" ", max(gap, cuts[-1])) % (len(line) + 1))
+    if sum(cut != gap for cut, gap in zip(cuts[1:], gaps, strict=True)) > max(1, len(gaps) // 3):
+        return words if len(words := line.split()) == len(cuts) else []
+    return [line[start:end].strip() for start, end in pairwise([*cuts, len(line)])]
 
 
 def _gaps(lines: Sequence[str]) -> list[int]:
@@ -233,7 +230,7 @@ def _gaps(lines: Sequence[str]) -> list[int]:
     return [at for at in range(start, width - 1) if filled[at] <= most < filled[at + 1]]
 
 
-def _plain_cells(cells: Sequence[Sequence[str]]) -> bool:
+def _plain_cells(cells: _Cells) -> bool:
     """True for cells of a table without header: few words in each, columns of numbers."""
     wordy = sum(any(cell.count(" ") > 2 for cell in row) for row in cells)
     if wordy > 0.2 * len(cells) or len(cells) < BARE:
@@ -242,10 +239,10 @@ def _plain_cells(cells: Sequence[Sequence[str]]) -> bool:
     return len(numbers) > 1 or numbers == [0]
 
 
-def _numbers(cells: Sequence[Sequence[str]], column: int) -> bool:
-    """True for a column of numbers."""
+def _numbers(cells: _Cells, column: int, one: Callable[[str], object] = NUMBER.fullmatch) -> bool:
+    """True for a column of numbers, or of what else is `one`."""
     found = [row[column] for row in cells if row[column]]
-    return bool(found) and sum(NUMBER.fullmatch(cell) is not None for cell in found) >= NUMERIC * len(found)
+    return bool(found) and sum(one(cell) is not None for cell in found) >= NUMERIC * len(found)
 
 
 def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: list[int]) -> _Table:
@@ -256,7 +253,9 @@ def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: 
         titled = len(named) >= 2 and sum(map(str.isupper, named)) >= 0.7 * len(named)
         above_rule = rows[at] + 1 in rules and rows[at] + 2 < len(run)
         numbers = [column for column in range(len(cells[at])) if _numbers(rest, column)]
-        names = numbers and all(WORD.match(cells[at][column].lstrip("%#")) for column in numbers)
+        counted = [column for column in range(len(cells[at])) if _numbers(rest, column, DIGITS.search)]
+        columns = numbers or (counted[1:] and counted)
+        names = columns and not any(DIGITS.search(cells[at][column] or "0") for column in columns)
         if titled or above_rule or names:
             return _Table(rows[at], rows[at + 1 :], rest, rules)
     return _Table(-1, rows, cells, rules)
@@ -284,7 +283,7 @@ def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
     return notes
 
 
-def _unlike(cells: Sequence[Sequence[str]]) -> dict[int, tuple[float, Hashable]]:
+def _unlike(cells: _Cells) -> dict[int, tuple[float, Hashable]]:
     """By row how unlike the rest it is, and in which column by what."""
     marks: list[tuple[int, float, Hashable]] = []
     for column in range(len(cells[0])):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -24,7 +25,7 @@ def rows(odd: tuple[str, ...] = ("k7", "9", "ok")) -> list[tuple[str, ...]]:
     return [("NAME", "COUNT", "STATE"), *plain[:40], odd, *plain[41:]]
 
 
-WAYS = {
+WAYS: dict[str, Callable[[Sequence[str]], str]] = {
     "aligned": lambda row: f"{row[0]:<8}  {row[1]:>7}  {row[2]}",
     "tabs": "\t".join,
     "commas": ",".join,
