@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.compress import Context, compress_message, line_form
 from aider_gardener.compress.message import edits_together, shown_parts
 from aider_gardener.messages import Compressed, Segment, Source, SourceKind, TokenCounter
@@ -27,6 +26,7 @@ from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE, infer_source
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session, SessionEvent
+from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 
 SESSIONS = Path(__file__).resolve().parents[1] / "recorded_sessions"
