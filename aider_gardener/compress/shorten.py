@@ -38,7 +38,7 @@ def shorten(
     made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
     after = count_any(made.text, count)
     return Shortened(
-        made.text, made.cls, after if made.text == text else count_any(text, count), after, made.kind
+        made.text, made.cls, after if made.text == text else count_any(text, count), after, made.engine
     )
 
 

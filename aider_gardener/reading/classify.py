@@ -45,8 +45,8 @@ CODE_STRENGTH = 0.30
 SURE_STRENGTH = 0.5
 """From here on a text is code whatever its lines look like, unless they are sentences."""
 
-PRINTED_SHARE = 0.35
-"""Lines of which fewer are sentences were printed by a program and not written."""
+PRINTED_LINES, PRINTED_SHARE = 5, 0.35
+"""So many lines of which fewer are sentences were printed by a program and not written."""
 
 WRAPPED_CHARS = 66
 """A sentence in a line as long as that may go on in the next."""
@@ -268,7 +268,7 @@ def _loud(counts: Counter[str], sample: str) -> bool:
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_dependency_tree(sample):
         return ContentClass.LISTING, ""
-    if is_run(sample, counts):
+    if is_run(sample):
         return ContentClass.LOG, ""
     if is_traceback(sample):
         return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
@@ -326,11 +326,14 @@ def _undecided(
 
 
 def _is_printed(solid: Sequence[str]) -> bool:
-    """True for lines that a program printed: few are sentences that end, or go on in the next."""
-    said = sum(
-        1 for line in solid if is_sentence(line) and (len(line) >= WRAPPED_CHARS or _ENDS.search(line))
-    )
-    return len(solid) >= 3 and said < PRINTED_SHARE * len(solid)
+    """True for lines that a program printed: few are sentences that end, go on in the next, or are listed."""
+
+    def said(line: str) -> bool:
+        ends = len(line) >= WRAPPED_CHARS or _ENDS.search(line) or _INLINE_MARKUP.match(line)
+        return is_sentence(line) and bool(ends)
+
+    fenced = any(map(_FENCE.match, solid))
+    return not fenced and len(solid) >= PRINTED_LINES and sum(map(said, solid)) < PRINTED_SHARE * len(solid)
 
 
 def dominant_class(content: str, source: Source, segments: Sequence[Segment]) -> ContentClass:

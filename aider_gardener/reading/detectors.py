@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from itertools import pairwise
 
-from aider_gardener.reading.lineshape import STAMP
+from aider_gardener.reading.lineshape import STAMP, shape_counts
 from aider_gardener.reading.output import FENCE, sample
 
 RUN = re.compile(
@@ -14,7 +13,8 @@ RUN = re.compile(
     r"BUILD [A-Z]+\b|(?:FAIL(?:ED|URE)?|ERROR|PASS(?:ED)?|ok|not ok|---) ?:? +\S+(?:[.:/(]\S|  | \d)|"
     r"(?:error|warning)(?:\[\w+\])?: \S|Found \d+ \w+|"
     r"\d+ (?:passed|failed|passing|tests?|examples?|problems?)\b)|"
-    r"^.{0,200}(?:Tests run: *\d|:\d+(?::\d+)?: [A-Z]{1,4}\d{2,5}\b|[:)] ?-? ?(?:fatal )?(?:error|warning)(?: [A-Z]+\d+)?: |"
+    r"^.{0,200}(?:Tests run: *\d|:\d+(?::\d+)?: [A-Z]{1,4}\d{2,5}\b|"
+    r"[:)] ?-? ?(?:fatal )?(?:error|warning)(?: [A-Z]+\d+)?: |"
     r" (?:PASSED|FAILED|OK)$|\.\.\. (?:ok|FAILED|ERROR)$)",
     re.MULTILINE,
 )
@@ -106,8 +106,9 @@ HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
 FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", re.MULTILINE)
 
 
-def is_run(text: str, counts: Counter[str]) -> bool:
-    """True for what a test runner, a compiler or another builder prints; `counts` of line shapes."""
+def is_run(text: str) -> bool:
+    """True for what a test runner, a compiler or another builder prints."""
+    counts = shape_counts([line for line in text.split("\n") if line.strip()])
     told = counts["test"] + counts["build"]
     shaped = told >= 2 and told >= RUN_SHARE * sum(counts.values())
     return shaped or len(RUN.findall(text)) >= 2
