@@ -6,15 +6,17 @@ one that explains more lines of the text has it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aider_gardener.compress.outline import Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
+from aider_gardener.compress.runs import read as read_runs
+from aider_gardener.compress.traces import read as read_traces
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import lines_of
 
-ENGINES: dict[str, Engine] = {}
+ENGINES: dict[str, Engine] = {"testruns": read_runs, "traces": read_traces}
 """By the name of the shape."""
 
 SMALL_TOKENS = 150

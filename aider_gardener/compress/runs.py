@@ -1,0 +1,404 @@
+"""Test runs of any runner: which tests failed, what each compared, where, and how the run ended.
+
+A runner names each failing test in a line (its heading) and tells below it, or above where the test started,
+what was wrong. Passing tests are noise. What names a test once more adds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log2
+
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.quoting import form_of, indent_parents
+from aider_gardener.compress.traces import explained as explained_traces
+from aider_gardener.reading.alarms import alarm
+
+LINE_CHARS = 600
+BODY_LINES = 400
+"""So many lines below a heading are its own."""
+
+SERIES = 4
+"""Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
+
+_KINDS = (
+    "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|"
+    "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|success"
+)
+COUNT = re.compile(rf"(?i)\b(\d+) (?:\w+ )?({_KINDS})\b|\b({_KINDS}|total|run|pass|fail) ?[:=] *(\d+)\b")
+OF_TESTS = re.compile(r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|\bfailing\b")
+SUMS_UP = re.compile(
+    r"\W*(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|pending)\b|"
+    r"Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|TOTAL: \d+|no tests ran|(?:All|Some) tests (?:pass|fail)ed|"
+    r"(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
+    r"Looks like you (?:failed|planned)|\d+ FAILED TESTS?|(?:Failed|Passed)!  - |Test Run (?:Failed|Successful|Ab)|"
+    r"FAIL(?:ED)? Required|stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
+    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|Files=\d|TOTAL\s+\d|BUILD \w+(?: in .*)?$|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \(|"
+    r"\d+ failed$|\d+ \w+ in [\d.]+ ?s)"
+)
+OK = re.compile(
+    r"^\s*(?:[✓✔√✅]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \()[:\s]|\[ *(?:PASS(?:ED)?|OK) *\] |ok \d+\b|--- PASS: |"
+    r"=== (?:PAUSE|CONT|NAME)\b)|(?:\.\.\.|…|\.{3,}|\s\|) ?(?:ok|OK|PASS|Passed|passed)\b[\s|]*(?:[\d.]+ ?m?s)?$|"
+    r"\sPASSED(?: +\[ *\d+%\])?$|^\s*\d+/\d+ Test +#\d+: .*\bPassed\b|^\s*Test (?:Case|Suite) .* passed\b|^Test Suite .* started\b|Executed \d+ of \d+ SUCCESS|"
+    r"^\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$)|"
+    r"^(?:\S+ )?[.sFExXRSWDNPUuI*?]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$"
+)
+SKIPPED = re.compile(
+    r"^\s*(?:[○◌⊘↓-] \S|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |ok \d+ .*# ?(?:skip|SKIP|TODO)|"
+    r"not ok \d+ .*# TODO|Skipped \S.* \[)|\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|: Test skipped -|"
+    r"\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)"
+)
+START = re.compile(
+    r"^\s*(?:=== RUN +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|◇ Test (?!run))"
+    r"(?P<name>[^']*?)(?:' started\.?.*| started\.)?$"
+)
+COMMENT = re.compile(
+    r"^# (?!Subtest|Looks|Failed|tests? |pass |fail |skip|todo|dur|canc|suites|\d)(?P<name>\S.*)$"
+)
+TAP = re.compile(r"^\s*(?:not )?ok \d+")
+_TEST = r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |collecting |\S+#\S+)"
+HEADING = re.compile(
+    r"^_{3,} ?(?P<ruled>\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
+    r"^\s*\[ {0,2}(?:FAILED|TIMEOUT|FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^\s*not ok \d+(?: -)? ?(?P<tap>.*)|"
+    r"^ *● (?P<dot>(?!Console$)\S.*)$|^\s*(?:\d+\) +(?!at )|[✗✘✕✖×❌☒⨯] ?)(?P<mark>\S.*)$|"
+    r"^\W{0,6}(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)\b(?! \()[\]\s:]+"
+    rf"(?:\[ *[\d.]+m?s\] )?(?P<word>[\w\"'/.].*)$|^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?P<error>{_TEST}.*)$|"
+    r"^(?:Failure|Error): (?P<unit>\w+\(\w.*)$|^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|"
+    r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
+    r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^\s*Test Case '(?P<xcode>[^']*)' failed|"
+    r"^(?P<trailing>\S.*?|\s+\S+)(?:(?: \.\.\.|\.{4,}) ?(?:FAILED|FAIL|ERROR|failed|Failed)\b.*|"
+    r"\s+(?:FAILED|ERROR)(?: +\[ *\d+%\])?| +\| FAIL \||\s\[(?:FAIL|E)\])$"
+)
+BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
+PROJECT_FILE = re.compile(r"^(?:FAIL|❯) +\S+\.\w+(?: \([\d.]+ m?s\))?$")
+SECTION = re.compile(
+    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|failures:|Failures:|Failed examples:|[=─⎯━-]{3,}.*|--|"
+    r"The following tests FAILED:|There (?:was|were) \d+ .*:|Summary of all failing.*|Test Summary Report|Test Suite '.*' failed.*)$"
+)
+CAPTURED = re.compile(
+    r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|err)\W*$)"
+)
+COMPARED = re.compile(
+    r"(?i)^\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|found|but was|which is|was)\b.{0,40}?[:=]|"
+    r"\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got)|not equal|does ?n[o']t (?:match|equal)|failed assert)|"
+    r"\basserting that\b| (?:[!=]==?|<=|>=|not in|is not) |^\s*<.*>\.?$|\bwant \S|\bassert\w* "
+)
+CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
+IDLE = re.compile(
+    r"^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|expected|actual)\b|\+ expected - actual|\W*$|note: run with|"
+    r"E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|Error Message:$|"
+    r"\[gw\d+\] \w+ -- |Traceback \(most)",
+    re.IGNORECASE,
+)
+PLACE = re.compile(
+    r"(?<![\w@])[\w./~\\-]*[A-Za-z_]\w*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|\bat \S+ line \d"
+)
+LIBRARY = re.compile(
+    r"site-packages|node_modules|/rustc/|/usr/lib|node:internal|/vendor/|/gems/|^\s*at (?:System|org\.junit)"
+)
+POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*> *\d+ \|)")
+EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
+CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
+LESSER = re.compile(
+    r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
+    r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
+)
+WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] ")
+RAISED = re.compile(
+    r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Warning|Group|Interrupt)\b"
+)
+AGAIN = re.compile(r"^\s*(?:\d+ - )?(\S.*?)(?: \([A-Z][\w ]+\))?$")
+AROUND_NAME = re.compile(
+    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|\s+\| *$|^(?:ERROR at \w+ of|at \w+ of) "
+)
+PARTS = re.compile(
+    r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|swift|dart)$)"
+)
+
+
+@dataclass
+class Case:
+    """A test: the row that names it, more rows with its name, and those that tell of it.
+
+    said: the first line of what it says of its failure.
+    told: a line elsewhere that names it says that too.
+    again: another line names it and tells more.
+    lesser: it did not fail, it was skipped, or warned.
+    """
+
+    row: int
+    name: str
+    started: bool = False
+    lesser: bool = False
+    named: list[int] = field(default_factory=list)
+    body: list[int] = field(default_factory=list)
+    said: str = ""
+    told: bool = False
+    again: bool = False
+
+    def key(self) -> str:
+        """What is left of its name when where it stands is taken off."""
+        name = AROUND_NAME.sub("", self.name.split(" - ")[0].strip(" :"))
+        base, bracket, values = name.partition("[")
+        return PARTS.split(base)[-1].strip() + bracket + values
+
+    def cause(self) -> str:
+        """What tests that fail alike have in common; of a test that is told of elsewhere it is apart."""
+        return f"{form_of(self.said.removeprefix('E'))}{' told' * self.told}"
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """What the lines of a test run are worth."""
+    lines = [line[:LINE_CHARS].rstrip() for line in lines]
+    if sum(1 for line in lines[:200] if EVENT.match(line)) > 1:
+        return _events(lines)
+    tap = sum(1 for line in lines if TAP.match(line)) > 1
+    kinds = [_kind(line, tap) for line in lines]
+    of_kind = Counter(kind for kind, _name in kinds)
+    verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
+    if not (of_kind["count"] and verdicts) and not (of_kind["start"] and verdicts > 1):
+        return {}
+    failing, notes = _cases(lines, kinds)
+    _compare(lines, failing)
+    traces = explained_traces(lines, 0.0)
+    causes = Counter(case.cause() for case in failing if not case.again)
+    nth: Counter[str] = Counter()
+    said: set[str] = set()
+    for case in failing:
+        cause = case.cause()
+        nth[cause] += not case.again
+        last = nth[cause] == causes[cause] > SERIES
+        same = case.said in said and not last
+        said.add(case.said)
+        notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), same, traces))
+    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind == "count"]))
+    return notes
+
+
+def _kind(line: str, tap: bool) -> tuple[str, str]:
+    """What a line is in a test run, and the name in it."""
+    if not line.strip():
+        return "", ""
+    if SUMS_UP.match(line) or (len(COUNT.findall(line, 0, 400)) > 1 and OF_TESTS.search(line)):
+        return "count", ""
+    if SKIPPED.search(line):
+        return "skip", ""
+    if OK.search(line):
+        return "ok", ""
+    if found := START.match(line) or (tap and COMMENT.match(line)):
+        return "start", found["name"]
+    if BARE.match(line):
+        return "bad", ""
+    if (found := HEADING.match(line)) and found.lastgroup:
+        return "bad", found[found.lastgroup]
+    return ("section" if SECTION.match(line) or LESSER.match(line) else ""), ""
+
+
+def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list[Case], dict[int, Note]]:
+    """The failing tests in their order, and notes for what is none of theirs."""
+    failing: list[Case] = []
+    notes: dict[int, Note] = {}
+    case: Case | None = None
+    lesser = False
+    names: set[str] = set()
+    for row, (kind, name) in enumerate(kinds):
+        if kind == "":
+            if case and _belongs(lines, row, case):
+                _add(lines, row, case)
+                continue
+            case = None
+            if WARNS.match(lines[row]):
+                notes[row] = Note(WARNING, -1, ("warns", form_of(lines[row])))
+            elif (found := AGAIN.match(lines[row])) and found[1] in names:
+                notes[row] = Note(NOISE)
+            continue
+        if kind == "section" and case and (case.started or row == case.row + 1):
+            continue
+        started = case if case and case.started else None
+        case = None
+        if kind == "bad":
+            case = Case(row, name, lesser=lesser)
+            if started and (lines[row].lstrip().startswith("not ok") or started.key() == case.key()):
+                case = Case(started.row, started.name, named=[row], body=started.body)
+            failing.append(case)
+            names.add(name.strip())
+        elif kind == "start":
+            case = Case(row, name, started=True)
+            notes[row] = Note(NOISE)
+        elif kind == "section":
+            lesser = bool(LESSER.match(lines[row]))
+            notes[row] = Note(NOISE)
+        elif kind in ("ok", "skip"):
+            notes[row] = Note(NOISE if kind == "ok" else WARNING, -1, (kind, form_of(lines[row])))
+        if started and any(CRASHED.match(lines[at]) for at in started.body):
+            failing.insert(len(failing) - (kind == "bad"), started)
+        elif started and (case is None or case.body is not started.body):
+            above = started.row if kind == "skip" else -1
+            notes.update({at: Note(DETAIL if kind == "skip" else CONTEXT / 2, above) for at in started.body})
+    return failing, notes
+
+
+def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
+    """True for a line below a heading that still tells of its test."""
+    line = lines[row]
+    if not line.strip() or len(case.body) >= BODY_LINES:
+        return len(case.body) < BODY_LINES
+    if (case.body or case.named) and lines[row - 1].strip():
+        return True
+    heading = lines[case.row].lstrip()
+    depth = len(lines[case.row]) - len(heading)
+    if depth and not heading[0].isalpha() and len(line) - len(line.lstrip()) <= depth:
+        return bool(COMPARED.search(line))
+    first = next((lines[at] for at in case.body if lines[at].strip()), line)
+    indented = first[0].isspace() and not line[0].isspace() and heading[0] not in "_-=FE"
+    return not indented or bool(COMPARED.search(line))
+
+
+def _add(lines: Sequence[str], row: int, case: Case) -> None:
+    """Adds a line to what tells of a test, or to its name: a bare heading is named in the line below."""
+    line = lines[row]
+    numbered = lines[case.row].lstrip()[:1].isdigit()
+    if numbered and not case.body and line.endswith((":", ")")) and row == case.row + len(case.named) + 1:
+        case.named.append(row)
+        case.name = re.sub(r" \[\S+:\d+\]:$", "", line.strip())
+    else:
+        case.body.append(row)
+
+
+def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
+    """Finds what each test says, and which lines name a test again that another line tells more of."""
+    by_key: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in failing:
+        case.said = _said(lines, case)
+        by_key[case.key()].append(case)
+    for cases in by_key.values():
+        cases.sort(key=lambda case: -len(case.body))
+        fullest, said = cases[0], _bare(cases[0].said)
+        for case in cases[1:]:
+            if "::" in case.name and said and said in _bare(case.name):
+                fullest.told = True
+            elif said and (not case.body or _bare(case.said) in said):
+                case.again = True
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"^E? *(?:[\w.]+(?:Error|Exception): )?|\W", "", text)
+
+
+def _said(lines: Sequence[str], case: Case) -> str:
+    """The line that says best why a test failed."""
+    rows = [row for row in case.body if lines[row].strip() and not IDLE.match(lines[row])]
+    marked = [row for row in rows if lines[row].startswith("E  ")]
+    raised = [row for row in marked if RAISED.match(lines[row])]
+    for row in raised[-1:] or marked or rows:
+        line = lines[row]
+        if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
+            return line.strip()
+    return case.name.partition(" - ")[2] if "::" in case.name else ""
+
+
+def _notes(
+    lines: Sequence[str],
+    case: Case,
+    nth: int,
+    cause: tuple[str, bool],
+    same: bool,
+    traces: Mapping[int, Note],
+) -> dict[int, Note]:
+    """Notes for the lines of a failing test, the `nth` of its cause; `same` if one before said the same."""
+    worth = NOISE if case.again or case.told else FAILURE + 1.5 - 5 * case.lesser
+    notes = {row: Note(worth, case.row, ("name", cause)) for row in case.named}
+    notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause))
+    drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
+    rows = [row for row in case.body if lines[row].strip()]
+    captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
+    marked = any(lines[row].startswith("E  ") for row in rows)
+    places = [
+        row for row in rows if row < captured and PLACE.search(lines[row]) and not LIBRARY.search(lines[row])
+    ]
+    compared = others = 0
+    for row in rows:
+        line = lines[row]
+        value = 0.0
+        form = (cause, form_of(line))
+        if IDLE.match(line) or case.again:
+            pass
+        elif row >= captured:
+            value = DETAIL if alarm(line) else CONTEXT / 2
+        elif line.strip() == case.said:
+            value = CONTEXT if case.told else CAUSE
+        elif marked and not line.startswith("E") and row not in places:
+            value = DETAIL + 1 if POINTED.match(line) else CONTEXT / 2
+        elif COMPARED.search(line) or CHANGED.match(line) or RAISED.match(line):
+            compared += 1
+            value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
+        elif row in traces and not marked:
+            note = traces[row]
+            above = note.above if rows[0] <= note.above else case.row
+            notes[row] = note._replace(worth=note.worth - drop, above=above)
+            continue
+        elif row in places:
+            value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
+        elif POINTED.match(line):
+            value = DETAIL + 1
+        elif not LIBRARY.search(line):
+            others += 1
+            value = max(CONTEXT, WARNING + marked - 0.5 * others)
+        notes[row] = Note(value - drop, case.row, form)
+    return notes
+
+
+def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
+    """Notes for the runner's own counts: of those that read alike the last is worth most."""
+    last = {form_of(lines[row]): row for row in rows}
+    notes = {}
+    for row in rows:
+        form = form_of(lines[row])
+        if last[form] == row:
+            notes[row] = Note(OUTCOME, -1, ("sums", form, "last"))
+        else:
+            notes[row] = Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form))
+    return notes
+
+
+def _events(lines: Sequence[str]) -> dict[int, Note]:
+    """Notes for a run that is told in events, each a JSON object in a line of its own."""
+    events: list[dict[str, object]] = []
+    for line in lines:
+        try:
+            event = json.loads(line) if EVENT.match(line) else {}
+        except ValueError:
+            event = {}
+        events.append(event if isinstance(event, dict) else {})
+    named = [(event.get("Package"), event.get("Test")) for event in events]
+    ends = {
+        name: str(event.get("Action")) for name, event in zip(named, events, strict=True) if event.get("Test")
+    }
+    notes: dict[int, Note] = {}
+    for row, event in enumerate(events):
+        output = str(event.get("Output", ""))
+        end = ends.get(named[row], "")
+        if not event:
+            continue
+        if end in ("fail", "skip") and output and not re.match(r"\s*(?:===|---) ", output):
+            value = CAUSE if end == "fail" else WARNING
+            notes[row] = Note(value, -1, (end, form_of(output)))
+        elif event.get("Action") == "fail":
+            value = FAILURE if event.get("Test") else OUTCOME
+            notes[row] = Note(value, -1, ("fail", bool(event.get("Test"))))
+        elif not event.get("Test") and output.strip():
+            value = (
+                CAUSE
+                if str(event.get("Action")) == "build-output"
+                else FAILURE
+                if "FAIL" in output
+                else DETAIL
+            )
+            notes[row] = Note(value, -1, ("package", form_of(output)))
+        else:
+            notes[row] = Note(NOISE)
+    return notes

@@ -1,0 +1,278 @@
+"""Stack traces of any language: what was raised with its whole chain of causes, and the frames of the project.
+
+A stack is a run of frames, each with what belongs to it (its code, its locks). What was raised stands above
+the frames, in Python below them. Of frames that stood there already nothing is worth showing again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log2
+from typing import NamedTuple
+
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, OUTCOME, WARNING, Note
+from aider_gardener.compress.places import is_library
+from aider_gardener.compress.quoting import form_of
+
+LINE_CHARS = 600
+FADE = 0.7
+TITLE_LINES = 8
+"""What was raised is looked for in so many lines above the frames."""
+
+TOLD_LINES = 12
+"""A message has at most so many lines."""
+
+HEAD = re.compile(
+    r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?:last|first)\)|^stack traceback:"
+)
+SIGN = r"[\s|+-]*"
+PYTHON = re.compile(rf'^{SIGN}File "(?P<place>[^"]+)", line \d+(?:,? in .*)?$')
+SHORT = re.compile(r"^(?P<place>[\w./\\-]+\.py):\d+: in \S")
+AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?=\S)(?P<name>.*)$")
+AT_LIKE = re.compile(
+    r"[\w>\])]\(|\((?:native|<anonymous>|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$"
+)
+PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+NUMBERED = re.compile(
+    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|.*\((?:package|dart|"
+    r"file):|<signal|.*\+0x[0-9a-f]+\)|.* \S+\.(?:c|cc|cpp|cxx|h|hpp|rs|go|swift|mm?):\d+)(?P<name>.*)$"
+)
+MEMORY = re.compile(
+    r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.*)$|^\s*\d+: 0x[0-9a-f]+ +(?P<other>\S.*)$"
+)
+NAMED = re.compile(
+    r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(?P<place>\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
+    r"^\s+(?:\([\w. ]+\) )?(?P<second>\S+\.(?:exs?|erl|eex)):\d+: |^\s+.* called at (?P<third>\S+) line \d+|"
+    r"^\s*(?P<fourth>\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((?P<fifth>\S+\.py):\d+\)$|.* called at (?P<last>\S+):\d+:\d+ in "
+)
+CALL = re.compile(
+    r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
+)
+PLACE = re.compile(r"^\s+(?:at )?(?P<place>\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+HELD = re.compile(
+    r"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line repeated|^[\s|]*[\^~]+[\s^~]*$"
+)
+TITLE = re.compile(
+    r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|PHP \w+ error|Fatal error)\b.{0,40}[:.]? |"
+    r"Exception in thread |---> |\(Inner Exception #\d+\) |\*\* \()?\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|"
+    r"Timeout|Interrupt|Exit|Group|Abort)\w*\)?(?:\b|$)|^\s*(?:Caused by|\[cause\]|Suppressed): |\bpanic(?:ked)?\b(?: at |: )|"
+    r"^(?:fatal error|terminate called|Segmentation fault|SIG[A-Z]+|Trace|Error|Uncaught .*): ?|^\w+: .*\((?:\w+::)*\w*Error\)$|"
+    r"ERROR: \w+Sanitizer|WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |received signal|"
+    r"^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process terminating|Syscall|Source and|[\d,]+ .*bytes? in)"
+)
+THREAD = re.compile(r'^"[^"]+"|^\s*(?:Thread|goroutine|Goroutine|Current thread|\* thread)\b.*(?:[:\])]|\d)$')
+ANNOUNCED = re.compile(r"(?i)^\W*(?:stack ?trace|call stack|backtrace)\W*$")
+OF_THREAD = re.compile(r"^\s+java\.lang\.Thread\.State: ")
+ENDS = re.compile(
+    r"^SUMMARY: \w+Sanitizer|^==\d+== ?ERROR SUMMARY|^Found \d+ (?:Java-level )?deadlock|^\w+Sanitizer: reported"
+)
+LINK = re.compile(
+    r"^[\s|]*(?:The above exception was the direct|During handling of the above|Found (?:one|\d+) \S*\s?deadlock|"
+    r"Caused by:$|--- End of inner|which (?:is|was) (?:held|caused))"
+)
+STANDING = re.compile(
+    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+which is held by|^\s+waiting to lock|"
+    r"^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|\bis located \d+ bytes|^\s+(?:Previous |)(?:[Rr]ead|"
+    r"[Ww]rite|atomic \w+) (?:of size|at 0x)|^\s+Location is |^(?:Write|Read|Previous \w+) at 0x|"
+    r"^==\d+==\s+(?:Address|definitely lost:|indirectly lost:|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|code|syscall): "
+)
+NEW_RECORD = re.compile(
+    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^\S+: (?:error|warning): "
+)
+FOREIGN = re.compile(
+    r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|"
+    r" from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
+)
+BLOCKED = re.compile(r"BLOCKED|deadlock|\[running\]")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
+
+
+class Frame(NamedTuple):
+    """A frame of a stack: its rows, the one of them that names its file, what it is called, whose it is."""
+
+    rows: range
+    place: int
+    name: str
+    own: bool
+
+
+@dataclass
+class Stack:
+    """A run of frames; `held` are the rows that belong to each, `raised` the rows of what was raised."""
+
+    frames: list[Frame] = field(default_factory=list)
+    held: list[list[int]] = field(default_factory=list)
+    raised: list[int] = field(default_factory=list)
+    head: int = -1
+    innermost_last: bool = False
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """What the lines of stack traces are worth, of later ones less."""
+    return explained(lines, FADE)
+
+
+def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
+    """What the lines of stack traces are worth, frames less by `fading` for each doubling of stacks above."""
+    lines = [line[:LINE_CHARS] for line in lines]
+    found = [stack for stack in _stacks(lines) if stack.raised or len(stack.frames) > 1]
+    if not found:
+        return {}
+    notes: dict[int, Note] = {}
+    for row, line in enumerate(lines):
+        if ENDS.search(line):
+            notes[row] = Note(OUTCOME, -1, ("end", form_of(line)))
+        elif LINK.match(line):
+            notes[row] = Note(WARNING, -1, ("link", line.strip()))
+        elif STANDING.search(line):
+            notes[row] = Note(CAUSE - 2.5, -1, ("standing", form_of(line)))
+    seen: set[str] = set()
+    for at, stack in enumerate(found):
+        fade = min(3.0, fading * log2(1 + at))
+        notes.update(_raised(lines, stack, fade))
+        notes.update(_frames(lines, stack, seen, fade))
+    return notes
+
+
+def frame_at(lines: Sequence[str], row: int) -> Frame | None:
+    """The frame that begins in the row."""
+    line = lines[row]
+    for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED):
+        if found := pattern.match(line):
+            name = next((part for part in found.groups() if part), line)
+            return Frame(range(row, row + 1), row, name, not (is_library(name) or FOREIGN.search(name)))
+    below = PLACE.match(lines[row + 1]) if row + 1 < len(lines) else None
+    if below and CALL.match(line):
+        name = line.strip().removeprefix("created by ").lstrip("0123456789: ")
+        return Frame(range(row, row + 2), row + 1, name, not (is_library(below["place"]) or is_library(name)))
+    found = AT.match(line)
+    if not found or not AT_LIKE.search(found["name"]):
+        return None
+    name = found["name"].removeprefix("async ")
+    inside = PAREN.search(name)
+    place = (inside and (inside[1] or inside[2])) or name
+    own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
+    return Frame(range(row, row + 1), row, name, own)
+
+
+def _stacks(lines: Sequence[str]) -> Iterator[Stack]:
+    """The stacks of the text in their order."""
+    row = done = 0
+    head = -1
+    while row < len(lines):
+        if HEAD.match(lines[row]):
+            head = row
+        frame = frame_at(lines, row) if lines[row].strip() else None
+        if frame is None:
+            row += 1
+            continue
+        stack = Stack(head=head if head >= done and row - head <= TITLE_LINES else -1)
+        stack.innermost_last = bool(SHORT.match(lines[row])) or (
+            stack.head >= 0 and "call last" in lines[stack.head]
+        )
+        if stack.head < 0 and not stack.innermost_last:
+            stack.raised = _above(lines, row, done)
+        row = _fill(lines, row, stack)
+        if stack.innermost_last:
+            stack.raised = _below(lines, row)
+            row += len(stack.raised)
+        done = row
+        yield stack
+
+
+def _fill(lines: Sequence[str], row: int, stack: Stack) -> int:
+    """Reads the frames of a stack with what belongs to each; the row behind them."""
+    while row < len(lines) and lines[row].strip():
+        frame = frame_at(lines, row)
+        if frame:
+            stack.frames.append(frame)
+            stack.held.append([])
+            row = frame.rows.stop
+        elif HELD.match(lines[row]) or _deeper(lines[row], lines[stack.frames[-1].rows.start]):
+            stack.held[-1].append(row)
+            row += 1
+        else:
+            break
+    return row
+
+
+def _deeper(line: str, frame: str) -> bool:
+    """True for a line that is indented more than the frame above it, and says nothing of its own."""
+    depth, least = (len(one) - len(one.lstrip(" \t|+-")) for one in (line, frame))
+    return depth > least and not (TITLE.search(line) or STANDING.search(line))
+
+
+def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
+    """The rows above the frames that say what was raised, or whose stack it is."""
+    rows: list[int] = []
+    for row in range(first - 1, max(done, first - TITLE_LINES) - 1, -1):
+        line = lines[row]
+        if not line.strip():
+            if rows and not lines[rows[-1]].startswith("stack backtrace"):
+                break
+            continue
+        rows.append(row)
+        if TITLE.search(line) or THREAD.match(line):
+            return rows[::-1]
+    return rows[:1] if rows[:1] == [first - 1] and not ANNOUNCED.match(lines[first - 1]) else []
+
+
+def _below(lines: Sequence[str], row: int) -> list[int]:
+    """The rows below the frames that say what was raised."""
+    end = row
+    while end < len(lines) and end - row < TOLD_LINES and lines[end].strip(" |"):
+        line = lines[end]
+        if (end > row and NEW_RECORD.match(line)) or HEAD.match(line) or PYTHON.match(line):
+            break
+        end += 1
+    return list(range(row, end))
+
+
+def _raised(lines: Sequence[str], stack: Stack, fade: float) -> dict[int, Note]:
+    """Notes for what was raised, and for the line that announces it."""
+    notes: dict[int, Note] = {}
+    if stack.head >= 0:
+        notes[stack.head] = Note(CONTEXT, -1, ("head", lines[stack.head].strip()))
+    for at, row in enumerate(stack.raised):
+        line = ADDRESS.sub("", lines[row])
+        worth = CAUSE + 1 if not at else max(DETAIL, FAILURE - 2.0 * (at - 1))
+        if THREAD.match(line) or OF_THREAD.match(line):
+            worth = FAILURE if BLOCKED.search(line) else WARNING - fade
+        above = stack.raised[0] if at else stack.head
+        notes[row] = Note(worth, above, ("raised", form_of(line)))
+    return notes
+
+
+def _frames(lines: Sequence[str], stack: Stack, seen: set[str], fade: float) -> dict[int, Note]:
+    """Notes for the frames and what belongs to them; of those `seen` already, worth nothing."""
+    top = stack.raised[0] if stack.raised and not stack.innermost_last else stack.head
+    own = [at for at, frame in enumerate(stack.frames) if frame.own]
+    inner, outer = (-1, 0) if stack.innermost_last else (0, -1)
+    notes: dict[int, Note] = {}
+    for at, frame in enumerate(stack.frames):
+        first = frame.rows.start
+        key = ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}")
+        innermost = bool(own) and at == own[inner]
+        if frame.own:
+            worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if at == own[outer] else FAILURE - 2.5
+        else:
+            ends = at == inner % len(stack.frames)
+            worth = (DETAIL if own else WARNING) if ends else CONTEXT / 2
+        worth = 0.0 if key in seen else max(worth - fade, 0.1)
+        seen.add(key)
+        for row in frame.rows:
+            notes[row] = Note(
+                worth - (row != frame.place), top if row == first else first, ("frame", key, row - first)
+            )
+        for row in stack.held[at]:
+            line = lines[row].strip()
+            of_code = FAILURE - 1 if innermost else DETAIL * frame.own
+            value = (
+                FAILURE if "repeated" in line else WARNING if "waiting to" in line else of_code * (worth > 0)
+            )
+            if HELD.match(line) and "repeated" not in line and "waiting" not in line:
+                value = 0.0
+            notes[row] = Note(value, first, ("held", line))
+    return notes
