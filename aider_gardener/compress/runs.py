@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import log2
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.places import LIBRARY_PATH
 from aider_gardener.compress.quoting import form_of, indent_parents
 from aider_gardener.compress.traces import explained as explained_traces
 from aider_gardener.reading.alarms import alarm
@@ -21,6 +22,9 @@ from aider_gardener.reading.alarms import alarm
 LINE_CHARS = 600
 BODY_LINES = 400
 """So many lines below a heading are its own."""
+
+LEAST_SHARE = 0.015
+"""Of the lines of a test run at least so many tell of a test or sum up."""
 
 SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
@@ -30,30 +34,34 @@ _KINDS = (
     "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|success"
 )
 COUNT = re.compile(rf"(?i)\b(\d+) (?:\w+ )?({_KINDS})\b|\b({_KINDS}|total|run|pass|fail) ?[:=] *(\d+)\b")
-OF_TESTS = re.compile(r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|\bfailing\b")
+OF_TESTS = re.compile(
+    r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|success|executed"
+)
+BEGINS = re.compile(r"(?i)\b(?:running|starting|collecting|executing)\b")
+BUILT = re.compile(r"BUILD \w+(?: in .*)?$")
 SUMS_UP = re.compile(
     r"\W*(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|pending)\b|"
     r"Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|TOTAL: \d+|no tests ran|(?:All|Some) tests (?:pass|fail)ed|"
     r"(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
     r"Looks like you (?:failed|planned)|\d+ FAILED TESTS?|(?:Failed|Passed)!  - |Test Run (?:Failed|Successful|Ab)|"
     r"FAIL(?:ED)? Required|stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
-    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|Files=\d|TOTAL\s+\d|BUILD \w+(?: in .*)?$|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \(|"
+    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|Files=\d|TOTAL\s+\d|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \(|"
     r"\d+ failed$|\d+ \w+ in [\d.]+ ?s)"
 )
 OK = re.compile(
     r"^\s*(?:[✓✔√✅]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \()[:\s]|\[ *(?:PASS(?:ED)?|OK) *\] |ok \d+\b|--- PASS: |"
-    r"=== (?:PAUSE|CONT|NAME)\b)|(?:\.\.\.|…|\.{3,}|\s\|) ?(?:ok|OK|PASS|Passed|passed)\b[\s|]*(?:[\d.]+ ?m?s)?$|"
+    r"=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |\d+ workers \[|collected \d+ items?$)|(?:\.\.\.|…|\.{3,}|\s\|) ?(?:ok|OK|PASS|Passed|passed)\b[\s|]*(?:[\d.]+ ?m?s)?$|"
     r"\sPASSED(?: +\[ *\d+%\])?$|^\s*\d+/\d+ Test +#\d+: .*\bPassed\b|^\s*Test (?:Case|Suite) .* passed\b|^Test Suite .* started\b|Executed \d+ of \d+ SUCCESS|"
     r"^\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$)|"
     r"^(?:\S+ )?[.sFExXRSWDNPUuI*?]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$"
 )
 SKIPPED = re.compile(
-    r"^\s*(?:[○◌⊘↓-] \S|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |ok \d+ .*# ?(?:skip|SKIP|TODO)|"
+    r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |ok \d+ .*# ?(?:skip|SKIP|TODO)|"
     r"not ok \d+ .*# TODO|Skipped \S.* \[)|\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|: Test skipped -|"
     r"\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)"
 )
 START = re.compile(
-    r"^\s*(?:=== RUN +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|◇ Test (?!run))"
+    r"^\s*(?:=== (?:RUN|NAME|CONT) +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|◇ Test (?!run))"
     r"(?P<name>[^']*?)(?:' started\.?.*| started\.)?$"
 )
 COMMENT = re.compile(
@@ -62,7 +70,7 @@ COMMENT = re.compile(
 TAP = re.compile(r"^\s*(?:not )?ok \d+")
 _TEST = r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |collecting |\S+#\S+)"
 HEADING = re.compile(
-    r"^_{3,} ?(?P<ruled>\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
+    r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
     r"^\s*\[ {0,2}(?:FAILED|TIMEOUT|FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^\s*not ok \d+(?: -)? ?(?P<tap>.*)|"
     r"^ *● (?P<dot>(?!Console$)\S.*)$|^\s*(?:\d+\) +(?!at )|[✗✘✕✖×❌☒⨯] ?)(?P<mark>\S.*)$|"
     r"^\W{0,6}(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)\b(?! \()[\]\s:]+"
@@ -70,20 +78,20 @@ HEADING = re.compile(
     r"^(?:Failure|Error): (?P<unit>\w+\(\w.*)$|^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|"
     r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
     r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^\s*Test Case '(?P<xcode>[^']*)' failed|"
-    r"^(?P<trailing>\S.*?|\s+\S+)(?:(?: \.\.\.|\.{4,}) ?(?:FAILED|FAIL|ERROR|failed|Failed)\b.*|"
+    r"^(?P<trailing>(?!> )\S.*?|\s+\S+)(?:(?: \.\.\.|\.{4,}) ?(?:FAILED|FAIL|ERROR|failed|Failed)\b.*|"
     r"\s+(?:FAILED|ERROR)(?: +\[ *\d+%\])?| +\| FAIL \||\s\[(?:FAIL|E)\])$"
 )
 BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
 PROJECT_FILE = re.compile(r"^(?:FAIL|❯) +\S+\.\w+(?: \([\d.]+ m?s\))?$")
 SECTION = re.compile(
-    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|failures:|Failures:|Failed examples:|[=─⎯━-]{3,}.*|--|"
+    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|failures:|Failures:|Failed examples:|[=⎯-]{3,}(?: .* |\[.*\])?[=⎯-]+|[─━]{4,}.*|--|"
     r"The following tests FAILED:|There (?:was|were) \d+ .*:|Summary of all failing.*|Test Summary Report|Test Suite '.*' failed.*)$"
 )
 CAPTURED = re.compile(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|err)\W*$)"
 )
 COMPARED = re.compile(
-    r"(?i)^\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|found|but was|which is|was)\b.{0,40}?[:=]|"
+    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|found|but was|which is|was)\b.{0,40}?[:=]|"
     r"\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got)|not equal|does ?n[o']t (?:match|equal)|failed assert)|"
     r"\basserting that\b| (?:[!=]==?|<=|>=|not in|is not) |^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
@@ -100,6 +108,8 @@ PLACE = re.compile(
 LIBRARY = re.compile(
     r"site-packages|node_modules|/rustc/|/usr/lib|node:internal|/vendor/|/gems/|^\s*at (?:System|org\.junit)"
 )
+MARKED = re.compile(r"\d+\)|[^\w\s\[]")
+CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var)\b")
 POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*> *\d+ \|)")
 EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
 CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
@@ -107,7 +117,7 @@ LESSER = re.compile(
     r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
     r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
 )
-WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] ")
+WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
 RAISED = re.compile(
     r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Warning|Group|Interrupt)\b"
 )
@@ -160,6 +170,9 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     kinds = [_kind(line, tap) for line in lines]
     of_kind = Counter(kind for kind, _name in kinds)
     verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
+    known = sum(of_kind[kind] for kind in ("count", "bad", "ok", "skip", "start"))
+    if known < LEAST_SHARE * len(lines):
+        return {}
     if not (of_kind["count"] and verdicts) and not (of_kind["start"] and verdicts > 1):
         return {}
     failing, notes = _cases(lines, kinds)
@@ -175,7 +188,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         same = case.said in said and not last
         said.add(case.said)
         notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), same, traces))
-    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind == "count"]))
+    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind in ("count", "built")]))
     return notes
 
 
@@ -183,7 +196,9 @@ def _kind(line: str, tap: bool) -> tuple[str, str]:
     """What a line is in a test run, and the name in it."""
     if not line.strip():
         return "", ""
-    if SUMS_UP.match(line) or (len(COUNT.findall(line, 0, 400)) > 1 and OF_TESTS.search(line)):
+    if SUMS_UP.match(line) or (
+        len(COUNT.findall(line, 0, 400)) > 1 and OF_TESTS.search(line) and not BEGINS.search(line)
+    ):
         return "count", ""
     if SKIPPED.search(line):
         return "skip", ""
@@ -191,6 +206,8 @@ def _kind(line: str, tap: bool) -> tuple[str, str]:
         return "ok", ""
     if found := START.match(line) or (tap and COMMENT.match(line)):
         return "start", found["name"]
+    if BUILT.match(line):
+        return "built", ""
     if BARE.match(line):
         return "bad", ""
     if (found := HEADING.match(line)) and found.lastgroup:
@@ -201,45 +218,49 @@ def _kind(line: str, tap: bool) -> tuple[str, str]:
 def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list[Case], dict[int, Note]]:
     """The failing tests in their order, and notes for what is none of theirs."""
     failing: list[Case] = []
+    started: dict[str, Case] = {}
     notes: dict[int, Note] = {}
+    names: set[str] = set()
     case: Case | None = None
     lesser = False
-    names: set[str] = set()
     for row, (kind, name) in enumerate(kinds):
-        if kind == "":
-            if case and _belongs(lines, row, case):
-                _add(lines, row, case)
-                continue
+        line = lines[row]
+        if kind == "" and case and _belongs(lines, row, case):
+            _add(lines, row, case)
+        elif kind == "":
             case = None
-            if WARNS.match(lines[row]):
-                notes[row] = Note(WARNING, -1, ("warns", form_of(lines[row])))
-            elif (found := AGAIN.match(lines[row])) and found[1] in names:
+            if WARNS.search(line):
+                notes[row] = Note(WARNING + 1, -1, ("warns", form_of(line)))
+            elif (found := AGAIN.match(line)) and found[1] in names:
                 notes[row] = Note(NOISE)
-            continue
-        if kind == "section" and case and (case.started or row == case.row + 1):
-            continue
-        started = case if case and case.started else None
-        case = None
-        if kind == "bad":
+        elif kind == "bad":
             case = Case(row, name, lesser=lesser)
-            if started and (lines[row].lstrip().startswith("not ok") or started.key() == case.key()):
-                case = Case(started.row, started.name, named=[row], body=started.body)
+            before = started.pop(case.key(), None)
+            if not before and line.lstrip().startswith("not ok") and started:
+                before = started.popitem()[1]
+            if before and (before.body or before.key() != case.key()):
+                case = Case(before.row, before.name, named=[row], body=before.body)
             failing.append(case)
             names.add(name.strip())
         elif kind == "start":
             case = Case(row, name, started=True)
-            notes[row] = Note(NOISE)
-        elif kind == "section":
-            lesser = bool(LESSER.match(lines[row]))
+            case = started.setdefault(case.key(), case)
             notes[row] = Note(NOISE)
         elif kind in ("ok", "skip"):
-            notes[row] = Note(NOISE if kind == "ok" else WARNING, -1, (kind, form_of(lines[row])))
-        if started and any(CRASHED.match(lines[at]) for at in started.body):
-            failing.insert(len(failing) - (kind == "bad"), started)
-        elif started and (case is None or case.body is not started.body):
-            above = started.row if kind == "skip" else -1
-            notes.update({at: Note(DETAIL if kind == "skip" else CONTEXT / 2, above) for at in started.body})
-    return failing, notes
+            notes[row] = Note(NOISE if kind == "ok" else WARNING, -1, (kind, form_of(line)))
+            if case and case.started and kind == "skip":
+                notes.update({at: Note(DETAIL, case.row) for at in case.body})
+            case = None
+        elif kind != "section" or not case or not (case.started or row == case.row + 1):
+            lesser = kind == "section" and bool(LESSER.match(line))
+            notes[row] = Note(NOISE)
+            case = None
+    for case in started.values():
+        if any(CRASHED.match(lines[at]) for at in case.body):
+            failing.append(case)
+        else:
+            notes.update({at: Note(CONTEXT / 2, case.row) for at in case.body if at not in notes})
+    return sorted(failing, key=lambda case: case.row), notes
 
 
 def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
@@ -247,11 +268,11 @@ def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
     line = lines[row]
     if not line.strip() or len(case.body) >= BODY_LINES:
         return len(case.body) < BODY_LINES
-    if (case.body or case.named) and lines[row - 1].strip():
+    if BARE.match(lines[case.row]) or (case.body or case.named) and lines[row - 1].strip():
         return True
     heading = lines[case.row].lstrip()
     depth = len(lines[case.row]) - len(heading)
-    if depth and not heading[0].isalpha() and len(line) - len(line.lstrip()) <= depth:
+    if depth and MARKED.match(heading) and len(line) - len(line.lstrip()) <= depth:
         return bool(COMPARED.search(line))
     first = next((lines[at] for at in case.body if lines[at].strip()), line)
     indented = first[0].isspace() and not line[0].isspace() and heading[0] not in "_-=FE"
@@ -262,7 +283,7 @@ def _add(lines: Sequence[str], row: int, case: Case) -> None:
     """Adds a line to what tells of a test, or to its name: a bare heading is named in the line below."""
     line = lines[row]
     numbered = lines[case.row].lstrip()[:1].isdigit()
-    if numbered and not case.body and line.endswith((":", ")")) and row == case.row + len(case.named) + 1:
+    if numbered and not case.body and line.endswith(":") and row == case.row + len(case.named) + 1:
         case.named.append(row)
         case.name = re.sub(r" \[\S+:\d+\]:$", "", line.strip())
     else:
@@ -285,6 +306,11 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
                 case.again = True
 
 
+def _compares(line: str) -> bool:
+    """True for a line with a value that was compared."""
+    return bool((COMPARED.search(line) and not CODE.match(line)) or CHANGED.match(line))
+
+
 def _bare(text: str) -> str:
     return re.sub(r"^E? *(?:[\w.]+(?:Error|Exception): )?|\W", "", text)
 
@@ -299,6 +325,11 @@ def _said(lines: Sequence[str], case: Case) -> str:
         if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
             return line.strip()
     return case.name.partition(" - ")[2] if "::" in case.name else ""
+
+
+def _of_library(line: str) -> bool:
+    """True for a line that names a place outside of the project."""
+    return bool(LIBRARY.search(line) or LIBRARY_PATH.search(line))
 
 
 def _notes(
@@ -318,7 +349,7 @@ def _notes(
     captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
     marked = any(lines[row].startswith("E  ") for row in rows)
     places = [
-        row for row in rows if row < captured and PLACE.search(lines[row]) and not LIBRARY.search(lines[row])
+        row for row in rows if row < captured and PLACE.search(lines[row]) and not _of_library(lines[row])
     ]
     compared = others = 0
     for row in rows:
@@ -330,22 +361,22 @@ def _notes(
         elif row >= captured:
             value = DETAIL if alarm(line) else CONTEXT / 2
         elif line.strip() == case.said:
-            value = CONTEXT if case.told else CAUSE
+            value = CONTEXT if case.told else CAUSE + 0.04 * max(0, min(len(line), 200) - 80)
         elif marked and not line.startswith("E") and row not in places:
             value = DETAIL + 1 if POINTED.match(line) else CONTEXT / 2
-        elif COMPARED.search(line) or CHANGED.match(line) or RAISED.match(line):
-            compared += 1
-            value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
-        elif row in traces and not marked:
+        elif row in traces and not marked and not _compares(line):
             note = traces[row]
             above = note.above if rows[0] <= note.above else case.row
             notes[row] = note._replace(worth=note.worth - drop, above=above)
             continue
+        elif _compares(line) or RAISED.match(line):
+            compared += 1
+            value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
         elif row in places:
             value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
         elif POINTED.match(line):
             value = DETAIL + 1
-        elif not LIBRARY.search(line):
+        elif not _of_library(line):
             others += 1
             value = max(CONTEXT, WARNING + marked - 0.5 * others)
         notes[row] = Note(value - drop, case.row, form)
