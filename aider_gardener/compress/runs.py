@@ -15,7 +15,7 @@ from math import log2
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.places import LIBRARY_PATH
-from aider_gardener.compress.quoting import form_of, indent_parents
+from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import explained as explained_traces
 from aider_gardener.reading.alarms import alarm
 
@@ -30,35 +30,40 @@ SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
 _KINDS = (
-    "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|"
-    "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|success"
+    "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|success|"
+    "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
 )
-COUNT = re.compile(rf"(?i)\b(\d+) (?:\w+ )?({_KINDS})\b|\b({_KINDS}|total|run|pass|fail) ?[:=] *(\d+)\b")
+COUNT = re.compile(
+    rf"(?i)\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b"
+)
 OF_TESTS = re.compile(
-    r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|success|executed"
+    r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
 )
 BEGINS = re.compile(r"(?i)\b(?:running|starting|collecting|executing)\b")
-BUILT = re.compile(r"BUILD \w+(?: in .*)?$")
+BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
 SUMS_UP = re.compile(
     r"\W*(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|pending)\b|"
-    r"Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|TOTAL: \d+|no tests ran|(?:All|Some) tests (?:pass|fail)ed|"
+    r"\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|"
+    r"(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d|no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|"
     r"(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
-    r"Looks like you (?:failed|planned)|\d+ FAILED TESTS?|(?:Failed|Passed)!  - |Test Run (?:Failed|Successful|Ab)|"
+    r"Looks like you (?:failed|planned)|\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |Test Run [FSA]|"
     r"FAIL(?:ED)? Required|stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
-    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|Files=\d|TOTAL\s+\d|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \(|"
-    r"\d+ failed$|\d+ \w+ in [\d.]+ ?s)"
+    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|FAIL)\b|"
+    r"FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \()"
 )
+_REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = re.compile(
-    r"^\s*(?:[✓✔√✅]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \()[:\s]|\[ *(?:PASS(?:ED)?|OK) *\] |ok \d+\b|--- PASS: |"
-    r"=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |\d+ workers \[|collected \d+ items?$)|(?:\.\.\.|…|\.{3,}|\s\|) ?(?:ok|OK|PASS|Passed|passed)\b[\s|]*(?:[\d.]+ ?m?s)?$|"
-    r"\sPASSED(?: +\[ *\d+%\])?$|^\s*\d+/\d+ Test +#\d+: .*\bPassed\b|^\s*Test (?:Case|Suite) .* passed\b|^Test Suite .* started\b|Executed \d+ of \d+ SUCCESS|"
-    r"^\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$)|"
-    r"^(?:\S+ )?[.sFExXRSWDNPUuI*?]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$"
+    r"^\s*(?:[✓✔√✅]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS(?:ED)?|OK) *\] |ok \d+\b|"
+    r"--- PASS: |=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |\d+ workers \[|collected \d+ items?$|"
+    r"Test Case .* passed\b|Test Suite .* (?:passed|started)\b|\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|"
+    rf"(?:\.\.\. ?|…|\.{{3,}} ?|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|\sPASSED(?: +\[ *\d+%\])?$|"
+    r"Executed \d+ of \d+ SUCCESS|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
+    r"^(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
 )
 SKIPPED = re.compile(
-    r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |ok \d+ .*# ?(?:skip|SKIP|TODO)|"
-    r"not ok \d+ .*# TODO|Skipped \S.* \[)|\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|: Test skipped -|"
-    r"\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)"
+    r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |Skipped \S.* \[|"
+    r"(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|: Test skipped -|"
+    r"\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)|\(PENDING\b[^()]*\)$"
 )
 START = re.compile(
     r"^\s*(?:=== (?:RUN|NAME|CONT) +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|◇ Test (?!run))"
@@ -68,66 +73,66 @@ COMMENT = re.compile(
     r"^# (?!Subtest|Looks|Failed|tests? |pass |fail |skip|todo|dur|canc|suites|\d)(?P<name>\S.*)$"
 )
 TAP = re.compile(r"^\s*(?:not )?ok \d+")
+_BAD = r"(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)"
 _TEST = r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |collecting |\S+#\S+)"
 HEADING = re.compile(
-    r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
-    r"^\s*\[ {0,2}(?:FAILED|TIMEOUT|FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^\s*not ok \d+(?: -)? ?(?P<tap>.*)|"
-    r"^ *● (?P<dot>(?!Console$)\S.*)$|^\s*(?:\d+\) +(?!at )|[✗✘✕✖×❌☒⨯] ?)(?P<mark>\S.*)$|"
-    r"^\W{0,6}(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)\b(?! \()[\]\s:]+"
-    rf"(?:\[ *[\d.]+m?s\] )?(?P<word>[\w\"'/.].*)$|^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?P<error>{_TEST}.*)$|"
-    r"^(?:Failure|Error): (?P<unit>\w+\(\w.*)$|^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|"
+    r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|"
+    r"^[-─]{3,} STD(?:OUT|ERR): +(?P<stderr>\S.*?) [-─]{3,}$|^\s*--- FAIL: (?P<go>\S+)|^\s*not ok \d+(?: -)? ?(?P<tap>.*)|"
+    r"^\s*\[ {0,2}(?:FAILED|TIMEOUT|FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^ *● (?P<dot>(?!Console$)\S.*)$|"
+    r"^\s*(?:\d+\) +(?!at )|[✗✘✕✖×❌☒⨯] *)(?P<mark>\S.*)$|"
+    rf"^\s*\W{{0,4}}{_BAD}\b(?! \()[\]\s:]+(?:\[ *[\d.]+m?s\] )?(?P<word>[\w\"'/.].*)$|"
+    rf"^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?P<error>{_TEST}.*)$|^(?:Failure|Error)(?:: (?=\w+\()| → | \(')(?P<unit>\S.*)$|"
+    r"^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|^\s*Test Case '(?P<xcode>[^']*)' failed|"
     r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
-    r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^\s*Test Case '(?P<xcode>[^']*)' failed|"
-    r"^(?P<trailing>(?!> )\S.*?|\s+\S+)(?:(?: \.\.\.|\.{4,}) ?(?:FAILED|FAIL|ERROR|failed|Failed)\b.*|"
-    r"\s+(?:FAILED|ERROR)(?: +\[ *\d+%\])?| +\| FAIL \||\s\[(?:FAIL|E)\])$"
+    r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^(?P<julia>\S.*?): (?:Test Failed|Error During Test) at |"
+    r"^(?P<arrow>\S.*?) => \S+:\d+(?::\d+)?$|^(?!> )(?P<trailing>\s*\S.*?)(?:(?: \.\.\. ?|\.{3,} ?|\s\| |\*{3} )"
+    rf"(?:{_BAD}|ERROR|failed|Failed)\b|\s(?:FAILED|ERROR)(?=$| +\[)|: FAILED:|\s\[(?:FAIL|E|✘|✗)\]|\s\(FAILED - \d+\)){_REMARK}"
 )
 BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
-PROJECT_FILE = re.compile(r"^(?:FAIL|❯) +\S+\.\w+(?: \([\d.]+ m?s\))?$")
+FILE = re.compile(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
 SECTION = re.compile(
-    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|failures:|Failures:|Failed examples:|[=⎯-]{3,}(?: .* |\[.*\])?[=⎯-]+|[─━]{4,}.*|--|"
-    r"The following tests FAILED:|There (?:was|were) \d+ .*:|Summary of all failing.*|Test Summary Report|Test Suite '.*' failed.*)$"
+    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|(?:[Ff]ailures|Failed examples):|[=⎯-]{3,}(?: .* |\[.*\])?[=⎯-]+|"
+    r"[─━]{4,}.*|--|(?:The following tests|Failing|There (?:was|were) \d+) .*:|Summary of all failing.*|"
+    r"Test Summary Report|Test Suite '.*' failed.*| ?(?:ERRORS|FAILURES))$"
+)
+LESSER = re.compile(
+    r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
+    r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
 )
 CAPTURED = re.compile(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|err)\W*$)"
 )
 COMPARED = re.compile(
-    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|found|but was|which is|was)\b.{0,40}?[:=]|"
-    r"\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got)|not equal|does ?n[o']t (?:match|equal)|failed assert)|"
-    r"\basserting that\b| (?:[!=]==?|<=|>=|not in|is not) |^\s*<.*>\.?$|\bwant \S|\bassert\w* "
+    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|which is|was)"
+    r"\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|d(?:oes|id) ?n[o']t "
+    r"(?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
 CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
+CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var|throw)\b")
+POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = re.compile(
-    r"^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|expected|actual)\b|\+ expected - actual|\W*$|note: run with|"
-    r"E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|Error Message:$|"
-    r"\[gw\d+\] \w+ -- |Traceback \(most)",
-    re.IGNORECASE,
+    r"(?i)^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|\W*$|note: run with|E +Use -v|"
+    r"E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|Error Message:$|\[gw\d+\] \w+ -- |\(compared|"
+    r"Traceback \(most)"
 )
 PLACE = re.compile(
     r"(?<![\w@])[\w./~\\-]*[A-Za-z_]\w*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|\bat \S+ line \d"
 )
-LIBRARY = re.compile(
-    r"site-packages|node_modules|/rustc/|/usr/lib|node:internal|/vendor/|/gems/|^\s*at (?:System|org\.junit)"
-)
-MARKED = re.compile(r"\d+\)|[^\w\s\[]")
-CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var)\b")
-POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*> *\d+ \|)")
-EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
-CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
-LESSER = re.compile(
-    r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
-    r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
-)
-WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
+LIBRARY = re.compile(r"/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://")
 RAISED = re.compile(
     r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Warning|Group|Interrupt)\b"
 )
+CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
+WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
+LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
 AGAIN = re.compile(r"^\s*(?:\d+ - )?(\S.*?)(?: \([A-Z][\w ]+\))?$")
 AROUND_NAME = re.compile(
-    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|\s+\| *$|^(?:ERROR at \w+ of|at \w+ of) "
+    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|ERROR collecting) "
 )
 PARTS = re.compile(
     r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|swift|dart)$)"
 )
+EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
 
 
 @dataclass
@@ -153,8 +158,8 @@ class Case:
     def key(self) -> str:
         """What is left of its name when where it stands is taken off."""
         name = AROUND_NAME.sub("", self.name.split(" - ")[0].strip(" :"))
-        base, bracket, values = name.partition("[")
-        return PARTS.split(base)[-1].strip() + bracket + values
+        base, values = re.fullmatch(r"(.*?)((?<=\w)\[.*\])?", name, re.DOTALL).groups("")  # type: ignore[union-attr]
+        return PARTS.split(base)[-1].strip() + values
 
     def cause(self) -> str:
         """What tests that fail alike have in common; of a test that is told of elsewhere it is apart."""
@@ -244,7 +249,12 @@ def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list
             names.add(name.strip())
         elif kind == "start":
             case = Case(row, name, started=True)
-            case = started.setdefault(case.key(), case)
+            before = started.get(case.key())
+            if before and "RUN" in line:
+                notes.update({at: Note(CONTEXT / 2, before.row) for at in before.body})
+            elif before:
+                case = before
+            started[case.key()] = case
             notes[row] = Note(NOISE)
         elif kind in ("ok", "skip"):
             notes[row] = Note(NOISE if kind == "ok" else WARNING, -1, (kind, form_of(line)))
@@ -265,18 +275,22 @@ def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list
 
 def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
     """True for a line below a heading that still tells of its test."""
-    line = lines[row]
-    if not line.strip() or len(case.body) >= BODY_LINES:
-        return len(case.body) < BODY_LINES
-    if BARE.match(lines[case.row]) or (case.body or case.named) and lines[row - 1].strip():
+    line, heading = lines[row], lines[case.row].lstrip()
+    told = [at for at in case.body[:20] if lines[at].strip()]
+    if len(case.body) >= BODY_LINES:
+        return False
+    if not line.strip() or BARE.match(heading) or ((told or case.named) and lines[row - 1].strip()):
         return True
-    heading = lines[case.row].lstrip()
-    depth = len(lines[case.row]) - len(heading)
-    if depth and MARKED.match(heading) and len(line) - len(line.lstrip()) <= depth:
-        return bool(COMPARED.search(line))
-    first = next((lines[at] for at in case.body if lines[at].strip()), line)
-    indented = first[0].isspace() and not line[0].isspace() and heading[0] not in "_-=FE"
-    return not indented or bool(COMPARED.search(line))
+    deeper = len(line) - len(line.lstrip()) > len(lines[case.row]) - len(heading)
+    if deeper or heading[0] == "_" or (told and COMPARED.search(line)):
+        return True
+    if line.startswith(("[INFO]", "[info]", "> ")) or (
+        lines[case.row] != heading and not LOOSE.match(heading)
+    ):
+        return False
+    if told:
+        return not lines[told[0]][0].isspace() or line[0].isspace()
+    return bool(lines[row - 1].strip()) or heading[0] in "-─=●" or line[0] == "#"
 
 
 def _add(lines: Sequence[str], row: int, case: Case) -> None:
@@ -295,7 +309,12 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
     by_key: defaultdict[str, list[Case]] = defaultdict(list)
     for case in failing:
         case.said = _said(lines, case)
+        if FILE.fullmatch(case.name) and not (alarm(case.said) or _compares(case.said)):
+            case.said, case.lesser = "", True
         by_key[case.key()].append(case)
+    ends = {end for case in failing if case.said for end in _ends(case.name)}
+    for case in failing:
+        case.again = not case.body and "::" not in case.name and case.key() in ends
     for cases in by_key.values():
         cases.sort(key=lambda case: -len(case.body))
         fullest, said = cases[0], _bare(cases[0].said)
@@ -304,6 +323,12 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
                 fullest.told = True
             elif said and (not case.body or _bare(case.said) in said):
                 case.again = True
+
+
+def _ends(name: str) -> list[str]:
+    """The last words of a name of several words, without the first, without the first two, and so on."""
+    words = name.strip(" :").split()[:12]
+    return [" ".join(words[at:]) for at in range(1, len(words) - 1)]
 
 
 def _compares(line: str) -> bool:

@@ -18,74 +18,67 @@ from aider_gardener.compress.quoting import form_of
 
 LINE_CHARS = 600
 FADE = 0.7
-TITLE_LINES = 8
-"""What was raised is looked for in so many lines above the frames."""
+"""What the frames of later stacks are worth less, for each doubling of the stacks above."""
 
-TOLD_LINES = 12
-"""A message has at most so many lines."""
+TITLE_LINES, TOLD_LINES = 8, 12
+"""What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
-HEAD = re.compile(
-    r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?:last|first)\)|^stack traceback:"
-)
-SIGN = r"[\s|+-]*"
-PYTHON = re.compile(rf'^{SIGN}File "(?P<place>[^"]+)", line \d+(?:,? in .*)?$')
-SHORT = re.compile(r"^(?P<place>[\w./\\-]+\.py):\d+: in \S")
-AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?=\S)(?P<name>.*)$")
-AT_LIKE = re.compile(
-    r"[\w>\])]\(|\((?:native|<anonymous>|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$"
-)
-PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?:last|first)\)")
+PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
+SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
 NUMBERED = re.compile(
-    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|.*\((?:package|dart|"
-    r"file):|<signal|.*\+0x[0-9a-f]+\)|.* \S+\.(?:c|cc|cpp|cxx|h|hpp|rs|go|swift|mm?):\d+)(?P<name>.*)$"
+    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal|"
+    r".*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
 )
-MEMORY = re.compile(
-    r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (?P<name>.*)$|^\s*\d+: 0x[0-9a-f]+ +(?P<other>\S.*)$"
-)
+MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
 NAMED = re.compile(
-    r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(?P<place>\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
-    r"^\s+(?:\([\w. ]+\) )?(?P<second>\S+\.(?:exs?|erl|eex)):\d+: |^\s+.* called at (?P<third>\S+) line \d+|"
-    r"^\s*(?P<fourth>\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((?P<fifth>\S+\.py):\d+\)$|.* called at (?P<last>\S+):\d+:\d+ in "
+    r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
+    r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |^\s+.* called at (\S+) line \d+|"
+    r"^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|^.* called at (\S+):\d+:\d+ in |^\s+@ .*?(\S+):\d+"
 )
 CALL = re.compile(
     r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
 )
-PLACE = re.compile(r"^\s+(?:at )?(?P<place>\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+PLACE = re.compile(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
+AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
+PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
 HELD = re.compile(
-    r"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line repeated|^[\s|]*[\^~]+[\s^~]*$"
+    rf"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line rep|{CARETS.pattern}|^\d+\t"
 )
+_RAISED = r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|Abort)\w*"
 TITLE = re.compile(
-    r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|PHP \w+ error|Fatal error)\b.{0,40}[:.]? |"
-    r"Exception in thread |---> |\(Inner Exception #\d+\) |\*\* \()?\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|"
-    r"Timeout|Interrupt|Exit|Group|Abort)\w*\)?(?:\b|$)|^\s*(?:Caused by|\[cause\]|Suppressed): |\bpanic(?:ked)?\b(?: at |: )|"
-    r"^(?:fatal error|terminate called|Segmentation fault|SIG[A-Z]+|Trace|Error|Uncaught .*): ?|^\w+: .*\((?:\w+::)*\w*Error\)$|"
-    r"ERROR: \w+Sanitizer|WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |received signal|"
-    r"^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process terminating|Syscall|Source and|[\d,]+ .*bytes? in)"
+    r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|Next|PHP \w+ error|Fatal error)\b"
+    rf".{{0,40}}[:.]? |Exception in thread |---> |\(Inner Exception #\d+\) |\*\* \()?{_RAISED}|"
+    r"^\s*(?:Caused by|\[cause\]|Suppressed): |\bpanic(?:ked)?(?: at |: )|^(?:fatal error|terminate called|SIG[A-Z]+|Trace|"
+    r"Segmentation fault|Error|Uncaught .*): ?|: .*\((?:\w+::)*\w*(?:Error|Exception)\)$|ERROR: \w+Sanitizer|"
+    r"WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |(?:received|with) signal|^(?:Ind|D)irect leak of|"
+    r"^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|Source and|[\d,]+ .*bytes? in)"
 )
-THREAD = re.compile(r'^"[^"]+"|^\s*(?:Thread|goroutine|Goroutine|Current thread|\* thread)\b.*(?:[:\])]|\d)$')
-ANNOUNCED = re.compile(r"(?i)^\W*(?:stack ?trace|call stack|backtrace)\W*$")
+THREAD = re.compile(r'^"[^"]+"|^\s*(?:Thread|[Gg]oroutine|Current thread|\* thread)\b.*(?:[:\])]|\d)$')
 OF_THREAD = re.compile(r"^\s+java\.lang\.Thread\.State: ")
+BLOCKED = re.compile(r"BLOCKED|deadlock|\[running\]")
+ANNOUNCED = re.compile(r"(?i)^\W*(?:stack ?trace|call stack|(?:stack )?backtrace)\W*$")
 ENDS = re.compile(
-    r"^SUMMARY: \w+Sanitizer|^==\d+== ?ERROR SUMMARY|^Found \d+ (?:Java-level )?deadlock|^\w+Sanitizer: reported"
+    r"^SUMMARY: \w+Sanitizer|^==\d+== ?ERROR SUMMARY|^Found \d+ .*deadlock|^\w+Sanitizer: reported"
 )
 LINK = re.compile(
-    r"^[\s|]*(?:The above exception was the direct|During handling of the above|Found (?:one|\d+) \S*\s?deadlock|"
-    r"Caused by:$|--- End of inner|which (?:is|was) (?:held|caused))"
+    r"^[\s|]*(?:The above exception was|During handling of the above|Found one .*deadlock|--- End of inner)"
 )
 STANDING = re.compile(
-    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+which is held by|^\s+waiting to lock|"
-    r"^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|\bis located \d+ bytes|^\s+(?:Previous |)(?:[Rr]ead|"
-    r"[Ww]rite|atomic \w+) (?:of size|at 0x)|^\s+Location is |^(?:Write|Read|Previous \w+) at 0x|"
-    r"^==\d+==\s+(?:Address|definitely lost:|indirectly lost:|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|code|syscall): "
+    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+(?:which is held by|waiting to lock)|"
+    r"^==\d+==ERROR: |^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|\bis located \d+ bytes|"
+    r"^\s*(?:Previous )?(?:[Rr]ead|[Ww]rite|atomic \w+) (?:of size|at 0x)|^\s+Location is |"
+    r"^==\d+==\s+(?:Address|definitely lost: [1-9]|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|code|syscall): |^\S+:\d+:in .*\(\S*(?:Error|Exception)\)$"
 )
 NEW_RECORD = re.compile(
-    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^\S+: (?:error|warning): "
+    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|^\S+: (?:error|warning): "
 )
 FOREIGN = re.compile(
-    r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|"
+    r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|/stdlib/|"
     r" from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
 )
-BLOCKED = re.compile(r"BLOCKED|deadlock|\[running\]")
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
 
@@ -127,8 +120,8 @@ def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
         elif LINK.match(line):
             notes[row] = Note(WARNING, -1, ("link", line.strip()))
         elif STANDING.search(line):
-            notes[row] = Note(CAUSE - 2.5, -1, ("standing", form_of(line)))
-    seen: set[str] = set()
+            notes[row] = Note(CAUSE - 1, -1, ("standing", form_of(line)))
+    seen: set[object] = set()
     for at, stack in enumerate(found):
         fade = min(3.0, fading * log2(1 + at))
         notes.update(_raised(lines, stack, fade))
@@ -140,17 +133,17 @@ def frame_at(lines: Sequence[str], row: int) -> Frame | None:
     """The frame that begins in the row."""
     line = lines[row]
     for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED):
-        if found := pattern.match(line):
+        if (found := pattern.match(line)) and not (pattern is NAMED and TITLE.search(line)):
             name = next((part for part in found.groups() if part), line)
             return Frame(range(row, row + 1), row, name, not (is_library(name) or FOREIGN.search(name)))
     below = PLACE.match(lines[row + 1]) if row + 1 < len(lines) else None
     if below and CALL.match(line):
         name = line.strip().removeprefix("created by ").lstrip("0123456789: ")
-        return Frame(range(row, row + 2), row + 1, name, not (is_library(below["place"]) or is_library(name)))
+        return Frame(range(row, row + 2), row + 1, name, not (is_library(below[1]) or is_library(name)))
     found = AT.match(line)
-    if not found or not AT_LIKE.search(found["name"]):
+    if not found or not AT_LIKE.search(found[1]):
         return None
-    name = found["name"].removeprefix("async ")
+    name = found[1]
     inside = PAREN.search(name)
     place = (inside and (inside[1] or inside[2])) or name
     own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
@@ -210,13 +203,15 @@ def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
     for row in range(first - 1, max(done, first - TITLE_LINES) - 1, -1):
         line = lines[row]
         if not line.strip():
-            if rows and not lines[rows[-1]].startswith("stack backtrace"):
+            if rows:
                 break
+            continue
+        if ANNOUNCED.match(line) or CARETS.match(line):
             continue
         rows.append(row)
         if TITLE.search(line) or THREAD.match(line):
             return rows[::-1]
-    return rows[:1] if rows[:1] == [first - 1] and not ANNOUNCED.match(lines[first - 1]) else []
+    return rows[:1] if rows[:1] == [first - 1] else []
 
 
 def _below(lines: Sequence[str], row: int) -> list[int]:
@@ -237,7 +232,8 @@ def _raised(lines: Sequence[str], stack: Stack, fade: float) -> dict[int, Note]:
         notes[stack.head] = Note(CONTEXT, -1, ("head", lines[stack.head].strip()))
     for at, row in enumerate(stack.raised):
         line = ADDRESS.sub("", lines[row])
-        worth = CAUSE + 1 if not at else max(DETAIL, FAILURE - 2.0 * (at - 1))
+        sure = stack.innermost_last or TITLE.search(line) or STANDING.search(line)
+        worth = max(DETAIL, FAILURE - 2.0 * (at - 1)) if at else CAUSE + 1 if sure else WARNING + 1
         if THREAD.match(line) or OF_THREAD.match(line):
             worth = FAILURE if BLOCKED.search(line) else WARNING - fade
         above = stack.raised[0] if at else stack.head
@@ -245,34 +241,42 @@ def _raised(lines: Sequence[str], stack: Stack, fade: float) -> dict[int, Note]:
     return notes
 
 
-def _frames(lines: Sequence[str], stack: Stack, seen: set[str], fade: float) -> dict[int, Note]:
+def _frames(lines: Sequence[str], stack: Stack, seen: set[object], fade: float) -> dict[int, Note]:
     """Notes for the frames and what belongs to them; of those `seen` already, worth nothing."""
     top = stack.raised[0] if stack.raised and not stack.innermost_last else stack.head
     own = [at for at, frame in enumerate(stack.frames) if frame.own]
     inner, outer = (-1, 0) if stack.innermost_last else (0, -1)
+    keys = [ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}") for frame in stack.frames]
+    known = tuple(keys) in seen
     notes: dict[int, Note] = {}
-    for at, frame in enumerate(stack.frames):
+    for at, (frame, key) in enumerate(zip(stack.frames, keys, strict=True)):
         first = frame.rows.start
-        key = ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}")
         innermost = bool(own) and at == own[inner]
         if frame.own:
             worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if at == own[outer] else FAILURE - 2.5
         else:
-            ends = at == inner % len(stack.frames)
-            worth = (DETAIL if own else WARNING) if ends else CONTEXT / 2
-        worth = 0.0 if key in seen else max(worth - fade, 0.1)
+            worth = CONTEXT / 2 if at != inner % len(keys) else DETAIL if own else WARNING
+        worth = max(worth - fade, 0.1) if not known and (innermost or key not in seen) else 0.0
         seen.add(key)
         for row in frame.rows:
-            notes[row] = Note(
-                worth - (row != frame.place), top if row == first else first, ("frame", key, row - first)
-            )
+            above = top if row == first else first
+            notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
         for row in stack.held[at]:
-            line = lines[row].strip()
-            of_code = FAILURE - 1 if innermost else DETAIL * frame.own
+            line = lines[row]
             value = (
-                FAILURE if "repeated" in line else WARNING if "waiting to" in line else of_code * (worth > 0)
+                0.0
+                if HELD.match(line) and not line[0].isdigit()
+                else FAILURE - 1
+                if innermost
+                else DETAIL * frame.own
             )
-            if HELD.match(line) and "repeated" not in line and "waiting" not in line:
-                value = 0.0
-            notes[row] = Note(value, first, ("held", line))
+            value = (
+                FAILURE
+                if "line repeated" in line
+                else WARNING
+                if "- waiting to" in line
+                else value * (worth > 0)
+            )
+            notes[row] = Note(value, first, ("held", line.strip()))
+    seen.add(tuple(keys))
     return notes
