@@ -13,8 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.cli.evaluate import Output, evaluated, sums
+from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parent.parent

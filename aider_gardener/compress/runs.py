@@ -17,121 +17,53 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOI
 from aider_gardener.compress.places import LIBRARY_PATH
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import explained as explained_traces
+from aider_gardener.compress.verdicts import BARE, LESSER, kind_of
 from aider_gardener.reading.alarms import alarm
 
 LINE_CHARS = 600
-BODY_LINES = 400
-"""So many lines below a heading are its own."""
-
-LEAST_SHARE = 0.015
-"""Of the lines of a test run at least so many tell of a test or sum up."""
+BODY_LINES, LEAST_SHARE = 400, 0.015
+"""So many lines below a heading are its own; of a run's lines at least so many tell of a test or sum up."""
 
 SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
-_KINDS = (
-    "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|success|"
-    "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
-)
-COUNT = re.compile(
-    rf"(?i)\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b"
-)
-OF_TESTS = re.compile(
-    r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
-)
-BEGINS = re.compile(r"(?i)\b(?:running|starting|collecting|executing)\b")
-BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
-SUMS_UP = re.compile(
-    r"\W*(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|pending)\b|"
-    r"\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|"
-    r"(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d|no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|"
-    r"(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
-    r"Looks like you (?:failed|planned)|\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |Test Run [FSA]|"
-    r"FAIL(?:ED)? Required|stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
-    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|FAIL)\b|"
-    r"FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \()"
-)
-_REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
-OK = re.compile(
-    r"^\s*(?:[✓✔√✅]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS(?:ED)?|OK) *\] |ok \d+\b|"
-    r"--- PASS: |=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |\d+ workers \[|collected \d+ items?$|"
-    r"Test Case .* passed\b|Test Suite .* (?:passed|started)\b|\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|"
-    rf"(?:\.\.\. ?|…|\.{{3,}} ?|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|\sPASSED(?: +\[ *\d+%\])?$|"
-    r"Executed \d+ of \d+ SUCCESS|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
-    r"^(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
-)
-SKIPPED = re.compile(
-    r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |Skipped \S.* \[|"
-    r"(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|expected failure)|: Test skipped -|"
-    r"\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)|\(PENDING\b[^()]*\)$"
-)
-START = re.compile(
-    r"^\s*(?:=== (?:RUN|NAME|CONT) +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|◇ Test (?!run))"
-    r"(?P<name>[^']*?)(?:' started\.?.*| started\.)?$"
-)
-COMMENT = re.compile(
-    r"^# (?!Subtest|Looks|Failed|tests? |pass |fail |skip|todo|dur|canc|suites|\d)(?P<name>\S.*)$"
-)
-TAP = re.compile(r"^\s*(?:not )?ok \d+")
-_BAD = r"(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)"
-_TEST = r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |collecting |\S+#\S+)"
-HEADING = re.compile(
-    r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|"
-    r"^[-─]{3,} STD(?:OUT|ERR): +(?P<stderr>\S.*?) [-─]{3,}$|^\s*--- FAIL: (?P<go>\S+)|^\s*not ok \d+(?: -)? ?(?P<tap>.*)|"
-    r"^\s*\[ {0,2}(?:FAILED|TIMEOUT|FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^ *● (?P<dot>(?!Console$)\S.*)$|"
-    r"^\s*(?:\d+\) +(?!at )|[✗✘✕✖×❌☒⨯] *)(?P<mark>\S.*)$|"
-    rf"^\s*\W{{0,4}}{_BAD}\b(?! \()[\]\s:]+(?:\[ *[\d.]+m?s\] )?(?P<word>[\w\"'/.].*)$|"
-    rf"^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?P<error>{_TEST}.*)$|^(?:Failure|Error)(?:: (?=\w+\()| → | \(')(?P<unit>\S.*)$|"
-    r"^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|^\s*Test Case '(?P<xcode>[^']*)' failed|"
-    r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
-    r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^(?P<julia>\S.*?): (?:Test Failed|Error During Test) at |"
-    r"^(?P<arrow>\S.*?) => \S+:\d+(?::\d+)?$|^(?!> )(?P<trailing>\s*\S.*?)(?:(?: \.\.\. ?|\.{3,} ?|\s\| |\*{3} )"
-    rf"(?:{_BAD}|ERROR|failed|Failed)\b|\s(?:FAILED|ERROR)(?=$| +\[)|: FAILED:|\s\[(?:FAIL|E|✘|✗)\]|\s\(FAILED - \d+\)){_REMARK}"
-)
-BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
 FILE = re.compile(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
-SECTION = re.compile(
-    r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|(?:[Ff]ailures|Failed examples):|[=⎯-]{3,}(?: .* |\[.*\])?[=⎯-]+|"
-    r"[─━]{4,}.*|--|(?:The following tests|Failing|There (?:was|were) \d+) .*:|Summary of all failing.*|"
-    r"Test Summary Report|Test Suite '.*' failed.*| ?(?:ERRORS|FAILURES))$"
-)
-LESSER = re.compile(
-    r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
-    r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
-)
+TAP = re.compile(r"^\s*(?:not )?ok \d+")
 CAPTURED = re.compile(
-    r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|err)\W*$)"
+    r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
+    r"err)\W*$)"
 )
 COMPARED = re.compile(
-    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|which is|was)"
-    r"\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|d(?:oes|id) ?n[o']t "
-    r"(?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |^\s*<.*>\.?$|\bwant \S|\bassert\w* "
+    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|"
+    r"which is|was)\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|"
+    r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
+    r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
 CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var|throw)\b")
 POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = re.compile(
-    r"(?i)^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|\W*$|note: run with|E +Use -v|"
-    r"E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|Error Message:$|\[gw\d+\] \w+ -- |\(compared|"
-    r"Traceback \(most)"
+    r"(?i)^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|\W*$|"
+    r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
+    r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
 )
 PLACE = re.compile(
-    r"(?<![\w@])[\w./~\\-]*[A-Za-z_]\w*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|\bat \S+ line \d"
+    r"(?<![\w@])[\w./~\\-]*[A-Za-z_]\w*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
+    r"\bat \S+ line \d"
 )
-LIBRARY = re.compile(r"/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://")
-RAISED = re.compile(
-    r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Warning|Group|Interrupt)\b"
+LIBRARY = re.compile(
+    rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
 )
+RAISED = re.compile(r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Group|Interrupt)\b")
 CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
 WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
 LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
 AGAIN = re.compile(r"^\s*(?:\d+ - )?(\S.*?)(?: \([A-Z][\w ]+\))?$")
 AROUND_NAME = re.compile(
-    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|ERROR collecting) "
+    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|"
+    r"ERROR collecting) "
 )
-PARTS = re.compile(
-    r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|swift|dart)$)"
-)
+PARTS = re.compile(r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|dart)$)")
 EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
 
 
@@ -172,13 +104,11 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     if sum(1 for line in lines[:200] if EVENT.match(line)) > 1:
         return _events(lines)
     tap = sum(1 for line in lines if TAP.match(line)) > 1
-    kinds = [_kind(line, tap) for line in lines]
+    kinds = [kind_of(line, tap) for line in lines]
     of_kind = Counter(kind for kind, _name in kinds)
     verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
-    known = sum(of_kind[kind] for kind in ("count", "bad", "ok", "skip", "start"))
-    if known < LEAST_SHARE * len(lines):
-        return {}
-    if not (of_kind["count"] and verdicts) and not (of_kind["start"] and verdicts > 1):
+    known = of_kind["count"] + of_kind["start"]
+    if known + verdicts < LEAST_SHARE * len(lines) or not known or verdicts < 1 + (not of_kind["count"]):
         return {}
     failing, notes = _cases(lines, kinds)
     _compare(lines, failing)
@@ -195,29 +125,6 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), same, traces))
     notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind in ("count", "built")]))
     return notes
-
-
-def _kind(line: str, tap: bool) -> tuple[str, str]:
-    """What a line is in a test run, and the name in it."""
-    if not line.strip():
-        return "", ""
-    if SUMS_UP.match(line) or (
-        len(COUNT.findall(line, 0, 400)) > 1 and OF_TESTS.search(line) and not BEGINS.search(line)
-    ):
-        return "count", ""
-    if SKIPPED.search(line):
-        return "skip", ""
-    if OK.search(line):
-        return "ok", ""
-    if found := START.match(line) or (tap and COMMENT.match(line)):
-        return "start", found["name"]
-    if BUILT.match(line):
-        return "built", ""
-    if BARE.match(line):
-        return "bad", ""
-    if (found := HEADING.match(line)) and found.lastgroup:
-        return "bad", found[found.lastgroup]
-    return ("section" if SECTION.match(line) or LESSER.match(line) else ""), ""
 
 
 def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list[Case], dict[int, Note]]:
@@ -281,12 +188,10 @@ def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
         return False
     if not line.strip() or BARE.match(heading) or ((told or case.named) and lines[row - 1].strip()):
         return True
-    deeper = len(line) - len(line.lstrip()) > len(lines[case.row]) - len(heading)
-    if deeper or heading[0] == "_" or (told and COMPARED.search(line)):
+    depth, least = (len(one) - len(one.lstrip()) for one in (line, lines[case.row]))
+    if depth > least - (least > 0 and bool(told)) or heading[0] == "_" or (told and COMPARED.search(line)):
         return True
-    if line.startswith(("[INFO]", "[info]", "> ")) or (
-        lines[case.row] != heading and not LOOSE.match(heading)
-    ):
+    if line.startswith(("[INFO]", "> ")) or (least and not LOOSE.match(heading)):
         return False
     if told:
         return not lines[told[0]][0].isspace() or line[0].isspace()
@@ -352,11 +257,6 @@ def _said(lines: Sequence[str], case: Case) -> str:
     return case.name.partition(" - ")[2] if "::" in case.name else ""
 
 
-def _of_library(line: str) -> bool:
-    """True for a line that names a place outside of the project."""
-    return bool(LIBRARY.search(line) or LIBRARY_PATH.search(line))
-
-
 def _notes(
     lines: Sequence[str],
     case: Case,
@@ -373,9 +273,8 @@ def _notes(
     rows = [row for row in case.body if lines[row].strip()]
     captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
     marked = any(lines[row].startswith("E  ") for row in rows)
-    places = [
-        row for row in rows if row < captured and PLACE.search(lines[row]) and not _of_library(lines[row])
-    ]
+    own = {row for row in rows if not LIBRARY.search(lines[row])}
+    places = [row for row in rows if row < captured and row in own and PLACE.search(lines[row])]
     compared = others = 0
     for row in rows:
         line = lines[row]
@@ -401,7 +300,7 @@ def _notes(
             value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
         elif POINTED.match(line):
             value = DETAIL + 1
-        elif not _of_library(line):
+        elif row in own:
             others += 1
             value = max(CONTEXT, WARNING + marked - 0.5 * others)
         notes[row] = Note(value - drop, case.row, form)
@@ -411,50 +310,40 @@ def _notes(
 def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
     """Notes for the runner's own counts: of those that read alike the last is worth most."""
     last = {form_of(lines[row]): row for row in rows}
-    notes = {}
-    for row in rows:
-        form = form_of(lines[row])
-        if last[form] == row:
-            notes[row] = Note(OUTCOME, -1, ("sums", form, "last"))
-        else:
-            notes[row] = Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form))
-    return notes
+    notes = {
+        row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
+    }
+    return {**notes, **{row: Note(OUTCOME, -1, ("last", form)) for form, row in last.items()}}
 
 
 def _events(lines: Sequence[str]) -> dict[int, Note]:
     """Notes for a run that is told in events, each a JSON object in a line of its own."""
-    events: list[dict[str, object]] = []
-    for line in lines:
-        try:
-            event = json.loads(line) if EVENT.match(line) else {}
-        except ValueError:
-            event = {}
-        events.append(event if isinstance(event, dict) else {})
-    named = [(event.get("Package"), event.get("Test")) for event in events]
+    events = {row: event for row, line in enumerate(lines) if (event := _event(line))}
     ends = {
-        name: str(event.get("Action")) for name, event in zip(named, events, strict=True) if event.get("Test")
+        (one.get("Package"), one.get("Test")): one.get("Action") for one in events.values() if "Test" in one
     }
     notes: dict[int, Note] = {}
-    for row, event in enumerate(events):
-        output = str(event.get("Output", ""))
-        end = ends.get(named[row], "")
-        if not event:
-            continue
-        if end in ("fail", "skip") and output and not re.match(r"\s*(?:===|---) ", output):
-            value = CAUSE if end == "fail" else WARNING
-            notes[row] = Note(value, -1, (end, form_of(output)))
-        elif event.get("Action") == "fail":
-            value = FAILURE if event.get("Test") else OUTCOME
-            notes[row] = Note(value, -1, ("fail", bool(event.get("Test"))))
-        elif not event.get("Test") and output.strip():
-            value = (
-                CAUSE
-                if str(event.get("Action")) == "build-output"
-                else FAILURE
-                if "FAIL" in output
-                else DETAIL
-            )
-            notes[row] = Note(value, -1, ("package", form_of(output)))
-        else:
-            notes[row] = Note(NOISE)
+    for row, event in events.items():
+        end, action = ends.get((event.get("Package"), event.get("Test"))), event.get("Action")
+        output = str(event.get("Output", "")).strip()
+        value, form = NOISE, ""
+        if (
+            output
+            and not output.startswith(("===", "---"))
+            and (end in ("fail", "skip") or "Test" not in event)
+        ):
+            broken = end == "fail" or action == "build-output"
+            value = CAUSE if broken else FAILURE if "FAIL" in output else WARNING if end else DETAIL
+            form = form_of(output)
+        elif action == "fail":
+            value = FAILURE if "Test" in event else OUTCOME
+        notes[row] = Note(value, -1, (end, form))
     return notes
+
+
+def _event(line: str) -> dict[str, object]:
+    try:
+        event = json.loads(line) if EVENT.match(line) else {}
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}

@@ -1,4 +1,4 @@
-"""Stack traces of any language: what was raised with its whole chain of causes, and the frames of the project.
+"""Stack traces of any language: what was raised, its whole chain of causes, and the frames of the project.
 
 A stack is a run of frames, each with what belongs to it (its code, its locks). What was raised stands above
 the frames, in Python below them. Of frames that stood there already nothing is worth showing again.
@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2
-from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, OUTCOME, WARNING, Note
-from aider_gardener.compress.places import is_library
+from aider_gardener.compress.places import PYTHON, SHORT, Frame, frame_at
 from aider_gardener.compress.quoting import form_of
 
 LINE_CHARS = 600
@@ -24,37 +23,24 @@ TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
 HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?:last|first)\)")
-PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
-SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
-NUMBERED = re.compile(
-    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal|"
-    r".*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
-)
-MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
-NAMED = re.compile(
-    r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
-    r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |^\s+.* called at (\S+) line \d+|"
-    r"^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|^.* called at (\S+):\d+:\d+ in |^\s+@ .*?(\S+):\d+"
-)
-CALL = re.compile(
-    r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
-)
-PLACE = re.compile(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
-AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
-AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
-PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
 CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
 HELD = re.compile(
-    rf"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line rep|{CARETS.pattern}|^\d+\t"
+    rf"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line rep|{CARETS.pattern}|"
+    rf"^\d+\t"
 )
-_RAISED = r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|Abort)\w*"
+_RAISED = (
+    r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
+    r"Abort)\w*"
+)
 TITLE = re.compile(
-    r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|Next|PHP \w+ error|Fatal error)\b"
+    r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|Next|PHP \w+ error|"
+    r"Fatal error)\b"
     rf".{{0,40}}[:.]? |Exception in thread |---> |\(Inner Exception #\d+\) |\*\* \()?{_RAISED}|"
-    r"^\s*(?:Caused by|\[cause\]|Suppressed): |\bpanic(?:ked)?(?: at |: )|^(?:fatal error|terminate called|SIG[A-Z]+|Trace|"
-    r"Segmentation fault|Error|Uncaught .*): ?|: .*\((?:\w+::)*\w*(?:Error|Exception)\)$|ERROR: \w+Sanitizer|"
-    r"WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |(?:received|with) signal|^(?:Ind|D)irect leak of|"
-    r"^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|Source and|[\d,]+ .*bytes? in)"
+    r"^\s*(?:Caused by|\[cause\]|Suppressed): |\bpanic(?:ked)?(?: at |: )|^(?:fatal error|terminate called|"
+    r"SIG[A-Z]+|Trace|Segmentation fault|Error|Uncaught .*): ?|: .*\((?:\w+::)*\w*(?:Error|Exception)\)$|"
+    r"ERROR: \w+Sanitizer|WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |(?:received|with) signal|"
+    r"^(?:Ind|D)irect leak of|^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|"
+    r"Source and|[\d,]+ .*bytes? in)"
 )
 THREAD = re.compile(r'^"[^"]+"|^\s*(?:Thread|[Gg]oroutine|Current thread|\* thread)\b.*(?:[:\])]|\d)$')
 OF_THREAD = re.compile(r"^\s+java\.lang\.Thread\.State: ")
@@ -67,28 +53,17 @@ LINK = re.compile(
     r"^[\s|]*(?:The above exception was|During handling of the above|Found one .*deadlock|--- End of inner)"
 )
 STANDING = re.compile(
-    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+(?:which is held by|waiting to lock)|"
-    r"^==\d+==ERROR: |^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|\bis located \d+ bytes|"
-    r"^\s*(?:Previous )?(?:[Rr]ead|[Ww]rite|atomic \w+) (?:of size|at 0x)|^\s+Location is |"
-    r"^==\d+==\s+(?:Address|definitely lost: [1-9]|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|code|syscall): |^\S+:\d+:in .*\(\S*(?:Error|Exception)\)$"
+    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+(?:which is held by|"
+    r"waiting to lock)|^==\d+==ERROR: |^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|"
+    r"\bis located \d+ bytes|^\s*(?:Previous )?(?:[Rr]ead|[Ww]rite|atomic \w+) (?:of size|at 0x)|"
+    r"^\s+Location is |^==\d+==\s+(?:Address|definitely lost: [1-9]|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|"
+    r"code|syscall): |^\S+:\d+:in .*\(\S*(?:Error|Exception)\)$"
 )
 NEW_RECORD = re.compile(
-    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|^\S+: (?:error|warning): "
-)
-FOREIGN = re.compile(
-    r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|/stdlib/|"
-    r" from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
+    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|"
+    r"^\S+: (?:error|warning): "
 )
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
-
-
-class Frame(NamedTuple):
-    """A frame of a stack: its rows, the one of them that names its file, what it is called, whose it is."""
-
-    rows: range
-    place: int
-    name: str
-    own: bool
 
 
 @dataclass
@@ -127,27 +102,6 @@ def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
         notes.update(_raised(lines, stack, fade))
         notes.update(_frames(lines, stack, seen, fade))
     return notes
-
-
-def frame_at(lines: Sequence[str], row: int) -> Frame | None:
-    """The frame that begins in the row."""
-    line = lines[row]
-    for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED):
-        if (found := pattern.match(line)) and not (pattern is NAMED and TITLE.search(line)):
-            name = next((part for part in found.groups() if part), line)
-            return Frame(range(row, row + 1), row, name, not (is_library(name) or FOREIGN.search(name)))
-    below = PLACE.match(lines[row + 1]) if row + 1 < len(lines) else None
-    if below and CALL.match(line):
-        name = line.strip().removeprefix("created by ").lstrip("0123456789: ")
-        return Frame(range(row, row + 2), row + 1, name, not (is_library(below[1]) or is_library(name)))
-    found = AT.match(line)
-    if not found or not AT_LIKE.search(found[1]):
-        return None
-    name = found[1]
-    inside = PAREN.search(name)
-    place = (inside and (inside[1] or inside[2])) or name
-    own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
-    return Frame(range(row, row + 1), row, name, own)
 
 
 def _stacks(lines: Sequence[str]) -> Iterator[Stack]:
