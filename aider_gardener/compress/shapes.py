@@ -11,12 +11,19 @@ from dataclasses import dataclass
 
 from aider_gardener.compress.outline import Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
+from aider_gardener.compress.runs import read as read_runs
 from aider_gardener.compress.streams import read as read_streams
 from aider_gardener.compress.tables import read as read_tables
+from aider_gardener.compress.traces import read as read_traces
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import lines_of
 
-ENGINES: dict[str, Engine] = {"logs": read_streams, "tables": read_tables}
+ENGINES: dict[str, Engine] = {
+    "traces": read_traces,
+    "testruns": read_runs,
+    "logs": read_streams,
+    "tables": read_tables,
+}
 """By the name of the shape."""
 
 SMALL_TOKENS = 150
