@@ -1,8 +1,7 @@
 """The engine of changes: unified and combined diffs, and the heads of the commits that they belong to.
 
 A hunk's lines stand under its header, the header under the file, the file under its commit. Files come first,
-then what defines or names something, then other changed lines; what only moved in its line, what a tool wrote
-(lock files) and the lines around a change come last.
+then what defines or names something, then other changed lines; what only moved and lock files come last.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from aider_gardener.compress.outline import (
     WARNING,
     Note,
 )
-from aider_gardener.compress.quoting import form_of
+from aider_gardener.compress.quoting import form_of, indent_parents
 
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
@@ -58,9 +57,12 @@ MADE = re.compile(
 
 @dataclass
 class _Open:
-    """The rows of what is open at a line, -1 for none. Of the hunk: how many lines of each old text and of the
-    new one are to come, how many that matter it took away and added, and which it only moved."""
+    """The rows of what is open at a line, -1 for none. Of the hunk: how many lines of each old text and of
+    the new one are to come, how many that matter it took away and added, and which it only moved."""
 
+    commits: int
+    often: Counter[str]
+    parents: Sequence[int]
     commit: int = -1
     subject: int = -1
     file: int = -1
@@ -80,11 +82,10 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     """The notes of the lines of diffs and of the commits above them."""
     commits = sum(1 for line in lines if COMMIT.match(line, 0, LOOKED_AT))
     often = Counter(form_of(line) for line in lines if commits > 1 and line.startswith("    "))
+    at = _Open(commits, often, indent_parents(lines), sure=commits > 0)
     notes: dict[int, Note] = {}
-    at = _Open(sure=commits > 0)
     for row in range(len(lines)):
-        note = _inside(at, lines, row) or _header(at, lines, row, commits)
-        if note or (note := _of_a_commit(at, lines, row, commits, often)):
+        if note := _inside(at, lines, row) or _header(at, lines, row) or _of_a_commit(at, lines, row):
             notes[row] = note
     return notes if at.sure else {}
 
@@ -122,7 +123,7 @@ def _worth(at: _Open, marks: str, line: str) -> float:
     return worth + 0.3 * side - 0.6 * log2(at.changed[side]) - 0.4 * log2(at.hunks)
 
 
-def _header(at: _Open, lines: Sequence[str], row: int, commits: int) -> Note | None:
+def _header(at: _Open, lines: Sequence[str], row: int) -> Note | None:
     """The header of a file or of a hunk, or what is told of a file between the two."""
     line = lines[row]
     if found := HUNK.match(line, 0, LOOKED_AT):
@@ -132,23 +133,23 @@ def _header(at: _Open, lines: Sequence[str], row: int, commits: int) -> Note | N
         at.sure, at.conflict = True, False
         return Note(CONTEXT if at.made else DETAIL - 0.4 * log2(at.hunks), at.file)
     if FILE.match(line, 0, LOOKED_AT) or (_names_file(lines, row) and (at.file < 0 or at.hunks)):
-        return _file(at, lines, row, commits)
+        return _file(at, lines, row)
     if at.file < 0 or at.hunks:
         return None
     if row == at.file:
         same = len({NAME.sub("", name) for name in lines[row - 1 : row + 1]}) == 1 or OLD.match(line)
-        return Note(at.worth, at.commit if same else row - 1, "file" if commits < 2 else line)
+        return Note(at.worth, at.commit if same else row - 1, "file" if at.commits < 2 else line)
     told = TOLD.match(line) or line[4:] == "/dev/null"
     if told or META.match(line) or OLD.match(line) or NEW.match(line):
         return Note(WARNING, at.file) if told and row > at.file else Note(NOISE, at.commit)
     return None
 
 
-def _file(at: _Open, lines: Sequence[str], row: int, commits: int) -> Note:
+def _file(at: _Open, lines: Sequence[str], row: int) -> Note:
     """The first line of a file's header: it names the file, unless a shorter one follows."""
     at.hunks, at.files, at.made = 0, at.files + 1, bool(MADE.search(lines[row], 0, LOOKED_AT))
     at.sure = at.sure or lines[row].startswith("diff --")
-    at.worth = FAILURE + REPEAT * log2(at.files) if commits < 2 else WARNING
+    at.worth = FAILURE + REPEAT * log2(at.files) if at.commits < 2 else WARNING
     near = row
     while near < min(row + 6, len(lines)) and BETWEEN.match(lines[near]):
         near += 1
@@ -175,25 +176,25 @@ def _moved(lines: Sequence[str], row: int, left: Sequence[int]) -> frozenset[str
     return frozenset(sides[0] & sides[1])
 
 
-def _of_a_commit(at: _Open, lines: Sequence[str], row: int, commits: int, often: Counter[str]) -> Note | None:
+def _of_a_commit(at: _Open, lines: Sequence[str], row: int) -> Note | None:
     """A line of a commit's head, of its message or of its list of files; a tool's own last line."""
     line = lines[row]
     if COMMIT.match(line, 0, LOOKED_AT):
         at.commit, at.subject, at.file, at.hunks = row, -1, -1, 0
-        return Note(DETAIL + WARNING * ("(" in line) + WARNING * (commits == 1))
+        return Note(DETAIL + WARNING * ("(" in line) + WARNING * (at.commits == 1))
     if SUMMARY.match(line, 0, LOOKED_AT):
         at.sure = at.sure or bool(row and STAT.match(lines[row - 1]))
-        return Note(OUTCOME if commits < 2 else CONTEXT, at.commit)
+        return Note(OUTCOME if at.commits < 2 else CONTEXT, at.commit)
     if STAT.match(line, 0, LOOKED_AT):
-        return Note(DETAIL if commits < 2 else CONTEXT, at.commit)
-    if at.commit < 0 or at.file >= 0:
-        return None
-    if at.subject < 0 and FIELD.match(line, 0, LOOKED_AT):
+        return Note(DETAIL if at.commits < 2 else CONTEXT, at.commit)
+    head = at.commit >= 0 > at.file
+    if head and at.subject < 0 and FIELD.match(line, 0, LOOKED_AT):
         worth = DETAIL if line[:5] in ("Autho", "Merge", "user:") else CONTEXT
         return Note(worth + FAILURE * line.startswith("summary:"), at.commit)
-    if not line.startswith("    ") or not line.strip():
+    if not head or not line.startswith("    ") or not line.strip():
         return None
-    rare = 1 / (1 + log2(often[form_of(line)])) if commits > 1 else 1
+    rare = 1 / (1 + log2(at.often[form_of(line)])) if at.commits > 1 else 1
     worth = CONTEXT + (FAILURE - DETAIL if at.subject < 0 else DETAIL) * rare
-    at.subject = row
-    return Note(worth + WARNING * rare * bool(WEIGHTY.search(line, 0, LOOKED_AT)), at.commit)
+    at.subject = row if at.subject < 0 else at.subject
+    above = at.parents[row] if at.parents[row] >= at.subject else at.commit
+    return Note(worth + WARNING * rare * bool(WEIGHTY.search(line, 0, LOOKED_AT)), above)
