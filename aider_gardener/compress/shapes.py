@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress.outline import Engine, Note, chosen, written
+from aider_gardener.compress import changes, records, runs, streams, tables, traces
+from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
-from aider_gardener.compress.runs import read as read_runs
-from aider_gardener.compress.streams import read as read_streams
-from aider_gardener.compress.tables import read as read_tables
-from aider_gardener.compress.traces import read as read_traces
+from aider_gardener.compress.truth import falsehoods
 from aider_gardener.messages import Focus, TokenCounter
-from aider_gardener.reading.output import lines_of
+from aider_gardener.reading.output import clip, lines_of
 
 ENGINES: dict[str, Engine] = {
-    "traces": read_traces,
-    "testruns": read_runs,
-    "logs": read_streams,
-    "tables": read_tables,
+    "traces": traces.read,
+    "testruns": runs.read,
+    "records": records.read,
+    "logs": streams.read,
+    "tables": tables.read,
+    "diffs": changes.read,
 }
 """By the name of the shape."""
 
@@ -32,11 +32,15 @@ SMALL_TOKENS = 150
 
 @dataclass(frozen=True)
 class ShortForm:
-    """`text` quotes `lines`, the lines as they were read; `engine` explained most of them, "" for none."""
+    """`text` quotes `lines`, the lines as they were read; `engine` explained most of them, "" for none.
+
+    `failed` is what the law of truth found in a form that was not used for it, "" for nothing.
+    """
 
     text: str
     engine: str
     lines: Sequence[str]
+    failed: str = ""
 
 
 def budget_for(tokens: int) -> int:
@@ -65,5 +69,40 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
     notes, engine = explained(lines)
     if tokens <= SMALL_TOKENS:
         return ShortForm(text, engine, lines)
-    rows = chosen(lines, notes, budget_for(tokens), focus, count)
-    return ShortForm("\n".join(written(lines, notes, rows)), engine, lines)
+    budget = budget_for(tokens)
+    form = _form(lines, notes, budget, focus, count)
+    found = falsehoods(lines, form)
+    if not found:
+        return ShortForm(form, engine, lines)
+    failed = found[0].partition(":")[0]
+    form = _form(lines, quoted(lines), budget, focus, count)
+    if falsehoods(lines, form):
+        form = _ends(lines, budget, count)
+    return ShortForm(form, "", lines, failed)
+
+
+def _form(lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter) -> str:
+    return "\n".join(written(lines, notes, chosen(lines, notes, budget, focus, count)))
+
+
+def _ends(lines: Sequence[str], budget: int, count: TokenCounter) -> str:
+    """The first lines and, where they stand under nothing that is left out, the last ones."""
+    rows = range(len(lines))
+    notes = [Note(0)] * len(lines)
+    both = _fitting(lines, rows, budget // 2, count) | _fitting(lines, rows[::-1], budget // 2, count)
+    form = "\n".join(written(lines, notes, both))
+    if falsehoods(lines, form):
+        form = "\n".join(written(lines, notes, _fitting(lines, rows, budget, count)))
+    return form
+
+
+def _fitting(lines: Sequence[str], rows: Sequence[int], budget: int, count: TokenCounter) -> set[int]:
+    """The first of the rows, as many as fit, without blank ones."""
+    taken: set[int] = set()
+    for row in rows:
+        budget -= count(clip(lines[row].rstrip(), LINE_CHARS)) + 1
+        if budget < 0:
+            break
+        if lines[row].strip():
+            taken.add(row)
+    return taken
