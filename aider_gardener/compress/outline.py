@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from math import inf, log2
+from math import log2
 from typing import NamedTuple
 
 from aider_gardener.messages import Focus, TokenCounter
@@ -42,7 +42,8 @@ MANY = 3
 class Note(NamedTuple):
     """What an engine knows of a line.
 
-    worth: how much a reader needs it; NOISE is never shown but above a line that needs it.
+    worth: how much a reader needs it; what is worth nothing is shown above a line that needs
+        it only, and NOISE is not told of as alike either.
     above: the row of the line it makes no sense without, -1 for none.
     form: equal for lines that say the same but for details; None where the engine leaves that to others.
     """
@@ -72,7 +73,9 @@ def chosen(
         seen[note.form] += 1
         if note.form is not None and seen[note.form] > 1:
             worth -= REPEAT * log2(seen[note.form])
-        ranked.append((-worth / (1 + 0.02 * max(0, min(len(lines[row]), LINE_CHARS) - 80)), row))
+        if worth <= 0:
+            continue
+        ranked.append((-worth / (1 + 0.004 * max(0, min(len(lines[row]), LINE_CHARS) - 80)), row))
     ranked.sort()
     taken: set[int] = set()
     used = 0

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from collections.abc import Sequence
 
+from aider_gardener.compress import records
 from aider_gardener.compress.outline import Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import lines_of
 
-ENGINES: dict[str, Engine] = {}
+ENGINES: dict[str, Engine] = {"records": records.read}
 """By the name of the shape."""
 
 SMALL_TOKENS = 150
