@@ -6,8 +6,8 @@ one that explains more lines of the text has it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aider_gardener.compress import records
 from aider_gardener.compress.outline import Engine, Note, chosen, written
