@@ -1,0 +1,423 @@
+"""Records of trouble as compilers, linters, type checkers, builds and searches write them.
+
+A record begins with a head: a place, a severity, a code and a message, of which some may be missing. The
+lines that belong to it follow: where it is, the code it points at, labels, notes, help. They need their head
+and are worth less; the first record of a form shows more of them than the next. What a tool says of all its
+records is how it ended. Lines that only tell that work goes on are noise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from math import log2
+from typing import NamedTuple
+
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.quoting import COMPARES, form_of
+from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.severities import ANY_SEVERITY, SEVERITY
+
+LINE_CHARS = 600
+"""So much of a line is looked at."""
+
+MESSAGE_LINES = 8
+"""So many lines of a message that stands under its head are explained."""
+
+MATCH = 4.0
+"""What a line is worth that a search found."""
+
+FAR = 6
+"""A place that stands alone is that of a record up to so many lines below."""
+
+WORDS = rf"{ANY_SEVERITY}|(?i:fatal(?: error)?|severe|critical|warn|err)"
+PATH = r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:()|\"'`=<>*]{1,200}?)"
+FRAME = re.compile(r"[│┃╷╵] ?|#\d+ \d+\.\d+ |\d+\.\d\d+ (?=\S)|\[(?:error|warn)\](?= {2,})")
+"""What some tools write before a line: a box, a step and its time, a level."""
+
+PLACED = re.compile(
+    r"\s*(?:(?P<tag>[ewiEWF]|(?:[✘▲×!] )?\[(?i:error|warn(?:ing)?|fatal|err|info)\]|\*\* \(\w+\)|"
+    r"%?(?i:fatal error|error|warning|syntaxerror)(?:-\w+)?|vet|\S{0,200}\bld(?:\.\w+)?):?\s+)?(?:file://)?"
+    rf"{PATH}(?P<at>:\[\d+,\d+\]|:\d+(?:[:.]\d+)?(?:-\d+(?:[:.]\d+)?)?|\(\d+(?:[,:]\d+)*\)|"
+    r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
+    r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
+)
+PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
+"""A place alone; the record that it belongs to stands below."""
+
+IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
+"""What stands behind the place of a stack's frame."""
+
+FILE = re.compile(
+    r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD|configuration)$"
+)
+LETTERED = re.compile(
+    r"[\s:]*(?P<severity>[CWEFRI]): (?:\[\w+\] )*(?P<code>[A-Z]\w+/[\w/]+): (?P<message>.*)$"
+)
+SEVERE = re.compile(
+    rf"[\s:：–-]*(?P<severity>{WORDS})(?:\[(?P<code>[\w./-]+)\])?"
+    rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
+)
+CODED = re.compile(
+    r"[\s:–-]*(?P<code>[A-Z]{1,8}-?\d{2,6}(?:/[\w-]+)?|\(\w+(?:\.\w+)?\d+\)|lint/\S+)"
+    rf"[:\s]\s*(?:\[\*\] )?(?:(?P<severity>{WORDS}): )?(?P<message>.*)$"
+)
+ENDED = re.compile(r"(?:^|\s)[\[(](?P<code>[A-Za-z@-][\w@./+=,-]*)[\])](?: \[\d\])?(?: \[[^\[\]]*\])?$")
+BARE = re.compile(
+    r"\s*(?:[✘▲×!➤✖⨯] ?)?(?:[\w./+-]{1,200}: )?"
+    rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
+    r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
+)
+NAMED = (
+    re.compile(r"➤ (?P<code>[A-Z]{2}\d{4}): (?P<message>.+)$"),
+    re.compile(r" ?(?P<code>ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: ))[:\s]+(?P<message>.+)$"),
+    re.compile(r"\S{1,200}: \((?P<code>\w+\.[EWCI]\d+)\) (?P<message>.*)$"),
+    re.compile(r">> Issue: \[(?P<code>[\w:]+)\] (?P<message>.*)$"),
+)
+OVER_PLACE = re.compile(
+    r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
+    r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
+)
+"""A head of a code and a message, known by the place on the next line."""
+
+CARET = re.compile(r"[\s|│\d]*\^[-~^]*\s*(?:-- )?(?P<code>[A-Z]+\d+) \((?P<severity>\w+)\): (?P<message>.*)$")
+ROW = re.compile(
+    r"\s*(?:L:)?\s*(?P<at>\d+(?::\d+)?)(?:\s*\|\s*P:\s*\d+)?(?::|\s*[|│]|(?=\s\s))\s*"
+    rf"(?:\[?(?P<severity>{WORDS}|[✖⚠×ℹ])\]?(?:\s*\||\s)\s*)?(?P<message>\S.*)$"
+)
+HEADING = re.compile(
+    r"(?:FILE: |== \[|In | *Line {2,})?(?P<path>[^\s:()|\"'=<>]{1,200}?)(?:\] FAIL| line \d+:|:)?$"
+)
+RULE = re.compile(r"[\s=─━*+-]*$")
+ARROW = re.compile(
+    r"[\s│|]*(?:-->|[╭┌└╰]─+\[? ?|→|at|on|in|Location:|::: )?\s*(?:file://|\")?[^\s:(),\"]+"
+    r"(?::\d+(?::\d+)?|\(\d+,\d+\)|\"?,? line \d+)\b"
+)
+NEXT_PLACE = re.compile(r"\s*(?:-->|[╭┌])")
+SNIPPET = re.compile(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
+POINTS = re.compile(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
+LABELLED = re.compile(
+    r"[\s|│=╰╭─┬>+-]*(?i:help|note|hint|expected|found|required|symbol|location|candidate|did you mean|"
+    r"caused by|reason|because)\b|\s+[×✖✘⚠] |[\s|]*\^+ \S|[\s|]*-+ \S|>>> (?:referenced|defined)"
+)
+AROUND = re.compile(r"In file included from |\s+(?:from|von|de) \S+:\d+[,:]$|\S+: [^:]{2,80}[:：]$")
+LINKED = re.compile(
+    r"undefined (?:reference to|symbol)|multiple definition of|duplicate symbol|cannot find -l|"
+    r"未定义的引用|找不到 -l"
+)
+BLOCK = re.compile(
+    r"\* (?:What went wrong|Where):|Undefined symbols for |The following (?:build commands|packages have)|"
+    r"(?:ERROR|WARNING) in |error during build:"
+)
+"""A heading of lines that say why something failed, up to a blank one."""
+
+IDLE = re.compile(
+    r"\* (?:Try|Get more help|Exception is)\b|> Run with |\[ERROR\] *(?:$|To see the full|Re-run|For more|"
+    r"\[Help|-> \[Help|After corr)|npm (?:ERR!|error) *(?:$|A complete log|For a full)|For more information|"
+    r"Some errors have detailed"
+)
+STEP = re.compile(
+    r"> Task :\S+ FAILED|\[INFO\] \S.* \.{2,} FAILURE|\[ERROR\]   mvn |FAILED: | > \[[^\]]+\] \w|"
+    r"(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? "
+)
+"""A step that failed, and a line of what one that failed says."""
+
+COUNTS = re.compile(
+    r"(?i)\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?|hints|"
+    r"vulnerabilit\w+)\b|\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|"
+    r"\b\d+ files? (?:would|will|were|was|changed|left|inspected|reformatted|scanned|with)"
+)
+ENDS = re.compile(
+    r"(?:\[\w+\] |\S )?(?i:build|compilation|compile) (?i:fail|succe|aborted)|"
+    r"error: (?:could not compile|aborting due|build failed)|warning: `.*` \(.*\) generated|"
+    r"Your code has been rated|All checks passed|Success: no|Failed (?:to|with)|FAILURE:|"
+    r"Error: .*[Ff]ailed to (?:build|compile)|.*compiled (?:with|successfully)|-- Configuring incomplete"
+)
+WORKS = re.compile(
+    r"\s*(?:\[ *\d+%\] |\[\d+/\d+\] |\[\d+ of \d+\] )?(?:Compil|Check|Download|Fresh|Locking|Adding|Building|"
+    r"Generating|Collecting|Fetching|Installing|Unpacking|Preparing|Using cached|Requirement already|Linking|"
+    r"Consolidate|Automatic|Get:\d|Hit:\d|Selecting prev|Progress:|Copying|Scanning|Updating|Resolving|"
+    r"Built target|(?:Done )?[Pp]rocessing)|-- (?:Detecting|Check|The \w+ compiler|Looking)|"
+    r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w|"
+    r"\[INFO\] *(?:$|[-<]+|Scanning|Copying|Nothing|Compiling|Recompiling|Finished at|  from)|"
+    r"#\d+ (?:DONE|CACHED|sha256|transferring|extracting|resolve)|go: download|"
+    r"g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :\S+(?: UP-TO-DATE| NO-SOURCE| FROM-CACHE)?$"
+)
+BROKEN = re.compile(
+    r"E$|E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|TS\d|CS\d|MSB|LNK|\[?[A-Z]+_[A-Z_]+|PRS|S[IM]?999|"
+    r"\w+\.E\d|\w+(?:Error|Exception)$"
+)
+"""Codes of what cannot work; the others are about style."""
+
+
+class Record(NamedTuple):
+    """A head: "" where it names none; `found` where it has a place and a text, as what a search finds."""
+
+    severity: str = ""
+    code: str = ""
+    message: str = ""
+    file: str = ""
+    found: bool = False
+
+    @property
+    def form(self) -> Hashable:
+        """What records have in common that say the same."""
+        return self.severity, self.code, form_of(self.message)
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """What is known of records and of the builds around them; nothing where there is no record."""
+    reader = _Reader(lines)
+    for row, line in enumerate(reader.lines):
+        if line.strip():
+            reader.line(row, line)
+    reader.tell_matches()
+    return reader.notes if reader.records else {}
+
+
+class _Reader:
+    """Reads line by line.
+
+    `head` is the row of the record that the next lines may belong to, `under` that of its last note or its
+    own, `heading` that of the file whose records are read, `block` that of a reason. -1 stands for none.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        frames = [FRAME.match(line, 0, LINE_CHARS) for line in lines]
+        self.boxed = {row for row, frame in enumerate(frames) if frame and frame[0][0] in "│┃"}
+        self.lines = [
+            line[frame.end() if frame else 0 : LINE_CHARS] for line, frame in zip(lines, frames, strict=True)
+        ]
+        self.notes: dict[int, Note] = {}
+        self.matches: dict[int, Record] = {}
+        self.seen: Counter[Hashable] = Counter()
+        self.head = self.under = self.heading = self.block = self.place = -1
+        self.record, self.file = Record(), ""
+        self.records = self.depth = self.told = 0
+        self.worth = 0.0
+
+    def line(self, row: int, line: str) -> None:
+        """Explain the line, or let it end what stood above it."""
+        inner = self.head >= 0 and self.heading < 0 and SNIPPET.match(line)
+        if not inner and (self._ended(row, line) or self._worked(row, line) or self._reason(row, line)):
+            return
+        if RULE.match(line):
+            return
+        record = None if inner else self._record(row, line)
+        if record is not None and record.severity == "note" and self.head >= 0:
+            self._below(row, min(self.worth - 2, DETAIL), self.head)
+            self.under = row
+        elif record is not None:
+            self._open(row, line, record)
+        elif self.head >= 0 and self._belongs(row, line):
+            self._tell(row, line)
+        else:
+            self.head = -1
+            if not self._names_place(row, line):
+                self.heading = -1
+                if AROUND.match(line):
+                    self._say(row, CONTEXT / 2)
+
+    def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
+        self.notes[row] = Note(worth, above, form)
+
+    def _below(self, row: int, worth: float, above: int) -> None:
+        """A line that belongs to the head: worth less for each doubling of the records of its form."""
+        self._say(row, worth - 1.2 * log2(max(1, self.seen[self.record.form])), above, row)
+
+    def _ended(self, row: int, line: str) -> bool:
+        """What the tool says of all its records, or how the build ended."""
+        bare = line.strip()
+        if len(bare) > 240 or line.startswith("     "):
+            return False
+        ends = tells_outcome(bare) or bool(ENDS.match(bare))
+        if not ends and (not COUNTS.search(bare) or PLACED.match(bare)):
+            return False
+        self.records += ends
+        self._say(row, OUTCOME)
+        self.head = self.block = -1
+        return True
+
+    def _worked(self, row: int, line: str) -> bool:
+        """Lines that tell that work goes on or where one may read on, and steps that failed."""
+        idle = IDLE.match(line)
+        step = None if idle else STEP.match(line)
+        if step:
+            self._say(row, DETAIL if step["deep"] else FAILURE)
+            self.records += 1
+        elif idle or (WORKS.match(line) and alarm(line) != "error"):
+            self._say(row, NOISE)
+            self.block = -1
+            self.head = self.head if line[0].isspace() else -1
+        return row in self.notes
+
+    def _reason(self, row: int, line: str) -> bool:
+        """A heading of why something failed, and the lines below it."""
+        outer = not line[0].isspace()
+        if BLOCK.match(line):
+            self.block, self.head = row, -1
+            self.records += 1
+            self._say(row, WARNING if line.startswith("WARN") else FAILURE)
+        elif self.block >= 0 and outer and not self.lines[row - 1].strip():
+            self.block = -1
+        elif self.block >= 0:
+            framed = line.lstrip().startswith("at ") or (SNIPPET.match(line) and not ARROW.match(line))
+            worth = self.notes[self.block].worth + outer - 0.1 * (row - self.block)
+            self._say(row, CONTEXT / 2 if framed else max(worth, CONTEXT / 2), self.block, row)
+        return row in self.notes
+
+    def _record(self, row: int, line: str) -> Record | None:
+        """The head that the line is, if it is one."""
+        found = ROW.match(line) if self.heading >= 0 else None
+        if found:
+            record = _coded(found["severity"] or "", found["message"], self.file)
+            if record.severity or record.code or "Line " in self.lines[self.heading]:
+                return record
+            return record._replace(found=True) if re.match(r"\d+:", line) else None
+        found = CARET.match(line)
+        if found:
+            return Record(_severity(found["severity"]), found["code"], found["message"], self.file)
+        found = PLACED.match(line)
+        placed = _placed(found) if found else None
+        if placed is not None:
+            return placed
+        if LINKED.search(line):
+            return Record("error", "", line)
+        found = BARE.match(line)
+        if found and (found["message"] or self.head < 0):
+            record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
+            return record if record.severity != "note" or self.head >= 0 else None
+        found = next(filter(None, (pattern.match(line) for pattern in NAMED)), None)
+        if not found and NEXT_PLACE.match(self._next(row)):
+            found = OVER_PLACE.match(line)
+        return Record(_rank(found["code"]), found["code"], found["message"]) if found else None
+
+    def _next(self, row: int) -> str:
+        return self.lines[row + 1] if row + 1 < len(self.lines) else ""
+
+    def _open(self, row: int, line: str, record: Record) -> None:
+        """A new head: worth less if its file, its code or the very line were seen before."""
+        severity = record.severity or _rank(record.code)
+        worth = self.worth = {"error": CAUSE, "warning": WARNING, "note": DETAIL}[severity]
+        repeats = ((record.form, record.file), 0.5), (record.code, 0.2), (("line", line.strip()), 3.0)
+        for key, less in repeats:
+            self.seen[key] += 1
+            worth -= less * log2(self.seen[key]) if key else 0
+        self.seen[record.form] += 1
+        above = self.heading
+        if not record.file and 0 <= self.place < row <= self.place + FAR:
+            above = self.place
+        if above >= 0:
+            self.notes.setdefault(above, Note(CONTEXT))
+        if record.found:
+            self.matches[row] = record
+        self.records += 1
+        self.head = self.under = row
+        self.record, self.told, self.depth = record, 0, len(line) - len(line.lstrip())
+        self._say(row, max(worth, NOISE / 2), above, record.form)
+
+    def _belongs(self, row: int, line: str) -> bool:
+        """True for a line that belongs to the head above."""
+        if len(line) - len(line.lstrip()) > self.depth or {row, self.head} <= self.boxed:
+            return True
+        if SNIPPET.match(line) or LABELLED.match(line) or POINTS.match(self._next(row)):
+            return True
+        said = self.record.message
+        return row - self.head <= 1 + self.told and (not said or said.endswith(":"))
+
+    def _tell(self, row: int, line: str) -> None:
+        """A line below a head: where it is, its message, what it labels or shows."""
+        self.told += 1
+        own = self.under == self.head
+        points, pointed = POINTS.match(line), POINTS.match(self._next(row))
+        above, worth = self.under, CONTEXT / 2
+        if not self.record.file and ARROW.match(line):
+            worth = self.worth - 0.5
+            self.record = self.record._replace(file=line.strip())
+        elif points:
+            worth = self.worth / 2 if own and any(map(str.isalpha, points["label"])) else worth
+            above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
+        elif SNIPPET.match(line) or pointed:
+            worth = self.worth / 3 if own and (pointed or ">" in line[:8]) else worth
+        elif ENDED.search(line) and not self.record.code:
+            worth = self.worth - 1.5
+        elif alarm(line) == "error" or LABELLED.match(line) or COMPARES.search(line):
+            worth = max(self.worth - 2 - 0.3 * self.told, CONTEXT)
+        elif self.told <= MESSAGE_LINES:
+            message = self.worth / 2 if self.record.message.strip(" :") else self.worth - 0.5
+            worth = max(message - 0.3 * self.told, CONTEXT)
+        else:
+            return
+        self._below(row, worth, above)
+
+    def _names_place(self, row: int, line: str) -> bool:
+        """True for a line that names a place, or a file, whose records are the next lines."""
+        if PLACE.match(line):
+            self.place = row
+            return True
+        found = HEADING.match(line)
+        if found and FILE.match(found["path"]):
+            self.heading, self.file = row, found["path"]
+            return True
+        return False
+
+    def tell_matches(self) -> None:
+        """Lines with a place and a text alone are records where one space stands before the text; of a tool
+        whose other records have more they lead to these; else a search found them."""
+        spaced = {row for row, record in self.matches.items() if re.match(r":? \S", record.message)}
+        files = {record.file for record in self.matches.values()}
+        found_all = self.records == len(self.matches) >= 2 * len(spaced)
+        for row, record in self.matches.items():
+            folder = "in", record.file.rpartition("/")[0]
+            self.seen[folder] += 1
+            if found_all:
+                worth = MATCH - 0.2 * log2(self.seen[folder])
+                self._say(row, worth, self.notes[row].above, ("in", record.file))
+            elif row not in spaced:
+                self._say(row, CONTEXT, self.notes[row].above, row)
+        for row, line in enumerate(self.lines if found_all and files else ()):
+            around = re.match(r"(.{1,200}?)-\d+-", line)
+            if line == "--" or (around and around[1] in files):
+                self._say(row, NOISE if line == "--" else CONTEXT / 2, -1, row)
+
+
+def _placed(found: re.Match[str]) -> Record | None:
+    """A head with a place; without a severity and a code it may be what a search found."""
+    path, rest, tag = found["path"], found["rest"], found["tag"] or ""
+    if rest[:1] in "： " or rest[1:2] in " \t" or not rest.strip(":"):
+        record = _coded(tag, rest, path)
+        if record.severity or record.code:
+            return None if path.isdigit() else record
+    if found.start("path") or not FILE.match(path) or not rest.strip(":： ") or IN_STACK.match(rest):
+        return None
+    return Record("error", "", rest, path, found=not tag and found["at"][0] == ":")
+
+
+def _severity(word: str) -> str:
+    """ "error", "warning" or "note": what a tool's word or sign stands for."""
+    bare = word.strip("[]%: ✘▲×!").split("-")[0]
+    small = bare.lower()
+    by_letter = "warning" if small[:1] in ("w", "c", "r", "⚠") else "note" if small[:1] in "iℹ" else "error"
+    return SEVERITY.get(bare) or SEVERITY.get(small) or by_letter
+
+
+def _rank(code: str) -> str:
+    """ "error" for a code that stands for what cannot work, "warning" for one of style."""
+    return "error" if not code or BROKEN.match(code) else "warning"
+
+
+def _coded(tag: str, rest: str, file: str = "", code: str = "") -> Record:
+    """The record that stands behind a place or a tag."""
+    severity = _severity(tag) if tag.strip() else ""
+    found = LETTERED.match(rest) or SEVERE.match(rest)
+    if found:
+        severity, code, rest = _severity(found["severity"]), found["code"] or code, found["message"]
+    found = None if code else CODED.match(rest)
+    if found:
+        code, rest = found["code"], found["message"]
+        severity = _severity(found["severity"]) if found["severity"] else severity
+    found = None if code else ENDED.search(rest)
+    if found:
+        code, rest = found["code"], rest[: found.start()]
+    return Record(severity or (_rank(code) if code else ""), code, rest.strip(" :-"), file)
