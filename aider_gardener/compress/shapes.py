@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from aider_gardener.compress import changes, records, runs, streams, tables, traces
 from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
-from aider_gardener.compress.truth import falsehoods
+from aider_gardener.compress.truth import falsehoods, with_parents
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import clip, lines_of
 
@@ -82,7 +82,8 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
 
 
 def _form(lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter) -> str:
-    return "\n".join(written(lines, notes, chosen(lines, notes, budget, focus, count)))
+    rows = with_parents(lines, chosen(lines, notes, budget, focus, count))
+    return "\n".join(written(lines, notes, rows))
 
 
 def _ends(lines: Sequence[str], budget: int, count: TokenCounter) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from aider_gardener.compress.heads import COMMIT, FIELD, HUNK, cells, heads_of
@@ -63,6 +63,22 @@ def falsehoods(lines: Sequence[str], shown: str) -> list[str]:
         false += [(at, "parent") for at in _false_parents(text, items, rows)]
         false += [(at, "alike") for at in _false_counts(kept, items, rows)]
     return [f"{kind}: line {at + 1}" for at, kind in sorted(false)]
+
+
+def with_parents(lines: Sequence[str], rows: Collection[int]) -> set[int]:
+    """The rows and, where one would stand under another's parent, its own parents."""
+    kept = [row for row, line in enumerate(lines) if line.strip()]
+    texts = [lines[row].rstrip() for row in kept]
+    nearest, free = _nearest(texts), _free(texts)
+    chosen = {at for at, row in enumerate(kept) if row in rows}
+    missing = chosen
+    while missing:
+        shown = sorted(chosen)
+        above = _nearest([texts[at] for at in shown])
+        hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
+        missing = {nearest[at] for at in hung if not free[at] and nearest[at] >= 0} - chosen
+        chosen |= missing
+    return {kept[at] for at in chosen}
 
 
 def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
