@@ -20,7 +20,7 @@ from aider_gardener.compress.traces import explained as explained_traces
 from aider_gardener.compress.verdicts import BARE, LESSER, kind_of
 from aider_gardener.reading.alarms import alarm
 
-LINE_CHARS = 600
+LINE_CHARS = 400
 BODY_LINES, LEAST_SHARE = 400, 0.015
 """So many lines below a heading are its own; of a run's lines at least so many tell of a test or sum up."""
 
@@ -43,12 +43,12 @@ CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var|throw)\b")
 POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = re.compile(
-    r"(?i)^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|\W*$|"
+    r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
     r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
     r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
 )
 PLACE = re.compile(
-    r"(?<![\w@])[\w./~\\-]*[A-Za-z_]\w*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
+    r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
     r"\bat \S+ line \d"
 )
 LIBRARY = re.compile(
@@ -100,9 +100,9 @@ class Case:
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """What the lines of a test run are worth."""
-    lines = [line[:LINE_CHARS].rstrip() for line in lines]
-    if sum(1 for line in lines[:200] if EVENT.match(line)) > 1:
+    if sum(1 for line in lines[:200] if EVENT.match(line, 0, LINE_CHARS)) > 1:
         return _events(lines)
+    lines = [line[:LINE_CHARS].rstrip() for line in lines]
     tap = sum(1 for line in lines if TAP.match(line)) > 1
     kinds = [kind_of(line, tap) for line in lines]
     of_kind = Counter(kind for kind, _name in kinds)
@@ -343,7 +343,7 @@ def _events(lines: Sequence[str]) -> dict[int, Note]:
 
 def _event(line: str) -> dict[str, object]:
     try:
-        event = json.loads(line) if EVENT.match(line) else {}
+        event = json.loads(line) if EVENT.match(line, 0, LINE_CHARS) else {}
     except (ValueError, RecursionError):
         return {}
     return event if isinstance(event, dict) else {}

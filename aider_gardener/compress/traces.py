@@ -15,7 +15,7 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, OUT
 from aider_gardener.compress.places import PYTHON, SHORT, Frame, frame_at
 from aider_gardener.compress.quoting import form_of
 
-LINE_CHARS = 600
+LINE_CHARS = 400
 FADE = 0.7
 """What the frames of later stacks are worth less, for each doubling of the stacks above."""
 

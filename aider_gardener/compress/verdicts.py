@@ -20,7 +20,7 @@ OF_TESTS = re.compile(
 BEGINS = re.compile(r"(?i)\b(?:running|starting|collecting|executing)\b")
 BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
 SUMS_UP = re.compile(
-    r"\W*(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|"
+    r"\W{0,80}(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|"
     r"pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)|"
     r"[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d|"
     r"no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|"
@@ -28,7 +28,7 @@ SUMS_UP = re.compile(
     r"\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |Test Run [FSA]|FAIL(?:ED)? Required|"
     r"stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
     r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|"
-    r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$|.*Executed \d+ of \d+ \()"
+    r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)|.*Executed \d+ of \d+ \("
 )
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = re.compile(
@@ -36,7 +36,7 @@ OK = re.compile(
     r"PASSED|OK) *\] |ok \d+\b|--- PASS: |=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |"
     r"\d+ workers \[|collected \d+ items?$|Test Case .* passed\b|Test Suite .* (?:passed|started)\b|"
     r"\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|"
-    rf"(?:\.\.\. ?|…|\.{{3,}} ?|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
+    rf"(?:\.\.\. ?|…|(?<!\.)\.{{3,}} ?|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
     rf"\sPASSED(?: +\[ *\d+%\])?$|"
     r"Executed \d+ of \d+ SUCCESS|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
     r"^(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
@@ -72,7 +72,7 @@ HEADING = re.compile(
     r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
     r"^(?P<ctest>\s*\d+/\d+ Test +#\d+: \S+) [ .]*\*\*\*|^(?P<julia>\S.*?): (?:Test Failed|"
     r"Error During Test) at |^(?P<arrow>\S.*?) => \S+:\d+(?::\d+)?$|"
-    r"^(?!> )(?P<trailing>\s*\S.*?)(?:(?: \.\.\. ?|\.{3,} ?|\s\| |\*{3} )"
+    r"^(?!> )(?P<trailing>\s*\S.*?)(?:(?: \.\.\. ?|(?<!\.)\.{3,} ?|\s\| |\*{3} )"
     rf"(?:{_BAD}|ERROR|failed|Failed)\b|\s(?:FAILED|ERROR)(?=$| +\[)|: FAILED:|\s\[(?:FAIL|E|✘|✗)\]|"
     rf"\s\(FAILED - \d+\)){_REMARK}"
 )
