@@ -1,4 +1,4 @@
-"""Output of programs, shortened by its shape: engines explain lines, what none explains is judged by its words.
+"""Output of programs, shortened by shape: engines explain lines, what none explains is judged by its words.
 
 A text may have several shapes (a stack trace in a test run in a log); of two engines that explain a line the
 one that explains more lines of the text has it.
@@ -6,16 +6,20 @@ one that explains more lines of the text has it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from aider_gardener.compress import paths, trees, values
 from aider_gardener.compress.outline import Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import lines_of
 
-ENGINES: dict[str, Engine] = {}
+ENGINES: dict[str, Engine] = {"trees": trees.read}
 """By the name of the shape."""
+
+RELAYS = (values.relaid, paths.relaid)
+"""Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
 
 SMALL_TOKENS = 150
 """Outputs up to this size are left whole: a gap and a head would cost more than they save."""
@@ -51,7 +55,8 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
 
 def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: int = 0) -> ShortForm:  # noqa: B008
     """The short form of an output of `tokens` tokens, without a head."""
-    lines = lines_of(text)
+    laid = next((lines for relay in RELAYS if (lines := relay(text))), None)
+    lines = lines_of(text if laid is None else "\n".join(laid))
     tokens = tokens or count(text)
     notes, engine = explained(lines)
     if tokens <= SMALL_TOKENS:
