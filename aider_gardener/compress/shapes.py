@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress import paths, trees, values
+from aider_gardener.compress import drawn, paths, trees, values
 from aider_gardener.compress.outline import Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import lines_of
 
-ENGINES: dict[str, Engine] = {"trees": trees.read}
+ENGINES: dict[str, Engine] = {"trees": trees.read, "drawn": drawn.read}
 """By the name of the shape."""
 
 RELAYS = (values.relaid, paths.relaid)

@@ -1,29 +1,34 @@
-"""What stands below something: settings and documents, descriptions, plans, drawn trees, sections of names.
+"""What stands below something: settings, documents, descriptions, plans, sections of names.
 
-A line belongs to the nearest line above that is indented less, or drawn further left; an item of a list to
-the key above it; a line below a bracketed section to the section; lines of an item to the one that names it.
+A line belongs to the nearest line above that is indented less; an item of a list to the key above it, a line
+below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what a reader
+needs; of values that most lines share the odd one does.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.keys import chaff, names, told, trouble
+from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
 
 LINE_CHARS = 400
-FEWEST_KEYS, FEWEST_DRAWN = 5, 4
-"""A tree has at least so many lines."""
-
+FEWEST_KEYS = 5
 LARGE = 20
 """What has fewer lines and is the smaller part of a text belongs to something else."""
 
 PATIENCE = 8
-"""So much may a document have to its credit; a line of something else costs two, a line of code four."""
+"""So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
+
+MANY_VALUES = 12
+"""The odd one of so many values is worth ODD more, of fewer less."""
+
+ODD, CHANGE = 3.0, 3.0
 
 _MARK = r"(?P<indent> *)(?P<mark>(?:[-+~]|-/\+|\+/-|\+-|<=|- [-+~]) +)?"
 _KEYED = re.compile(
@@ -33,61 +38,43 @@ _KEYED = re.compile(
 _HEAD = re.compile(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
 _TAG = re.compile(r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)(?P<value>[\s/>].*)")
 _SECTION = re.compile(
-    r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}[\w\"'.: /@-]+\]{1,2} *(?:[#;].*)?$"
+    r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
-_NODE = re.compile(r" *(?:->|[A-Z][\w ]*\(cost=|[A-Z][\w -]* on \w[\w. ]*\(cost=) *")
+_NODE = re.compile(r" *(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
+_OPENS = re.compile(r"(?:^|[ =])[\[({]$")
 _CLOSES = re.compile(r" *(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
 _LIGHT = re.compile(r" *(?:- |[#;(]|//|---$)")
 _BLOCK = re.compile(r" [|>][+-]?$")
 _RULE = re.compile(r" *-{2,}(?: +-{2,})+ *$")
 _CODE = re.compile(
-    r" *(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|var|"
-    r"import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)\b"
-    r".*[;:{(,)]$|[\w.]+\(.*\)$|@\w|#include|.*(?:;|\) \{|=> \{|\):)$)"
+    r" *(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
+    r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
+    r"\b.*[;:{(,)]$|[\w.]+\(.*\)$|@\w|#include|.*(?:;|\) \{|=> \{|\):)$)"
 )
 _FOREIGN = re.compile(
-    r" *(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:[\w.]*(?:Error|Exception)|ERROR|WARN(?:ING)?|HINT|error|warning|note|"
-    r"help|Error Message|Expected|Actual|Received|expected|actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
+    r" *(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
+    r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
+    r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
 _PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
-_DRAWN = re.compile(
-    r"(?:\[INFO\] )?[│┃|! \xa0+~-]{0,400}(?:[├└╰┣┗][─━┬╴-]*|[|+`\\]-{1,4}) ?(?=[^\s|+=─┼┴┬┐┘┤╮╯-])"
-)
-_BESIDE = re.compile(r"(?:\[INFO\] )?[│┃| \xa0]+")
-_LAST = re.compile(r"[└╰┗]|[`\\]-")
-_CHANGED = re.compile(r" *(?:[+~-] |-/\+ |\+/?- |# .* (?:will|must) be )")
+_CHANGED = re.compile(r" *(?:[+~-] |-/\+ |\+/?- )")
+_ACTION = re.compile(r" *# \S+ (?:will|must) be ")
 _SUMS_UP = re.compile(
-    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|.{0,80}\b\d+ changes?\b.*\bunchanged\b| *\d+ director(?:y|ies)\b|"
+    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|.{0,80}\b\d+ changes?\b.*\bunchanged\b|"
     r" *(?:Planning|Execution) [Tt]ime:|.{0,80}\b\d+ to (?:add|create|update|change|delete|destroy)\b)"
 )
 _PAIR = re.compile(r"([\w$./-]{1,60})[\"']?\s?[:=]\s?(\"[^\"]*\"|[^\s,{}\[\]][^,{}\[\]]*)")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_CALM = re.compile(r" *(?:null|none|~|false|0|\[\]|\{\}|\"\"|''|<none>|<unset>|)[,;]?$", re.IGNORECASE)
-
-_NAMES = frozenset("name id title file path kind".split())
-_TELLING = frozenset(
-    """name image version replicas status state phase reason message msg error errors result conclusion severity
-    rule limits limit memory cpu port ports host url endpoint schema path command cmd entrypoint run uses script
-    scripts needs engine engines on requires total count summary profiles env environment secret config current
-    latest wanted desired available unavailable taints unschedulable capacity removed method disk strategy replace
-    kind license mode type schedule role action principal database title""".split()
-)
-_DULL = frozenset(
-    """uid uuid hash sha integrity digest checksum etag resolved wheels sdist created updated modified generation
-    link managed annotations suppressed fixable gravatar avatar termination node end column fingerprint signature
-    revision creation timestamp usage deprecated suggestions description example examples source""".split()
-)
-"""Words of keys whose values a reader needs, and of those that hardly anybody reads."""
 
 
 class _Line(NamedTuple):
-    """A line with a key: where its text and its key begin, and what stands behind the key."""
+    """A line with a key: where its text and its key begin, what stands behind it, whether others may be below."""
 
     left: int
     column: int
     key: str
     value: str
     item: bool
+    opens: bool
 
 
 class _Open(NamedTuple):
@@ -100,11 +87,22 @@ class _Open(NamedTuple):
     dull: bool
 
 
+class _Place(NamedTuple):
+    """Where a line stands in its document."""
+
+    above: int
+    level: int
+    inside: _Open
+
+
+_TOP = _Open(-2, -1, "", item=False, dull=False)
+
+
 def read(lines: Sequence[str]) -> dict[int, Note]:
-    """The lines of trees in a text."""
+    """The lines of documents in a text."""
     short = [line[:LINE_CHARS].expandtabs(8).rstrip() for line in lines]
-    notes = _drawn(short)
     parsed = _parsed(short)
+    notes: dict[int, Note] = {}
     for first, last in _stretches(short, parsed):
         notes.update(_document(short, parsed, range(first, last + 1)))
     if notes:
@@ -133,22 +131,19 @@ def _parsed(lines: Sequence[str]) -> list[_Line | None]:
 
 
 def _keyed(line: str, left: int, changes: bool, heads: bool) -> _Line | None:
-    if _SECTION.match(line):
-        return _Line(-1, -1, line.strip("[] "), "", False)
+    if section := _SECTION.match(line):
+        return _Line(-1, -1, section["key"], "", item=False, opens=True)
     if node := _NODE.match(line):
-        return _Line(
-            left, left, node.group().strip(" ->").split(" on ")[0] or line.split("->")[1][:12], line, False
-        )
+        return _Line(left, left, node["key"], line, item=False, opens=True)
     found = _KEYED.match(line) or _TAG.match(line) or (_HEAD.match(line) if heads else None)
     if not found or _CODE.match(line):
         return None
     parts = found.groupdict()
-    mark = parts.get("mark") or ""
-    item = mark.startswith("- ") and not changes
+    item = not changes and (parts.get("mark") or "").startswith("- ")
+    value = (parts.get("value") or parts.get("tight") or "").strip()
+    value = "" if _OPENS.search(value) else value
     column = found.start("key")
-    return _Line(
-        left if item else column, column, parts["key"], parts.get("value") or parts.get("tight") or "", item
-    )
+    return _Line(left if item else column, column, parts["key"], value, item, opens=not value or item)
 
 
 def _stretches(lines: Sequence[str], parsed: Sequence[_Line | None]) -> Iterator[tuple[int, int]]:
@@ -175,156 +170,109 @@ def _stretches(lines: Sequence[str], parsed: Sequence[_Line | None]) -> Iterator
 
 
 def _is_document(lines: Sequence[str], parsed: Sequence[_Line | None], rows: range) -> bool:
-    keys = [(row, found) for row in rows if (found := parsed[row])]
-    nested = sum(
-        after.column > found.column
-        and (not found.value or found.item or found.value[-1] in "{[(" or "(cost" in found.value)
-        for (_, found), (_, after) in zip(keys, keys[1:], strict=False)
-    )
+    """True where keys stand below keys, or each line has a key of its own."""
+    keys = [found for row in rows if (found := parsed[row])]
+    below = sum(one.opens and two.column > one.column for one, two in pairwise(keys))
     filled = sum(bool(lines[row]) for row in rows)
-    flat = len(keys) * 10 >= filled * 9 and len({found.key for _, found in keys}) * 10 >= len(keys) * 8
-    return len(keys) >= FEWEST_KEYS and (flat or nested * 12 >= len(keys) or nested >= 12)
+    pure = len(keys) * 10 >= filled * 9 and (
+        below or len({found.key for found in keys}) * 10 >= len(keys) * 8
+    )
+    return len(keys) >= FEWEST_KEYS and (bool(pure) or below >= min(LARGE, len(keys) / 12))
 
 
 def _document(lines: Sequence[str], parsed: Sequence[_Line | None], rows: range) -> dict[int, Note]:
     """A note for each line of a document."""
-    above, levels, owner = _placed(lines, parsed, rows)
+    places = _placed(lines, parsed, rows)
+    keys = Counter((places[row].level, found.key) for row in places if (found := parsed[row]))
+    pairs = {row: _pairs(lines[row], places[row].level, found) for row in places if (found := parsed[row])}
     values: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
-    pairs: dict[int, list[tuple[Hashable, str]]] = {}
-    for row in above:
-        if found := parsed[row]:
-            pairs[row] = [((levels[row], key), value.strip()) for key, value in _PAIR.findall(lines[row])]
-            for place, value in pairs[row]:
-                values[place][value] += 1
-    usual = {place: _usual(counted) for place, counted in values.items()}
+    for found_pairs in pairs.values():
+        for place, value in found_pairs:
+            values[place][value] += 1
+    odd = {place: _odd(counted) for place, counted in values.items()}
+    sorting = {place for place, counted in values.items() if 1 < len(counted) <= max(2, counted.total() // 3)}
     notes: dict[int, Note] = {}
-    for row, top in above.items():
-        found, level, parent = parsed[row], levels[row], owner[row]
-        rare = [value for place, value in pairs.get(row, ()) if usual[place] and values[place][value] == 1]
-        worth = _worth(lines[row], found, level, parent, bool(rare))
+    for row, (above, level, inside) in places.items():
+        found = parsed[row]
+        rare = [(odd[place], value) for place, value in pairs.get(row, ()) if values[place][value] == 1]
+        rarity = max((worth for worth, _ in rare), default=0.0)
+        form: Hashable
         if found is None:
-            form: Hashable = (level, parent.key, lines[row].rpartition(".")[2][:8])
-        elif rare:
+            table = " " if "  " in lines[row].strip() else lines[row].rpartition(".")[2][:8]
+            form = (level, inside.key, table)
+        elif rarity >= 1:
             form = (level, found.key, *rare)
         elif not found.value:
-            form = (level, parent.key)
-        elif _words(found.key) & _TELLING or sum(values[level, found.key].values()) > 1:
-            form = (level, found.key, *(value for place, value in pairs[row] if _sorts(place, values)))
+            form = (level, inside.key)
+        elif told(found.key) > 0 or keys[level, found.key] > 1:
+            form = (level, found.key, *(value for place, value in pairs[row] if place in sorting))
         else:
-            form = (top, "entries")
-        notes[row] = Note(worth, top, form)
+            form = (above, "entries")
+        notes[row] = Note(_worth(lines[row], found, level, inside, rarity), above, form)
     return notes
 
 
-_NOTHING = _Open(-2, -1, "", False, False)
+def _pairs(line: str, level: int, found: _Line) -> list[tuple[Hashable, str]]:
+    """The keys of a line, each with how often it stood in the line before, and their values; and the keys."""
+    seen: Counter[str] = Counter()
+    pairs: list[tuple[Hashable, str]] = []
+    for key, value in _PAIR.findall(line):
+        seen[key] += 1
+        pairs.append(((level, key, seen[key]), value.strip()))
+    return [*pairs, ((level, found.key), " ".join(seen))] if "{" in found.value or found.item else pairs
 
 
-def _placed(
-    lines: Sequence[str], parsed: Sequence[_Line | None], rows: range
-) -> tuple[dict[int, int], dict[int, int], dict[int, _Open]]:
-    """For each row that belongs to the document the row above it, its level and what it stands in."""
-    above: dict[int, int] = {}
-    levels: dict[int, int] = {}
-    owner: dict[int, _Open] = {}
-    stack = [_NOTHING]
+def _odd(counted: Mapping[str, int]) -> float:
+    """What it is worth that a value stands once among these: nothing where they are all sorts of values."""
+    total = sum(counted.values())
+    usual = total >= 4 and len(counted) * 3 <= total + 2 and max(counted.values()) * 2 > total
+    return usual * ODD * min(1, total / MANY_VALUES)
+
+
+def _placed(lines: Sequence[str], parsed: Sequence[_Line | None], rows: range) -> dict[int, _Place]:
+    """Where each row stands that belongs to the document."""
+    places: dict[int, _Place] = {}
+    stack = [_TOP]
     header = -1
     for row in rows:
         line, found = lines[row], parsed[row]
-        if not line:
-            continue
         left = found.left if found else _left(line)
         listed = line.lstrip().startswith("- ")
-        while len(stack) > 1 and (
-            stack[-1].column > left or (stack[-1].column == left and (stack[-1].item or not listed))
-        ):
+        while line and stack[-1].column >= left + (listed and not stack[-1].item):
             stack.pop()
-        header = (
-            row - 1 if _RULE.match(line) else header if header >= 0 and left == _left(lines[header]) else -1
-        )
-        if not found and left == 0 and not _LIGHT.match(line) and not _CLOSES.match(line):
+        if _RULE.match(line):
+            header = row - 1
+        elif found or (header >= 0 and left != _left(lines[header])):
+            header = -1
+        if not line or (not found and left == 0 and not _LIGHT.match(line) and not _CLOSES.match(line)):
             continue
         top = stack[-1]
-        above[row] = header if 0 <= header < row - 1 and not found else top.row
-        levels[row], owner[row] = len(stack) - 1, top
+        places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1, top)
         if not found:
             continue
-        dull = top.dull or bool(_words(found.key) & _DULL)
         if found.item:
-            stack.append(_Open(found.left, row, top.key, True, top.dull))
-            levels[row] += 1
-        elif top.item and _words(found.key) & _NAMES and found.value:
+            places[row] = _Place(top.row, len(stack), top)
+            stack.append(_Open(found.left, row, top.key, item=True, dull=top.dull))
+        elif top.item and names(found.key) and found.value:
             stack[-1] = top._replace(row=row)
-        stack.append(_Open(found.column, row, found.key, False, dull))
-    return above, levels, owner
+        dull = top.dull or chaff(found.key) or bool(_BLOCK.search(line) and told(found.key) < 0)
+        stack.append(_Open(found.column, row, found.key, item=False, dull=dull))
+    return places
 
 
-def _worth(line: str, found: _Line | None, level: int, parent: _Open, rare: bool) -> float:
-    if _CLOSES.match(line) or _RULE.match(line) or line.lstrip() in ("---", "...", "(", "{", "["):
+def _worth(line: str, found: _Line | None, level: int, inside: _Open, rarity: float) -> float:
+    bare = line.lstrip()
+    if _CLOSES.match(line) or _RULE.match(line) or bare in ("---", "...", "(", "{", "["):
         return NOISE
-    words = _words(found.key) if found else frozenset()
-    value = max(1.5, 4 - 0.5 * level) + 3 * bool(words & _TELLING) + 2.5 * rare - 2.5 * bool(words & _DULL)
-    value += 1.5 * bool(_words(parent.key) & _TELLING) + 3 * bool(
-        _CHANGED.match(line) and not (found and found.item)
-    )
-    if parent.dull:
-        return min(value, 1) + rare
-    if not found and _LIGHT.match(line) and not line.lstrip().startswith("- "):
-        return max(0.5, value - 3)
-    level_of_alarm = "" if found and _CALM.match(found.value) else alarm(line)
-    return max(value, {"error": FAILURE, "warning": WARNING}.get(level_of_alarm, value))
-
-
-@lru_cache(maxsize=10_000)
-def _words(key: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(key))
-
-
-def _usual(counted: Counter[str]) -> bool:
-    """True where most lines have the same few values, so that another one tells something."""
-    total = sum(counted.values())
-    return total >= 4 and len(counted) * 3 <= total + 2 and counted.most_common(1)[0][1] * 2 > total
-
-
-def _sorts(place: Hashable, values: dict[Hashable, Counter[str]]) -> bool:
-    """True for a key whose values sort the lines: a few kinds, states, rules."""
-    counted = values[place]
-    return 1 < len(counted) <= max(2, sum(counted.values()) // 3) and bool(
-        _words(place[1] if isinstance(place, tuple) else "") & _TELLING
-    )
-
-
-def _drawn(lines: Sequence[str]) -> dict[int, Note]:
-    """The lines of trees that are drawn with branches."""
-    leads = [_DRAWN.match(line) for line in lines]
-    if sum(map(bool, leads)) < max(FEWEST_DRAWN, len(lines) // 10) or not any(
-        lead and _LAST.search(lead.group()) for lead in leads
-    ):
-        return {}
-    places: dict[int, tuple[int, int]] = {}
-    stack: list[tuple[int, int]] = []
-    for row, lead in enumerate(leads):
-        beside = _BESIDE.match(lines[row]) if len(stack) > 1 and not lead else None
-        if not (lead or beside) or not lines[row].strip("│| "):
-            stack = [(0, row)] if lines[row] else []
-            continue
-        column = (lead or beside).end()  # type: ignore[union-attr]
-        while stack and stack[-1][0] >= column:
-            stack.pop()
-        if stack and not places.get(stack[-1][1]) and stack[-1][0] == 0:
-            places[stack[-1][1]] = (-1, 0)
-        places[row] = (stack[-1][1] if stack else -1, column)
-        stack.append((column, row))
-    parents = {top for top, _ in places.values()}
-    level = {-1: -1}
-    notes: dict[int, Note] = {}
-    for row, (top, column) in sorted(places.items()):
-        level[row] = level.get(top, 0) + 1
-        name = lines[row][column:]
-        told = alarm(name)
-        worth = {"error": FAILURE, "warning": WARNING}.get(told, max(2, 5 - level[row]))
-        worth += 3 * bool(_CHANGED.match(lines[row])) - 2 * name.endswith(("(*)", "deduped"))
-        kind = (
-            name.split(" ")[0] if " " in name.strip() else name.rpartition(".")[2] if "." in name[1:] else ""
-        )
-        notes[row] = Note(worth, top, ("drawn", level[row], row in parents, kind, told))
-    return notes
+    if inside.dull:
+        return min(1, rarity)
+    if _ACTION.match(line):
+        return CAUSE
+    if found is None and _LIGHT.match(line) and not bare.startswith("- "):
+        return 0.5
+    key = told(found.key, found.value or " ") if found else 0.0
+    below = 1.5 * (told(inside.key) > 0)
+    worth = 4 + key - 0.25 * level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * level) + key)
+    worth += rarity + below + CHANGE * bool(_CHANGED.match(line) and key >= 0 and not (found and found.item))
+    level_of_trouble = trouble(line, found.key, found.value) if found else alarm(line)
+    return max(worth, {"error": FAILURE, "warning": WARNING}.get(level_of_trouble, worth))
