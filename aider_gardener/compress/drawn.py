@@ -14,7 +14,7 @@ LINE_CHARS = 400
 FEWEST_LINES, FEWEST_SHARE = 4, 10
 """A text has at least so many drawn lines, and of so many lines one."""
 
-SHALLOW, CHANGE = 5.0, 3.0
+SHALLOW, CHANGE, LOSS = 5.0, 3.0, 2.0
 
 DRAWN = re.compile(
     r"(?:\[INFO\] )?[│┃|! \xa0+~-]{0,400}(?:[├└╰┣┗][─━┬╴-]*|[|+`\\]-{1,4}) ?(?=[^\s|+=─┼┴┬┐┘┤╮╯-])"
@@ -22,6 +22,7 @@ DRAWN = re.compile(
 BESIDE = re.compile(r"(?:\[INFO\] )?[│┃| \xa0]+(?=[^\s│┃|])")
 LAST = re.compile(r"[└╰┗]|[`\\]-")
 CHANGED = re.compile(r" *(?:[+~-] |-/\+ |\+/?- )")
+LOST = re.compile(r" *(?:-|\+/?-)[/+]* ")
 SUMS_UP = re.compile(r"\s*\d+ director(?:y|ies)\b|\s*\d+ (?:packages|dependencies)\b")
 AGAIN = ("(*)", "deduped")
 """Stands behind what is drawn elsewhere."""
@@ -69,7 +70,9 @@ def _note(line: str, column: int, top: int, level: int, parent: bool) -> Note:
     name = line[column:]
     trouble = alarm(name)
     worth = {"error": FAILURE, "warning": WARNING}.get(trouble, max(CONTEXT, SHALLOW - level))
-    worth += CHANGE * bool(CHANGED.match(line)) - CONTEXT * name.endswith(AGAIN)
+    worth += (
+        CHANGE * bool(CHANGED.match(line)) + LOSS * bool(LOST.match(line)) - CONTEXT * name.endswith(AGAIN)
+    )
     first, _, more = name.partition(" ")
     kind = first if more and not more.startswith(" ") else name.rpartition(".")[2] if "." in name[1:] else ""
     return Note(worth, top, ("drawn", level, parent, kind[:20], trouble))

@@ -14,18 +14,20 @@ NAMING = frozenset("name id title file path kind url hostname".split())
 """What tells one item of a list from the others."""
 
 TELLING = frozenset(
-    """name version image replicas status state phase reason message msg error errors result conclusion severity
-    rule limits limit memory cpu port ports host url endpoint schema path command cmd entrypoint run uses script
-    scripts needs engine engines on requires total count summary profiles env environment secret config current
-    latest wanted desired available unavailable taints unschedulable capacity removed method disk strategy tag
-    replace kind license mode type schedule role action principal database title conditions events verdict
-    triggers jobs services paths dependencies restart exit code oom killed cve fixed installed outcome""".split()
+    """name version image replicas status state phase reason message msg error errors result conclusion
+    severity rule limits limit memory cpu port ports host url endpoint schema path command cmd
+    entrypoint run uses script scripts needs engine engines on requires total count summary profiles env
+    environment secret config current latest wanted desired available unavailable taints unschedulable
+    capacity removed method disk strategy tag replace kind license mode type schedule role action
+    principal database title conditions events verdict triggers jobs services paths dependencies restart
+    exit code oom killed cve fixed installed outcome""".split()
 )
 DULL = frozenset(
-    """uid uuid hash sha integrity digest checksum etag resolved wheels sdist created updated modified generation
-    managed annotations suppressed fixable gravatar avatar termination column fingerprint signature revision
-    timestamp usage deprecated suggestions description example examples source namespace probe started finished
-    apiversion resourceversion nodetype endline endcolumn messageid creationtimestamp lastheartbeattime""".split()
+    """uid uuid hash sha integrity digest checksum etag resolved wheels sdist created updated modified
+    generation managed annotations suppressed fixable gravatar avatar termination column fingerprint
+    signature revision timestamp usage deprecated suggestions description example examples source
+    namespace probe started finished apiversion resourceversion nodetype endline endcolumn messageid
+    creationtimestamp lastheartbeattime""".split()
 )
 CHAFF = frozenset("annotations managed suggestions links wheels sdist integrity hashes examples".split())
 """What stands below these is worth nothing either."""
@@ -74,9 +76,9 @@ def trouble(line: str, key: str, value: str) -> str:
     """ "error", "warning" or "": what a line with a key tells of."""
     if NOTHING.fullmatch(value) or CALM.fullmatch(value):
         return ""
+    found = words(key)
+    if found & SETTINGS:
+        return alarm(value)
     if HOLDS.fullmatch(value):
-        found = words(key)
-        if found & SETTINGS:
-            return ""
         return "error" if {"exit", "code"} <= found else alarm(" ".join(found))
     return alarm(line)

@@ -117,8 +117,10 @@ def _packed(lead: str, names: Sequence[str]) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(name.rpartition(".")[2] if "." in name[1:] else "", []).append(name)
-    fits = sum(len(name) + 2 for name in names) <= LINE_CHARS
-    for same in [[name for same in alike.values() for name in same]] if fits and names else alike.values():
+    groups = list(alike.values())
+    if names and sum(len(name) + 2 for name in names) <= LINE_CHARS:
+        groups = [[name for group in groups for name in group]]
+    for same in groups:
         line = lead + same[0]
         for name in same[1:]:
             if len(line) + len(name) > LINE_CHARS:

@@ -1,8 +1,8 @@
 """What stands below something: settings, documents, descriptions, plans, sections of names.
 
 A line belongs to the nearest line above that is indented less; an item of a list to the key above it, a line
-below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what a reader
-needs; of values that most lines share the odd one does.
+below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what is of
+worth; of values that most lines share the odd one does.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LARGE = 20
 PATIENCE = 8
 """So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
 
-MANY_VALUES = 12
-"""The odd one of so many values is worth ODD more, of fewer less."""
+FEWEST_VALUES, MANY_VALUES = 4, 12
+"""Of so many values one may be odd; the odd one of many is worth ODD more, of fewer less."""
 
 ODD, CHANGE = 3.0, 3.0
 
@@ -49,7 +49,7 @@ _RULE = re.compile(r" *-{2,}(?: +-{2,})+ *$")
 _CODE = re.compile(
     r" *(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
-    r"\b.*[;:{(,)]$|[\w.]+\(.*\)$|@\w|#include|.*(?:;|\) \{|=> \{|\):)$)"
+    r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
 )
 _FOREIGN = re.compile(
     r" *(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
@@ -58,7 +58,10 @@ _FOREIGN = re.compile(
 )
 _PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 _CHANGED = re.compile(r" *(?:[+~-] |-/\+ |\+/?- )")
-_ACTION = re.compile(r" *# \S+ (?:will|must) be ")
+_ACTION = re.compile(r" *# \S+ (?:will|must) be |.*# forces replacement")
+_FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+"""What goes with what is deleted, and what nobody can know yet."""
+
 _SUMS_UP = re.compile(
     r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|.{0,80}\b\d+ changes?\b.*\bunchanged\b|"
     r" *(?:Planning|Execution) [Tt]ime:|.{0,80}\b\d+ to (?:add|create|update|change|delete|destroy)\b)"
@@ -67,7 +70,7 @@ _PAIR = re.compile(r"([\w$./-]{1,60})[\"']?\s?[:=]\s?(\"[^\"]*\"|[^\s,{}\[\]][^,
 
 
 class _Line(NamedTuple):
-    """A line with a key: where its text and its key begin, what stands behind it, whether others may be below."""
+    """A line with a key: where text and key begin, what stands behind, whether others may stand below."""
 
     left: int
     column: int
@@ -185,16 +188,18 @@ def _document(lines: Sequence[str], parsed: Sequence[_Line | None], rows: range)
     places = _placed(lines, parsed, rows)
     keys = Counter((places[row].level, found.key) for row in places if (found := parsed[row]))
     pairs = {row: _pairs(lines[row], places[row].level, found) for row in places if (found := parsed[row])}
+    often = Counter(place for found in pairs.values() for place, _ in found)
     values: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
     for found_pairs in pairs.values():
         for place, value in found_pairs:
-            values[place][value] += 1
-    odd = {place: _odd(counted) for place, counted in values.items()}
-    sorting = {place for place, counted in values.items() if 1 < len(counted) <= max(2, counted.total() // 3)}
+            if often[place] >= FEWEST_VALUES:
+                values[place][value] += 1
+    odd = {place: worth for place, counted in values.items() if (worth := _odd(counted))}
+    sorting = {place for place, counted in values.items() if 1 < len(counted) <= max(2, often[place] // 3)}
     notes: dict[int, Note] = {}
     for row, (above, level, inside) in places.items():
         found = parsed[row]
-        rare = [(odd[place], value) for place, value in pairs.get(row, ()) if values[place][value] == 1]
+        rare = [(odd[at], value) for at, value in pairs.get(row, ()) if at in odd and values[at][value] == 1]
         rarity = max((worth for worth, _ in rare), default=0.0)
         form: Hashable
         if found is None:
@@ -208,7 +213,9 @@ def _document(lines: Sequence[str], parsed: Sequence[_Line | None], rows: range)
             form = (level, found.key, *(value for place, value in pairs[row] if place in sorting))
         else:
             form = (above, "entries")
-        notes[row] = Note(_worth(lines[row], found, level, inside, rarity), above, form)
+        headed = row + 1 < len(lines) and _RULE.match(lines[row + 1])
+        worth = 1.0 if headed else _worth(lines[row], found, level, inside, rarity)
+        notes[row] = Note(worth, above, form)
     return notes
 
 
@@ -225,7 +232,7 @@ def _pairs(line: str, level: int, found: _Line) -> list[tuple[Hashable, str]]:
 def _odd(counted: Mapping[str, int]) -> float:
     """What it is worth that a value stands once among these: nothing where they are all sorts of values."""
     total = sum(counted.values())
-    usual = total >= 4 and len(counted) * 3 <= total + 2 and max(counted.values()) * 2 > total
+    usual = len(counted) * 3 <= total + 2 and max(counted.values()) * 2 > total
     return usual * ODD * min(1, total / MANY_VALUES)
 
 
@@ -270,6 +277,8 @@ def _worth(line: str, found: _Line | None, level: int, inside: _Open, rarity: fl
         return CAUSE
     if found is None and _LIGHT.match(line) and not bare.startswith("- "):
         return 0.5
+    if _FOLLOWS.match(line):
+        return 1.0
     key = told(found.key, found.value or " ") if found else 0.0
     below = 1.5 * (told(inside.key) > 0)
     worth = 4 + key - 0.25 * level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * level) + key)

@@ -2,8 +2,8 @@
 
 The same data, no more and no less: keys twice in an object, the digits of numbers, empty objects and line
 breaks in strings stay. Lists have an item a line, so that items of the same keys look alike and the odd one
-shows. Strings stand bare where no reader could take them for something else, as JSON writes them elsewhere; one
-of several lines stands as lines below `|`.
+shows. Strings stand bare where no reader could take them for something else, else as JSON writes them; one of
+several lines stands as lines below `|`.
 """
 
 from __future__ import annotations
