@@ -20,7 +20,7 @@ MOST_CHARS = 8_000_000
 PATH = re.compile(r"(?=\S*[\w.])(?:[A-Za-z]:[\\/])?[^\s:\"'`|<>*?,;=]+")
 HEADING = re.compile(r"([^\s:\"'`|<>*?]+):")
 DRAWN = re.compile(r"([│| \xa0]*(?:[├└]──|\|--|`--)[ \xa0])(\S+)")
-FILE = re.compile(r"[^\s@]*[A-Za-z]\.[A-Za-z]\w{0,9}\*?|\.[\w.-]+")
+FILE = re.compile(r"[^\s@]*\w\.[A-Za-z]\w{0,9}\*?|\.[\w.-]+")
 
 Pair = tuple[str, str]
 """A directory, "" for none, and what stands in it, "" for nothing."""
