@@ -1,4 +1,4 @@
-"""Output of programs, shortened by its shape: engines explain lines, what none explains is judged by its words.
+"""Output of programs, shortened by shape: engines explain lines, what none explains is judged by its words.
 
 A text may have several shapes (a stack trace in a test run in a log); of two engines that explain a line the
 one that explains more lines of the text has it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress import changes, records, runs, streams, tables, traces
+from aider_gardener.compress import changes, drawn, paths, records, runs, streams, tables, traces, trees, values
 from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import falsehoods, with_parents
@@ -23,8 +23,13 @@ ENGINES: dict[str, Engine] = {
     "logs": streams.read,
     "tables": tables.read,
     "diffs": changes.read,
+    "trees": trees.read,
+    "drawn": drawn.read,
 }
 """By the name of the shape."""
+
+RELAYS = (values.relaid, paths.relaid)
+"""Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
 
 SMALL_TOKENS = 150
 """Outputs up to this size are left whole: a gap and a head would cost more than they save."""
@@ -64,7 +69,8 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
 
 def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: int = 0) -> ShortForm:  # noqa: B008
     """The short form of an output of `tokens` tokens, without a head."""
-    lines = lines_of(text)
+    laid = next((lines for relay in RELAYS if (lines := relay(text))), None)
+    lines = lines_of(text if laid is None else "\n".join(laid))
     tokens = tokens or count(text)
     notes, engine = explained(lines)
     if tokens <= SMALL_TOKENS:
