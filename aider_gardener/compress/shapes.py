@@ -6,10 +6,21 @@ one that explains more lines of the text has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress import changes, drawn, paths, records, runs, streams, tables, traces, trees, values
+from aider_gardener.compress import (
+    changes,
+    drawn,
+    paths,
+    records,
+    runs,
+    streams,
+    tables,
+    traces,
+    trees,
+    values,
+)
 from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import falsehoods, with_parents
@@ -76,20 +87,27 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
     if tokens <= SMALL_TOKENS:
         return ShortForm(text, engine, lines)
     budget = budget_for(tokens)
-    form = _form(lines, notes, budget, focus, count)
-    found = falsehoods(lines, form)
-    if not found:
-        return ShortForm(form, engine, lines)
-    failed = found[0].partition(":")[0]
-    form = _form(lines, quoted(lines), budget, focus, count)
-    if falsehoods(lines, form):
-        form = _ends(lines, budget, count)
-    return ShortForm(form, "", lines, failed)
+    failed = ""
+    for way, form in _forms(lines, notes, budget, focus, count):
+        found = falsehoods(lines, form)
+        if not found:
+            return ShortForm(form, engine if way < 2 else "", lines, failed)
+        failed = failed or found[0].partition(":")[0]
+    return ShortForm(text, "", lines, failed)
 
 
-def _form(lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter) -> str:
+def _forms(
+    lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
+) -> Iterator[tuple[int, str]]:
+    """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
+    lines quoted by none, and both ends."""
     rows = with_parents(lines, chosen(lines, notes, budget, focus, count))
-    return "\n".join(written(lines, notes, rows))
+    yield 0, "\n".join(written(lines, notes, rows))
+    bare = [note._replace(form=None) for note in notes]
+    yield 1, "\n".join(written(lines, bare, rows))
+    notes = quoted(lines)
+    yield 2, "\n".join(written(lines, notes, with_parents(lines, chosen(lines, notes, budget, focus, count))))
+    yield 3, _ends(lines, budget, count)
 
 
 def _ends(lines: Sequence[str], budget: int, count: TokenCounter) -> str:

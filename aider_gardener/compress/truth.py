@@ -52,7 +52,7 @@ class _Text(NamedTuple):
 def falsehoods(lines: Sequence[str], shown: str) -> list[str]:
     """What a short form says that its lines do not: the kind of each falsehood and the line of the form."""
     kept = [line.rstrip() for line in lines if line.strip()]
-    open_above = [not above.strip() for above, line in zip(["", *lines], lines, strict=False) if line.strip()]
+    open_above = _open_above(lines)
     items, open_end = _read_back(shown, frozenset(kept))
     text = _Text(kept, _nearest(kept), _nearest(kept, words=True), _free(kept))
     rows, false = _aligned(text, items, open_end)
@@ -66,10 +66,10 @@ def falsehoods(lines: Sequence[str], shown: str) -> list[str]:
 
 
 def with_parents(lines: Sequence[str], rows: Collection[int]) -> set[int]:
-    """The rows and, where one would stand under another's parent, its own parents."""
+    """The rows, the head of each that has one, and, where one would stand under another's parent, its own."""
     kept = [row for row, line in enumerate(lines) if line.strip()]
     texts = [lines[row].rstrip() for row in kept]
-    nearest, free = _nearest(texts), _free(texts)
+    nearest, free, heads = _nearest(texts), _free(texts), heads_of(texts, _open_above(lines))
     chosen = {at for at, row in enumerate(kept) if row in rows}
     missing = chosen
     while missing:
@@ -77,8 +77,14 @@ def with_parents(lines: Sequence[str], rows: Collection[int]) -> set[int]:
         above = _nearest([texts[at] for at in shown])
         hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
         missing = {nearest[at] for at in hung if not free[at] and nearest[at] >= 0} - chosen
+        missing |= {max(heads[at]) for at in shown if heads.get(at) and chosen.isdisjoint(heads[at])}
         chosen |= missing
     return {kept[at] for at in chosen}
+
+
+def _open_above(lines: Sequence[str]) -> list[bool]:
+    """For each line that is not blank whether it is the first or stands behind a blank one."""
+    return [not above.strip() for above, line in zip(["", *lines], lines, strict=False) if line.strip()]
 
 
 def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
