@@ -17,10 +17,8 @@ from aider_gardener.compress import keys
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
 
-LINE_CHARS = 400
-FEWEST_KEYS = 5
-LARGE = 20
-"""What has fewer lines and is the smaller part of a text belongs to something else."""
+LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
+"""What has fewer lines than LARGE and is the smaller part of a text belongs to something else."""
 
 PATIENCE = 8
 """So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
