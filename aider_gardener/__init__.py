@@ -1,7 +1,8 @@
 """aider-gardener: context memory under garbage collection for the aider coding agent.
 
 `install()` patches the running process's aider, `uninstall()` takes it back. After `install()` every
-`Coder` that aider builds has a `gardener`. `Gardener` serves any other agent that keeps a list of messages.
+`Coder` that aider builds has a `gardener`. `Gardener` serves any other agent that keeps a list of messages,
+`shorten` whoever has one text that is too long.
 Importing this package does no I/O and does not import aider.
 """
 
@@ -10,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["Gardener", "__version__", "install", "uninstall"]
+__all__ = ["Gardener", "Shortened", "__version__", "install", "shorten", "uninstall"]
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.plain.gardener import Gardener
+    from aider_gardener.compress.shorten import Shortened, shorten
     from aider_gardener.settings import Settings
 
 
@@ -36,9 +38,13 @@ def uninstall() -> None:
 
 
 def __getattr__(name: str) -> object:
-    """`Gardener` is imported when it is asked for: importing the package alone stays light."""
-    if name != "Gardener":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from aider_gardener.adapters.plain.gardener import Gardener
+    """What is imported when it is asked for: importing the package alone stays light."""
+    if name == "Gardener":
+        from aider_gardener.adapters.plain.gardener import Gardener
 
-    return Gardener
+        return Gardener
+    if name in ("Shortened", "shorten"):
+        from aider_gardener.compress import shorten
+
+        return getattr(shorten, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

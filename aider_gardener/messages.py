@@ -107,15 +107,15 @@ class Focus:
 class Compressed:
     """What a compressor returns. `text` is never longer than its input.
 
-    `kept` counts, by kind of fact ("failures", "errors", "definitions", …), what the text still
-    holds. `lossless` is true when nothing was left out. `failed` is the class name of the fault for
-    which a part of the text stayed as it was, "" for none.
+    `engine` names what shortened most of it: a shape of output ("testruns", "tables", …), "lines" where
+    none explained it, "code", "prose" or "edits"; "" for a text that stayed. `lossless` is true when nothing
+    was left out. `failed` is the class name of the fault for which a part of the text stayed as it was, or
+    the kind of falsehood for which an engine was not believed, "" for none.
     """
 
     text: str
     cls: ContentClass
-    kind: str = ""
-    kept: Mapping[str, int] = field(default_factory=dict)
+    engine: str = ""
     lossless: bool = False
     failed: str = ""
 

@@ -27,7 +27,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.mcp.server import ACTS
 from aider_gardener.archive.store import open_store
@@ -36,6 +35,7 @@ from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.jobs import find_paths
 from aider_gardener.replay.session.session import Session, load_folder
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
 from bench.claude_transcript import Host, play
 from bench.dominance import RECORDED
 from bench.micro.archives import archive_of, question

@@ -1,20 +1,27 @@
 """The outputs with facts that lie in the tests, compressed: what is kept, by halves.
 
-    python -m bench.facts [FOLDER ...] [--each] [--bare] [--json FILE]
+    python -m bench.facts [FOLDER ...] [--each] [--bare] [--parts] [--json FILE]
 
 Constants are chosen on half a of the outputs, told by their names alone; half b is reported apart. `--bare`
-hides the commands. What the figures mean: `aider_gardener.cli.evaluate`.
+hides the commands. `--parts` measures besides what each engine, each re-layout and each row of
+`compress.tools` brings: facts kept with it less facts kept without. What the figures mean:
+`aider_gardener.cli.evaluate`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
-from aider_gardener.cli.evaluate import Output, evaluated, sums
+from aider_gardener.cli.evaluate import Output, evaluated, measured, outputs_in, sums
+from aider_gardener.compress import shapes, tools
+from aider_gardener.messages import TokenCounter
+from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,11 +34,42 @@ def half(output: Output) -> str:
     return "ab"[sum(output.name.encode()) % 2]
 
 
+def brought(folders: Sequence[Path], count: TokenCounter) -> dict[str, int]:
+    """By part how many facts more are kept with it than without."""
+    outputs = [output for folder in folders for output in outputs_in(folder) if output.facts]
+
+    def kept() -> int:
+        return sum(len(one.facts) - len(measured(one, count).lost) for one in outputs)
+
+    whole, found = kept(), dict[str, int]()
+    for name in list(shapes.ENGINES):
+        with without(shapes, "ENGINES", {each: one for each, one in shapes.ENGINES.items() if each != name}):
+            found[f"engine {name}"] = whole - kept()
+    for tool in tools.TOOLS:
+        with without(tools, "TOOLS", tuple(one for one in tools.TOOLS if one is not tool)):
+            found[f"row {tool.name}"] = whole - kept()
+    return found
+
+
+@contextmanager
+def without(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    """Another value in a module for a while."""
+    before = vars(module)[name]
+    vars(module)[name] = value
+    tools.compiled.cache_clear()
+    try:
+        yield
+    finally:
+        vars(module)[name] = before
+        tools.compiled.cache_clear()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[*sorted(FOLDER.iterdir()), SESSIONS])
     parser.add_argument("--each", action="store_true", help="a line for each output")
     parser.add_argument("--bare", action="store_true", help="without the command, as a paste")
+    parser.add_argument("--parts", action="store_true", help="what each part brings, by leaving it out")
     parser.add_argument("--json", type=Path, metavar="FILE", help=f"write the figures here ({RESULTS.name})")
     options = parser.parse_args()
     count = default_counter()
@@ -43,8 +81,11 @@ def main() -> None:
         halves = {name: sums([one for one in found if half(one.output) == name]) for name in "ab"}
         sets[folder.name] = {**sums(found), **{f"half {name}": figures for name, figures in halves.items()}}
         print(folder.name, json.dumps(sums(found)))
+    parts = brought(options.folders, count) if options.parts else {}
+    for name, facts in parts.items():
+        print(f"{facts:+5} {name}")
     if options.json:
-        value = {"kind": "facts", "format": 1, "provenance": made_on(), "sets": sets}
+        value = {"kind": "facts", "format": 2, "provenance": made_on(), "sets": sets, "parts": parts}
         options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 

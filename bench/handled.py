@@ -18,22 +18,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.compress import Context, compress_message, line_form
 from aider_gardener.compress.message import edits_together, shown_parts
-from aider_gardener.compress.registry import compressor_for
-from aider_gardener.messages import ContentClass, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.messages import Compressed, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE, infer_source
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session, SessionEvent
+from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
 
 SESSIONS = Path(__file__).resolve().parents[1] / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "handled.json"
 FORMAT = 1
-LOGS = {"testruns": "log: test runs", "builds": "log: builds and linters", "logs": "log: others"}
 
 
 @dataclass
@@ -154,26 +152,20 @@ def _add(report: Ablation, text: str, source: Source, count: TokenCounter) -> No
     line = line_form(text, source, segments=parts, entry_id="g000000000", count=count)
     report.line += count(line)
     if result.text == text:
-        name = _class_name(dominant_class(text, source, parts))
+        name = str(dominant_class(text, source, parts).value)
         report.rows.setdefault(name, Row()).add(count(text), count(text))
         return
     ctx = Context(entry_id="g000000000", count=count)
     for part, made in shown_parts(text, edits_together(text, parts), source, ctx):
         whole = text[part.start : part.end]
-        report.rows.setdefault(_name(part, whole), Row()).add(count(whole), count(made.text))
+        report.rows.setdefault(_name(part, made), Row()).add(count(whole), count(made.text))
 
 
-def _class_name(cls: ContentClass) -> str:
-    return "log: others" if cls is ContentClass.LOG else cls.value
-
-
-def _name(part: Segment, text: str) -> str:
+def _name(part: Segment, made: Compressed) -> str:
     if part.kind == "wrapper":
         return "wrapper of a command or page"
-    if part.cls is not ContentClass.LOG:
-        return str(part.cls.value)
-    module = str(getattr(compressor_for(part.cls, part.kind, text), "__module__", ""))
-    return next(name for word, name in LOGS.items() if f".{word}." in module)
+    cls = str(part.cls.value)
+    return f"{cls}: {made.engine}" if made.engine not in ("", "code", "prose", "edits") else cls
 
 
 def render(report: Ablation) -> str:

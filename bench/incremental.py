@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import __version__
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.gardener import Gardener
@@ -32,6 +31,7 @@ from aider_gardener.replay.play.provenance import source_commit
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session, chained
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("checkout-ts", "ledger-api", "queue-incident")

@@ -20,7 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store import open_store
@@ -37,6 +36,7 @@ from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
 from bench import windows
 from bench.handled import wrapped
 from bench.provenance import made_on

@@ -25,7 +25,7 @@ def test_who_shortens_a_log_waits_for_no_other_compressor() -> None:
         "import sys; from aider_gardener.compress import compress_message as c;"
         " from aider_gardener.messages import Source, SourceKind as k;"
         " c('2026-01-01 10:00:00 INFO took 3 ms\\n' * 99, Source(k.COMMAND, 'x'));"
-        " print([n for n in ('tools', 'testruns', 'builds', 'structured') if f'aider_gardener.compress.{n}' in sys.modules])"
+        " print([n for n in ('code', 'prose', 'edits') if f'aider_gardener.compress.{n}' in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

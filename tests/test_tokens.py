@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import weakref
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.tokens import PIECE_CHARS, approximate, counter, pieces
+from aider_gardener import tokens
+from aider_gardener.tokens import PIECE_CHARS, approximate, counter, default_counter, pieces
 
 
 def test_a_text_is_counted_once() -> None:
@@ -80,3 +82,22 @@ def test_a_long_text_is_counted_once_and_not_kept() -> None:
     assert count("word " * 1_000) == total == len(asked) > 1
     del text
     assert kept() is None
+
+
+@settings(deadline=None)  # litellm is imported with the first
+@given(st.text(max_size=200))
+def test_without_a_model_the_tokens_are_those_of_the_encoding_that_litellm_ships(text: str) -> None:
+    from litellm.litellm_core_utils.default_encoding import encoding
+
+    clean = text.encode("utf-8", "replace").decode()
+    assert default_counter()(text) == len(encoding.encode(clean, disallowed_special=()))
+
+
+def test_what_marks_the_end_of_a_text_for_a_model_is_text_here() -> None:
+    assert default_counter()("hello world") == 2
+    assert default_counter()("<|endoftext|>") > 1
+
+
+def test_without_the_encoding_tokens_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "find_spec", lambda name: None)
+    assert default_counter.__wrapped__() is approximate

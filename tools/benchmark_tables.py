@@ -105,17 +105,17 @@ def peers(value: Value) -> Iterator[str]:
 
 
 def facts(value: Value) -> Iterator[str]:
-    """A row a set of outputs: facts kept, by halves, beside head and tail; falsehoods; tokens left."""
+    """A row a set of outputs: facts kept, by halves, beside lines quoted alone; falsehoods; tokens left."""
     rows = []
     for name, found in value["sets"].items():
         asked, halves = found["facts"], (found["half a"], found["half b"])
         rows.append([
             name, f"{found['outputs']}", f"{found['kept']:,} of {asked:,}",
             *(f"{one['kept']:,} of {one['facts']:,}" for one in halves),
-            f"{found['kept by head and tail']:,}", f"{found['outputs with falsehoods']}",
+            f"{found['kept by quoting']:,}", f"{found['outputs with falsehoods']}",
             f"{100 * found['share above 2500']:.1f} %", f"{100 * found['share below 2500']:.1f} %",
         ])  # fmt: skip
-    head = ["outputs", "number", "facts kept", "half a", "half b", "head and tail", "with falsehoods",
+    head = ["outputs", "number", "facts kept", "half a", "half b", "quoting alone", "with falsehoods",
             "left above 2,500", "left below"]  # fmt: skip
     yield from table(head, rows)
     yield ""

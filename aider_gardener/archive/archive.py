@@ -110,8 +110,7 @@ class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder. `kept` says by sequence number what the compressed
-    form of an entry keeps, counted by kind of fact. `host` is the agent whose chat it is; `hold` is told to
+    embeds what enters, where there is an embedder. `host` is the agent whose chat it is; `hold` is told to
     the store (see `Store.open_session`). `within` is the project that searches keep to, None where
     the archive is that project's own. `line_chars` cuts line forms shorter; 0: as they are.
     """
@@ -140,7 +139,6 @@ class Archive:
         self.past = PastSessions(store, project, session)
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
-        self.kept: dict[int, dict[str, int]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
         self._told = store.notice
         self._failed = self._failed_told = False
@@ -165,7 +163,6 @@ class Archive:
         made = self.compress(entry, focus)
         stored = self.put(entry, made)
         self._renditions[stored.seq] = made
-        self.kept[stored.seq] = self.kept.pop(entry.seq, {})
         return stored
 
     def log(self, message: Message, *, turn: int, seq: int, source: Source, at: float) -> Entry:
@@ -262,7 +259,6 @@ class Archive:
         if self.line_chars:
             line = cut_line(line, self.line_chars)
         made: dict[Fidelity, Rendition] = {}
-        self.kept[entry.seq] = dict(compressed.kept)
         if not compressed.lossless:
             made[Fidelity.COMPRESSED] = note_rendition(
                 entry, Fidelity.COMPRESSED, compressed.text, self.count
@@ -361,7 +357,7 @@ class Archive:
         at."""
         other = copy(self)
         other.store = cast(Store, Unwritten(self.store))
-        other._renditions, other.kept = dict(self._renditions), dict(self.kept)
+        other._renditions = dict(self._renditions)
         return other
 
 

@@ -24,6 +24,8 @@ LOCAL_PROVIDERS = frozenset(
 """Providers that run on the user's own machines unless an address says otherwise."""
 AIDER, HOST_KEY = "aider", "host"
 """The agent in which a session was held that says none, and where it says so."""
+RUNS = "runs-"
+"""How the id of a session begins that holds the output of a command that was run beside any chat."""
 SHARED = "shared:"
 """How the id of a session begins that came from a server: `shared:AUTHOR:ID`. It is found by recall alone."""
 LAST = "last"
@@ -59,7 +61,9 @@ def clear_floor(store: Store, session: str) -> int:
 
 def project_sessions(store: Store, project: str) -> list[SessionInfo]:
     """The sessions of a project in which anything was said here, the last used first."""
-    found = [info for info in store.sessions(project) if info.entries and not info.id.startswith(SHARED)]
+    found = [
+        info for info in store.sessions(project) if info.entries and not info.id.startswith((SHARED, RUNS))
+    ]
     return sorted(found, key=lambda info: info.last_at, reverse=True)
 
 

@@ -11,12 +11,9 @@ from typing import Any
 
 import click
 
-from aider_gardener.adapters.aider.provider import default_counter
-from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
-from aider_gardener.tokens import pieces
-
-EXACT_CHARS = 1_000_000
-"""Texts up to this size are counted exactly; of longer ones every eighth part is counted."""
+from aider_gardener.cli.pipe import affordable_counter, figures, is_binary, put_bytes
+from aider_gardener.messages import Compressed, ContentClass, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.tokens import ESTIMATE
 
 SOURCE_WORDS = {
     "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST,
@@ -48,7 +45,11 @@ class BadInput(click.ClickException):
     help='Where it came from, e.g. "run: pytest -q", "web: URL", "typed".',
 )
 @click.option(
-    "--focus", "focus_words", multiple=True, metavar="WORD", help="Favour text with this word (repeatable)."
+    "--focus",
+    "focus_words",
+    multiple=True,
+    metavar="WORDS",
+    help="Favour text with these words (repeatable).",
 )
 @click.option("--id", "entry_id", default="", metavar="ID", help="The id to name in markers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
@@ -69,22 +70,26 @@ def compress(
     as_json: bool,
     folders: tuple[Path, ...],
 ) -> None:
-    """Compress the text in FILE (or stdin) by its class, without a model."""
+    """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
     if folders:
         _evaluate(folders, as_json)
         return
-    text = read_text(file)
-    count = default_counter()
-    focus = Focus(frozenset(word.lower() for word in focus_words))
+    data = read_bytes(file)
+    if is_binary(data) and not as_json:
+        put_bytes(data)
+        return
+    text = data.decode("utf-8", "replace")
+    count = affordable_counter(text)
     source = parse_source(source_text)
     started = time.perf_counter()
-    result = _compressed(text, class_name, source, focus, entry_id, count)
+    result = _compressed(text, class_name, source, focus_words, entry_id, count)
     ms = (time.perf_counter() - started) * 1000
-    before, after = count_any(text, count), count_any(result.text, count)
+    tokens = figures(text, result.text, None if as_json else count)
+    before, after = tokens["tokens_before"], tokens["tokens_after"]
     report = {
-        "class": result.cls.value, "text": result.text, "tokens_before": before, "tokens_after": after,
-        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2), "kept": dict(result.kept),
-        "kind": result.kind,
+        "class": result.cls.value, "text": result.text, **tokens,
+        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2),
+        "engine": result.engine, "whole": None if file == "-" or result.lossless else file,
     }  # fmt: skip
     if as_json:
         write_json(report)
@@ -95,6 +100,7 @@ def compress(
 def _evaluate(folders: Sequence[Path], as_json: bool) -> None:
     from aider_gardener.cli.evaluate import evaluated, show, sums
     from aider_gardener.errors import SessionError
+    from aider_gardener.tokens import default_counter
 
     try:
         results = {str(folder): evaluated(folder, default_counter()) for folder in folders}
@@ -114,11 +120,12 @@ def _evaluate(folders: Sequence[Path], as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
 def classify(file: str, source_text: str | None, as_json: bool) -> None:
     """Say of which class the text in FILE (or stdin) is, and of which segments it is made."""
+    from aider_gardener.compress.shorten import source_of
     from aider_gardener.reading.classify import dominant_class
     from aider_gardener.reading.segments import segment
 
-    text = read_text(file)
-    source = _source_of(text, parse_source(source_text))
+    text = read_bytes(file).decode("utf-8", "replace")
+    source = parse_source(source_text) or source_of(text)
     parts = segment(text, source)
     cls = dominant_class(text, source, parts)
     if as_json:
@@ -148,32 +155,26 @@ def _segment_record(text: str, part: Segment) -> dict[str, Any]:
 
 
 def _compressed(
-    text: str, class_name: str | None, source: Source | None, focus: Focus, entry_id: str, count: TokenCounter
+    text: str,
+    class_name: str | None,
+    source: Source | None,
+    focus_words: Sequence[str],
+    entry_id: str,
+    count: TokenCounter,
 ) -> Compressed:
     """By the class given, or as a message of its source."""
     from aider_gardener.compress import Context, compress_message, compress_text
+    from aider_gardener.compress.shorten import focus_on, source_of
 
+    focus = focus_on(focus_words)
     if class_name:
         from aider_gardener.reading.classify import classify as classify_text
 
         found, kind = classify_text(text)
         kind = kind if found.value == class_name else ""
         language = kind if found is ContentClass.CODE else ""
-        detail = source.detail if source else ""
-        return compress_text(
-            text, ContentClass(class_name), Context(kind, language, focus, entry_id, detail, count)
-        )
-    return compress_message(text, _source_of(text, source), focus=focus, entry_id=entry_id, count=count)
-
-
-def _source_of(text: str, given: Source | None) -> Source:
-    """The source given, or what the text's own wrapper tells; never "typed" unless said so."""
-    if given is not None:
-        return given
-    from aider_gardener.reading.source import infer_source
-
-    found = infer_source("user", text)
-    return Source() if found.kind is SourceKind.TYPED else found
+        return compress_text(text, ContentClass(class_name), Context(kind, language, focus, entry_id, count))
+    return compress_message(text, source or source_of(text), focus=focus, entry_id=entry_id, count=count)
 
 
 def parse_source(text: str | None) -> Source | None:
@@ -189,33 +190,24 @@ def parse_source(text: str | None) -> Source | None:
         raise BadInput(f"unknown source {word.strip()!r}; use one of {', '.join(SOURCE_WORDS)}")
     detail = detail.strip()
     if kind is SourceKind.COMMAND and detail:
-        from aider_gardener.reading.classify import TEST_COMMAND
+        from aider_gardener.compress.shorten import source_of
 
-        kind = SourceKind.TEST if TEST_COMMAND.search(detail) else kind
+        return source_of("", detail)
     return Source(kind, detail)
 
 
-def read_text(file: str) -> str:
-    """The text of a file, or of stdin for "-"; bytes that are not UTF-8 are replaced, line ends stay."""
+def read_bytes(file: str) -> bytes:
+    """What is in a file, or comes in on stdin for "-"."""
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise BadInput("nothing to read: name a file or pipe text in, e.g. pytest -q | gardener compress")
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    path = Path(file)
+        return sys.stdin.buffer.read()
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return Path(file).read_bytes()
     except IsADirectoryError:
         raise BadInput(f"{file} is a directory; name a file") from None
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror or error}") from None
-
-
-def count_any(text: str, count: TokenCounter) -> int:
-    """The tokens of a text; of very long ones extrapolated from every eighth piece."""
-    if len(text) <= EXACT_CHARS:
-        return count(text)
-    parts = pieces(text)[::8]
-    return round(sum(map(count, parts)) * len(text) / max(1, sum(map(len, parts))))
 
 
 def write_json(value: Any) -> None:
@@ -226,10 +218,11 @@ def write_json(value: Any) -> None:
 def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
     text = report["text"].encode("utf-8", "replace").decode("utf-8")
-    kept = ", ".join(counted(number, what) for what, number in report["kept"].items())
-    facts = f"{report['class']} {report['kind']}".strip()
-    facts += f": {report['tokens_before']:,} → {report['tokens_after']:,} tokens"
-    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms{'; kept ' + kept if kept else ''}"
+    facts = f"{report['class']} {report['engine']}".strip()
+    about = "about " if report["counter"] == ESTIMATE else ""
+    facts += f": {about}{report['tokens_before']:,} → {report['tokens_after']:,} tokens"
+    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms"
+    facts += f"; whole: {report['whole']}" if report["whole"] else ""
     if not sys.stdout.isatty():
         click.echo(text)
         click.echo(facts, err=True)
@@ -245,12 +238,3 @@ def _show(report: dict[str, Any]) -> None:
     console.print(shown)
     console.rule(style="dim")
     console.print(Text(facts, style="bold green" if report["ratio"] < 1 else "bold"))
-
-
-def counted(number: int, what: str) -> str:
-    """`1 error`, `2 errors`, `1 kind of warning` for a number and its word in the plural."""
-    if number != 1:
-        return f"{number} {what}"
-    first, space, rest = what.partition(" ")
-    single = first[:-3] + "y" if first.endswith("ies") else first.removesuffix("s")
-    return f"1 {single.removesuffix('e') if first.endswith(('shes', 'ches')) else single}{space}{rest}"

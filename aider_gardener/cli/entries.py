@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from aider_gardener.cli.root import (
     directory_option,
     json_option,
     open_archive,
+    private_file,
     project_of,
     put,
     session_named,
@@ -33,10 +33,10 @@ HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep
 @json_option
 def pressure(place: Place | None, as_json: bool) -> None:
     """What the last chat of this project used of window and budget, as it was left."""
-    from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.gardener.report import last_pressure
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
+    from aider_gardener.tokens import default_counter
 
     store = open_archive(place, read_only=True)
     info = session_named(store, "last")
@@ -79,13 +79,12 @@ def restore(entry_id: str, output: Path | None, place: Place | None, as_json: bo
 def write_private(path: Path, text: str) -> None:
     """Write a text to a new file that only its owner may read. Raises UsageError or StoreError."""
     try:
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+        with private_file(path) as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
     except FileExistsError:
         raise UsageError(f"{path} exists already; name a new file") from None
     except OSError as error:
         raise StoreError(f"{path} cannot be written ({error.strerror})") from error
-    with os.fdopen(number, "wb") as file:
-        file.write(text.encode("utf-8", "surrogatepass"))
 
 
 @click.command(short_help="Tell why a message was shortened or left out.")

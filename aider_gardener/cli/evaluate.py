@@ -5,8 +5,8 @@ would be right, `facts` (strings that an engineer needs to go on; a list holds a
 (strings that would be false). With folders named for a class: files of that class. With session.jsonl: the
 outputs of a recorded session, whose facts are the answers to its probes that stand in them.
 
-A fact is kept if it stands in the compressed form, white space aside. Beside the compressor stands plain head
-and tail of the text at the same size.
+A fact is kept if it stands in the compressed form, white space aside. Beside the compressor stands the null
+hypothesis: lines quoted by their words alone, at the same size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.compress import compress_message
-from aider_gardener.messages import ContentClass, Source, SourceKind, TokenCounter
+from aider_gardener.compress.outline import chosen, written
+from aider_gardener.compress.quoting import quoted
+from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
+from aider_gardener.reading.output import lines_of
 from aider_gardener.reading.source import infer_source
 from aider_gardener.replay.session.session import load_folder
 
@@ -66,7 +69,7 @@ class Output:
 class EvaluatedSession:
     """One output compressed: its class, what it lost and told falsely, tokens before and after, seconds.
 
-    `peer_lost` counts the facts that head and tail of the same size lose.
+    `peer_lost` counts the facts that lines quoted without engines at the same size lose.
     """
 
     output: Output
@@ -160,10 +163,11 @@ def _of_class(folder: Path) -> Iterator[Output]:
         )  # fmt: skip
 
 
-def head_and_tail(text: str, tokens: int, count: TokenCounter) -> str:
-    """As much of both ends of a text as makes about `tokens` tokens."""
-    chars = round(len(text) * min(1.0, tokens / max(1, count(text))))
-    return text[: chars // 2] + "\n" + text[len(text) - (chars - chars // 2) :]
+def quoted_alone(text: str, tokens: int, count: TokenCounter) -> str:
+    """The null hypothesis: lines quoted in about `tokens` tokens for their words alone, by no engine."""
+    lines = lines_of(text)
+    notes = quoted(lines)
+    return "\n".join(written(lines, notes, chosen(lines, notes, tokens, Focus(), count)))
 
 
 def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> EvaluatedSession:
@@ -172,7 +176,7 @@ def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> Eval
     made = compress_message(output.text, Source() if bare else output.source, count=count)
     seconds = time.perf_counter() - began
     after = count(made.text)
-    peer = head_and_tail(output.text, after, count) if output.facts else ""
+    peer = quoted_alone(output.text, after, count) if made.engine and output.facts else made.text
     return EvaluatedSession(
         output, made.cls.value, output.lost(made.text), output.false(made.text),
         count(output.text), after, seconds, len(output.lost(peer)),
@@ -191,7 +195,7 @@ def sums(found: Sequence[EvaluatedSession]) -> dict[str, Any]:
         "facts": asked,
         "kept": asked - sum(len(one.lost) for one in found),
         "all kept": sum(not one.lost for one in found),
-        "kept by head and tail": asked - sum(one.peer_lost for one in found),
+        "kept by quoting": asked - sum(one.peer_lost for one in found),
         "outputs with falsehoods": sum(bool(one.false) for one in found),
         "class right": sum(one.right for one in found),
         "tokens before": sum(one.before for one in found),
@@ -217,13 +221,13 @@ def show(results: dict[str, list[EvaluatedSession]], write: Callable[[str], None
         for one in found:
             if one.lost or one.false or not one.right:
                 write(one.line())
-    table = Table("", "outputs", "facts kept", "head and tail", "false", "class right", "tokens", "share")
+    table = Table("", "outputs", "facts kept", "quoting alone", "false", "class right", "tokens", "share")
     for name, found in results.items():
         figures = sums(found)
         asked = figures["facts"]
         table.add_row(
             name, str(figures["outputs"]), f"{figures['kept']} of {asked}" if asked else "",
-            f"{figures['kept by head and tail']} of {asked}" if asked else "",
+            f"{figures['kept by quoting']} of {asked}" if asked else "",
             str(figures["outputs with falsehoods"]), str(figures["class right"]),
             f"{figures['tokens before']:,} → {figures['tokens after']:,}", f"{_share(found):.1%}",
         )  # fmt: skip

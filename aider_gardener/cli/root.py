@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LAZY = {
     "replay": ("aider_gardener.cli.replay", "replay"),
+    "run": ("aider_gardener.cli.run", "run"),
     "record": ("aider_gardener.cli.record", "record"),
     "sessions": ("aider_gardener.cli.sessions", "sessions"),
     "compress": ("aider_gardener.cli.compress", "compress"),
@@ -137,6 +139,11 @@ def repository_root(start: Path) -> Path | None:
     return next((folder for folder in [start, *start.parents] if (folder / ".git").exists()), None)
 
 
+def private_file(path: Path) -> BinaryIO:
+    """A new file that only its owner may read. Raises OSError, FileExistsError where there is one."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
 class PlaceType(click.Path):
     """A directory, or the address of an archive on a server."""
 
@@ -237,7 +244,6 @@ def recall(
             return
         put(shared, as_json, lambda: found_text(shared))
         return
-    from aider_gardener.adapters.aider.provider import default_counter
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.state import rule_changes
     from aider_gardener.plan.chat import Chat
@@ -249,6 +255,7 @@ def recall(
     from aider_gardener.recall.request import Request
     from aider_gardener.settings import Settings
     from aider_gardener.tables import recalled_screen
+    from aider_gardener.tokens import default_counter
 
     store = open_archive(place, read_only=True)
     request = Request(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
@@ -12,19 +12,14 @@ from aider_gardener.tokens import approximate, pieces
 
 @dataclass(frozen=True)
 class Context:
-    """What a compressor may know beside the text: kind and language as segmented, the focus, the id.
-
-    `count` counts tokens; `command` is the command line whose output this is, where known; `within` gives
-    the lines of the short form of a part that another tool wrote, None where nobody can say.
-    """
+    """What a compressor may know beside the text: of edit blocks their kind, of code the language, the focus,
+    the id of the whole. `count` counts tokens."""
 
     kind: str = ""
     language: str = ""
     focus: Focus = field(default_factory=Focus)
     entry_id: str = ""
-    command: str = ""
     count: TokenCounter = approximate
-    within: Callable[[str, Context], Sequence[str]] | None = None
 
 
 Compressor = Callable[[str, Context], Compressed]
@@ -39,9 +34,9 @@ def omitted(what: str, entry_id: str = "") -> str:
     return f"[… {what}; whole: {entry_id}]" if entry_id else f"[… {what}]"
 
 
-def unchanged(text: str, cls: ContentClass, kind: str = "") -> Compressed:
+def unchanged(text: str, cls: ContentClass) -> Compressed:
     """The result of a compressor that leaves nothing out."""
-    return Compressed(text=text, cls=cls, kind=kind, lossless=True)
+    return Compressed(text=text, cls=cls, lossless=True)
 
 
 def is_shorter(new: str, old: str, count: TokenCounter) -> bool:

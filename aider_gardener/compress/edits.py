@@ -60,13 +60,12 @@ class FileEdit:
 def compress(text: str, ctx: Context) -> Compressed:
     """One line for each file that the blocks in the text touch."""
     if has_marker(text):
-        return unchanged(text, ContentClass.EDIT, ctx.kind)
+        return unchanged(text, ContentClass.EDIT)
     edits = merged(read_edits(text, ctx.kind))
     if not edits:
-        return unchanged(text, ContentClass.EDIT, ctx.kind)
+        return unchanged(text, ContentClass.EDIT)
     lines = "\n".join(omitted(edit.line(), ctx.entry_id) for edit in edits)
-    symbols = sum(len(set(edit.symbols)) for edit in edits)
-    return Compressed(lines, ContentClass.EDIT, ctx.kind, {"files": len(edits), "symbols": symbols})
+    return Compressed(lines, ContentClass.EDIT, "edits")
 
 
 def read_edits(text: str, kind: str = "") -> list[FileEdit]:

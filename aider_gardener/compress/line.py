@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aider_gardener.compress.base import Context
 from aider_gardener.compress.edits import merged, read_edits
+from aider_gardener.compress.outputs import gist
 from aider_gardener.compress.prose import rank
-from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
@@ -24,12 +23,8 @@ SCAN_CHARS = 20_000
 COMMAND_CHARS = 90
 """So much of a command line is named, so that its outcome has room too."""
 
-FAILURE = re.compile(
-    r"\b(?:fail|error|exception|panic|fatal|assert|not ok|denied|refused|timeout|✖|✗|×)", re.IGNORECASE
-)
 MARKUP = re.compile(r"^[\s>#*•-]+|[*`]{2,}|\s+")
 NOISE = re.compile(r"^(?:\W*(?:\d+\W*)?|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
-MARKED = re.compile(r"^\[… (.*?)(?:; \d+ lines)?(?:; whole: \w+)?\]$")
 
 
 def line_form(
@@ -59,7 +54,7 @@ def line_form(
         and count(flat + tail) <= min(token_limit, count(content))
     ):
         return flat + tail
-    pieces = _pieces(content, source, parts, count, 4 * token_limit)
+    pieces = _pieces(content, source, parts, 4 * token_limit)
     return fitted(pieces, tail, count, token_limit)
 
 
@@ -68,16 +63,14 @@ def on_one_line(text: str) -> str:
     return " ".join(MARKUP.sub(" ", line).strip() for line in text.splitlines() if line.strip()).strip()
 
 
-def _pieces(
-    content: str, source: Source, parts: Sequence[Segment], count: TokenCounter, chars: int
-) -> list[str]:
+def _pieces(content: str, source: Source, parts: Sequence[Segment], chars: int) -> list[str]:
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         command = on_one_line(source.detail)
         if len(command) > COMMAND_CHARS:
             command = command[:COMMAND_CHARS].rsplit(" ", 1)[0] + " …"
-        return [f"ran {command}:" if command else "ran a command:", *_outcome(content, parts, source, count)]
+        return [f"ran {command}:" if command else "ran a command:", *_outcome(content, parts)]
     if source.kind is SourceKind.LINT:
-        return ["lint:", *_outcome(content, parts, source, count)]
+        return ["lint:", *_outcome(content, parts)]
     if source.kind is SourceKind.WEB:
         return [f"page {source.detail}:", *_said(content, parts, chars)]
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
@@ -96,7 +89,7 @@ def _pieces(
     ]
     for part in pasted[:2]:
         lines = content.count("\n", part.start, part.end) + 1
-        first = _outcome(content, (part,), source, count)[:1]
+        first = _outcome(content, (part,))[:1]
         pieces.append(f"[{part.kind or part.cls.value}, {lines} lines{': ' + first[0] if first else ''}]")
     return pieces or [on_one_line(content[:SCAN_CHARS])]
 
@@ -147,30 +140,11 @@ def _said(content: str, parts: Sequence[Segment], chars: int) -> list[str]:
     return [on_one_line(text[found[i].start : found[i].end]) for i in sorted(chosen)]
 
 
-def _outcome(content: str, parts: Sequence[Segment], source: Source, count: TokenCounter) -> list[str]:
-    """The summary of an output's compressor, then its first failure, else its last and first lines."""
+def _outcome(content: str, parts: Sequence[Segment]) -> list[str]:
+    """The lines that tell most of the largest part of an output."""
     for part in sorted(parts, key=lambda part: part.start - part.end):
-        if part.kind == "wrapper":
-            continue
-        text = content[part.start : part.end]
-        result = compress_text(
-            text, part.cls, Context(part.kind, part.language, command=source.detail, count=count)
-        )
-        lines = [
-            on_one_line(line)
-            for line in result.text[:SCAN_CHARS].splitlines()
-            if not NOISE.match(line.strip())
-        ]
-        head = MARKED.match(lines[0]) if lines else None
-        summary = [head[1]] if head else []
-        body = lines[1:] if head else lines
-        failed = [line for line in body if FAILURE.search(line)][:2]
-        if part.cls is ContentClass.ERROR and body:
-            failed = [body[-1]]
-        if not summary and not failed and body:
-            summary = [body[-1]] if part.cls is ContentClass.LOG else []
-            failed = body[:1] if body[:1] != summary else []
-        return summary + failed
+        if part.kind != "wrapper":
+            return [on_one_line(line) for line in gist(content[part.start : part.end])]
     return ["no output"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -50,30 +49,27 @@ def compress_message(
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(whole, cls)
-    text, kept, failed = _shown(
-        content, edits_together(content, parts), source, Context("", "", focus, entry_id, "", count)
+    text, engine, failed = _shown(
+        content, edits_together(content, parts), source, Context("", "", focus, entry_id, count)
     )
     if not is_shorter(text, whole, count):
         return replace(unchanged(whole, cls), failed=failed)
-    kind = max(parts, key=lambda part: part.end - part.start).kind if parts else ""
-    return Compressed(text, cls, kind, kept, failed=failed)
+    return Compressed(text, cls, engine, failed=failed)
 
 
-def _shown(
-    content: str, parts: Sequence[Segment], source: Source, ctx: Context
-) -> tuple[str, dict[str, int], str]:
-    """The parts in their short forms, one after the other, what they keep, and what failed."""
-    kept: Counter[str] = Counter()
-    failed = ""
+def _shown(content: str, parts: Sequence[Segment], source: Source, ctx: Context) -> tuple[str, str, str]:
+    """The parts in their short forms, one after the other, what shortened the largest, and what failed."""
+    failed, engine, largest = "", "", 0
     texts: list[str] = []
     for part, result in shown_parts(content, parts, source, ctx):
-        kept.update(result.kept)
+        if result.engine and part.end - part.start > largest:
+            engine, largest = result.engine, part.end - part.start
         failed = failed or result.failed
         breaks = content[part.start - 1 : part.start] == "\n"
         if breaks and texts and texts[-1] and not texts[-1].endswith("\n"):
             texts.append("\n")
         texts.append(result.text)
-    return "".join(texts), dict(kept), failed
+    return "".join(texts), engine, failed
 
 
 def shown_parts(
@@ -81,7 +77,7 @@ def shown_parts(
 ) -> Iterator[tuple[Segment, Compressed]]:
     """Each part of a message with its short form."""
     for part in parts:
-        own = replace(ctx, kind=part.kind, language=part.language, command=source.detail)
+        own = replace(ctx, kind=part.kind, language=part.language)
         yield part, _part(content, part, source, own)
 
 
@@ -135,11 +131,11 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
 
 
 def _edits(text: str, kind: str) -> Compressed:
-    made = unchanged(text, ContentClass.EDIT, kind)
+    made = unchanged(text, ContentClass.EDIT)
     with tolerating("compressor of edit") as faults:
         found = merged(read_edits(text, kind))
         lines = "\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text
-        made = Compressed(lines, ContentClass.EDIT, kind, {"edits": len(found)})
+        made = Compressed(lines, ContentClass.EDIT, "edits")
     return replace(made, failed=faults[0]) if faults else made
 
 

@@ -69,9 +69,11 @@ def chosen(
     for row, note in enumerate(notes):
         if note.worth <= NOISE or not lines[row].strip():
             continue
-        worth = note.worth + FOCUSED * touches(lines[row], focus)
         seen[note.form] += 1
-        if note.form is not None and seen[note.form] > 1:
+        worth = note.worth
+        if touches(lines[row], focus):
+            worth += FOCUSED
+        elif note.form is not None:
             worth -= REPEAT * log2(seen[note.form])
         if worth <= 0:
             continue

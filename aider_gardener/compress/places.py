@@ -1,52 +1,64 @@
-"""The file:line of a stack frame, in any language, and whether it is the project's own or a library's."""
+"""The frames of stack traces in any language, and whether one is the project's own or a library's."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 LIBRARY_PATH = re.compile(
-    r"site-packages|dist-packages|node_modules|^node:|\(node:|(?:^|[/\\])node:|internal/(?:process|"
-    r"modules|timers)|^internal|"
-    r"[/\\]lib[/\\]python\d|[/\\]Lib[/\\](?!site)\w+\.py|[/\\]Lib[/\\](?:asyncio|unittest|"
-    r"concurrent|json|threading|"
-    r"importlib|multiprocessing|http|urllib)\b|<frozen|<string>|<__array_function__|^bun:|"
-    r"[/\\]\.cargo[/\\]registry|^/rustc/|/rustlib/|library/(?:std|core|alloc|test)/|"
-    r"[/\\]go[/\\]pkg[/\\]mod|/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|/go/src/(?:runtime|"
-    r"testing|net|os)/|"
-    r"hostedtoolcache|[/\\](?:gems|rubies|\.rbenv|\.rvm)[/\\]|[/\\]vendor[/\\]|"
+    r"site-packages|dist-packages|node_modules|^node:|\(node:|(?:^|[/\\])node:|internal/(?:process|modules|"
+    r"timers)|^internal|[/\\]lib[/\\]python\d|[/\\]Lib[/\\](?!site)\w+\.py|[/\\]Lib[/\\](?:asyncio|unittest|"
+    r"concurrent|json|threading|importlib|multiprocessing|http|urllib)\b|<frozen|<string>|"
+    r"<__array_function__|^bun:|[/\\]\.cargo[/\\]registry|^/rustc/|/rustlib/|library/(?:std|core|alloc|"
+    r"test)/|[/\\]go[/\\]pkg[/\\]mod|/usr/(?:local/)?(?:lib/)?go(?:-[\d.]+)?/src/|/go/src/(?:runtime|testing|"
+    r"net|os)/|hostedtoolcache|[/\\](?:gems|rubies|\.rbenv|\.rvm)[/\\]|[/\\]vendor[/\\]|"
     r"[/\\]Python\.framework[/\\]|[/\\]python\d[\d.]*[/\\]lib[/\\]"
 )
 LIBRARY_NAME = re.compile(
-    r"^(?:app//|java\.\w+/|jdk\.\w+/)?(?:javax?|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|"
-    r"org\.(?:junit|opentest4j|"
-    r"apache|gradle|springframework|hibernate|mockito|assertj|hamcrest|testng|codehaus|eclipse|"
-    r"aspectj|jboss|slf4j)|"
-    r"reactor|io\.(?:netty|micronaut|quarkus|vertx|grpc)|ch\.qos|com\.(?:fasterxml|google|zaxxer)|"
-    r"junit|worker\.org|"
-    r"System|Microsoft|Xunit|NUnit|InvokeStub_|lambda_method|"
-    r"runtime|testing|reflect|created by testing|"
-    r"std|core|alloc|test|backtrace|rust_begin_unwind|__rust|_start|__libc|<?(?:alloc|core|"
-    r"std)::)(?:[.:\b$(@]|$|\()"
+    r"^(?:app//|java\.\w+/|jdk\.\w+/)?(?:javax?|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:junit|"
+    r"opentest4j|apache|gradle|springframework|hibernate|mockito|assertj|hamcrest|testng|codehaus|eclipse|"
+    r"aspectj|jboss|slf4j)|reactor|io\.(?:netty|micronaut|quarkus|vertx|grpc)|ch\.qos|com\.(?:fasterxml|"
+    r"google|zaxxer)|junit|worker\.org|System|Microsoft|Xunit|NUnit|InvokeStub_|lambda_method|runtime|"
+    r"testing|reflect|created by testing|std|core|alloc|test|backtrace|rust_begin_unwind|__rust|_start|"
+    r"__libc|<?(?:alloc|core|std)::)(?:[.:\b$(@]|$|\()"
+)
+FOREIGN = re.compile(
+    r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|"
+    r"/stdlib/| from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
 )
 
-PY_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)(?:, in (.*))?$')
-JS_FRAME = re.compile(
-    r"^\s*(?:at|❯|›) (?:async )?(?:(.*?) \(?)?((?:file://)?[^\s()]+:\d+(?::\d+)?)\)?(?: \{)?$"
+PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
+SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
+NUMBERED = re.compile(
+    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|"
+    r"<signal|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|"
+    r"mm?):\d+)(.*)$"
 )
-JS_BARE = re.compile(
-    r"^\s*(?:at|❯) (?:async )?\S.*\((?:index \d+|<anonymous>|native)\)(?: \{)?$|"
-    r"^\s*at (?:new )?<anonymous>.*$"
+MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
+NAMED = re.compile(
+    r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
+    r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |"
+    r"^\s+.* called at (\S+) line \d+|^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|"
+    r"^.* called at (\S+):\d+:\d+ in |^\s+@ .*?(\S+):\d+"
 )
-JAVA_FRAME = re.compile(
-    r"^\s*at ([\w$.<>/@-]+)\(([\w$]+\.\w+:\d+|Native Method|Unknown Source|[^)]*)\)(?: ~?\[.*)?$"
+CALL = re.compile(
+    r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
 )
-NET_FRAME = re.compile(r"^\s*at (\S.*?\)) in (\S.*):line (\d+)$")
-NET_BARE = re.compile(r"^\s*at [\w.`<>\[\],+]+\(.*\)$")
-RUBY_FRAME = re.compile(r"^\s*(?:# |from )?(\.?[/\w][\w./-]*\.(?:rb|php):\d+)(?::in .*)?$")
-BARE_FRAME = re.compile(
-    r"^\s*(?:(?:async )?(?:new )?\w[\w.<>#$]*(?: \[as \w+\])? \()((?:file://)?[^\s()]+:\d+:\d+)\)$"
-)
+PLACE = re.compile(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
+AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
+PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+
+
+class Frame(NamedTuple):
+    """A frame of a stack: its rows, the one of them that names its file, what it is called, whose it is."""
+
+    rows: range
+    place: int
+    name: str
+    own: bool
 
 
 @lru_cache(maxsize=20_000)
@@ -55,28 +67,24 @@ def is_library(path_or_name: str) -> bool:
     return bool(LIBRARY_PATH.search(path_or_name) or LIBRARY_NAME.match(path_or_name))
 
 
-def frame_place(line: str) -> str | None:
-    """The file:line of a stack frame, "" for a frame without one, None for any other line."""
-    head = line.lstrip()[:6]
-    if head.startswith("File "):
-        found = PY_FRAME.match(line)
-        return f"{found.group(1)}:{found.group(2)}" if found else None
-    if head.startswith(("at ", "❯ ", "› ")):
-        return _at_frame(line)
-    if line.rstrip().endswith(("(<anonymous>)", "(index 0)")) or line.lstrip().startswith("node:internal/"):
-        return ""
-    found = BARE_FRAME.match(line) or RUBY_FRAME.match(line)
-    return found.group(1) if found else None
-
-
-def _at_frame(line: str) -> str | None:
-    found = NET_FRAME.match(line)
-    if found:
-        return "" if is_library(found.group(1)) else f"{found.group(2)}:{found.group(3)}"
-    found = JAVA_FRAME.match(line)
-    if found and "://" not in line and not re.search(r":\d+:\d+\)", line):
-        return "" if is_library(found.group(1)) or ":" not in found.group(2) else found.group(2)
-    found = JS_FRAME.match(line)
-    if found:
-        return found.group(2)
-    return "" if JS_BARE.match(line) or NET_BARE.match(line) else None
+def frame_at(lines: Sequence[str], row: int) -> Frame | None:
+    """The frame that begins in the row."""
+    line = lines[row]
+    for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED):
+        if (found := pattern.match(line)) and not (
+            pattern is NAMED and line.endswith(("Error)", "Exception)"))
+        ):
+            name = next((part for part in found.groups() if part), line)
+            return Frame(range(row, row + 1), row, name, not (is_library(name) or FOREIGN.search(name)))
+    below = PLACE.match(lines[row + 1]) if row + 1 < len(lines) else None
+    if below and CALL.match(line):
+        name = line.strip().removeprefix("created by ").lstrip("0123456789: ")
+        return Frame(range(row, row + 2), row + 1, name, not (is_library(below[1]) or is_library(name)))
+    found = AT.match(line)
+    if not found or not AT_LIKE.search(found[1]):
+        return None
+    name = found[1]
+    inside = PAREN.search(name)
+    place = (inside and (inside[1] or inside[2])) or name
+    own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
+    return Frame(range(row, row + 1), row, name, own)

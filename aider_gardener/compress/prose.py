@@ -54,13 +54,13 @@ def compress_prompt(text: str, ctx: Context) -> Compressed:
 
 def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: int) -> Compressed:
     if len(text) <= whole or (len(text) < whole * 12 and ctx.count(text) <= whole) or has_marker(text):
-        return unchanged(text, cls, ctx.kind)
+        return unchanged(text, cls)
     whole_length = len(text)
     if whole_length > THIN_CHARS:
         text = thinned(text)
     found = units(text)
     if len(found) < 3:
-        return unchanged(text, cls, ctx.kind)
+        return unchanged(text, cls)
     ranked = found
     if len(found) > MOST_UNITS:
         ranked = [*found[: MOST_UNITS // 2], *found[-MOST_UNITS // 2 :]]
@@ -69,13 +69,13 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
     chosen = choose(ranked, scores, limit)
     left_out = len(found) - len(chosen)
     if not left_out and len(text) == whole_length:
-        return unchanged(text, cls, ctx.kind)
+        return unchanged(text, cls)
     body = assemble(text, ranked, chosen)
     what = f"{left_out} of {len(found)} sentences"
     if len(text) < whole_length:
         what = f"all but {len(chosen)} sentences of {whole_length:,} characters"
     marker = omitted(what, ctx.entry_id)
-    return Compressed(f"{body}\n{marker}", cls, ctx.kind, {"sentences": len(chosen)})
+    return Compressed(f"{body}\n{marker}", cls, "prose")
 
 
 def thinned(text: str) -> str:

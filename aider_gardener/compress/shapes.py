@@ -1,4 +1,4 @@
-"""Output of programs, shortened by its shape: engines explain lines, what none explains is judged by its words.
+"""Output of programs, shortened by shape: engines explain lines, what none explains is judged by its words.
 
 A text may have several shapes (a stack trace in a test run in a log); of two engines that explain a line the
 one that explains more lines of the text has it.
@@ -6,17 +6,41 @@ one that explains more lines of the text has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.compress import records
-from aider_gardener.compress.outline import Engine, Note, chosen, written
+from aider_gardener.compress import (
+    changes,
+    drawn,
+    paths,
+    records,
+    runs,
+    streams,
+    tables,
+    traces,
+    trees,
+    values,
+)
+from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
+from aider_gardener.compress.truth import falsehoods, with_parents
 from aider_gardener.messages import Focus, TokenCounter
-from aider_gardener.reading.output import lines_of
+from aider_gardener.reading.output import clip, lines_of
 
-ENGINES: dict[str, Engine] = {"records": records.read}
+ENGINES: dict[str, Engine] = {
+    "traces": traces.read,
+    "testruns": runs.read,
+    "records": records.read,
+    "logs": streams.read,
+    "tables": tables.read,
+    "diffs": changes.read,
+    "trees": trees.read,
+    "drawn": drawn.read,
+}
 """By the name of the shape."""
+
+RELAYS = (values.relaid, paths.relaid)
+"""Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
 
 SMALL_TOKENS = 150
 """Outputs up to this size are left whole: a gap and a head would cost more than they save."""
@@ -24,11 +48,15 @@ SMALL_TOKENS = 150
 
 @dataclass(frozen=True)
 class ShortForm:
-    """`text` quotes `lines`, the lines as they were read; `engine` explained most of them, "" for none."""
+    """`text` quotes `lines`, the lines as they were read; `engine` explained most of them, "" for none.
+
+    `failed` is what the law of truth found in a form that was not used for it, "" for nothing.
+    """
 
     text: str
     engine: str
     lines: Sequence[str]
+    failed: str = ""
 
 
 def budget_for(tokens: int) -> int:
@@ -52,10 +80,54 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
 
 def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: int = 0) -> ShortForm:  # noqa: B008
     """The short form of an output of `tokens` tokens, without a head."""
-    lines = lines_of(text)
+    laid = next((lines for relay in RELAYS if (lines := relay(text))), None)
+    lines = lines_of(text if laid is None else "\n".join(laid))
     tokens = tokens or count(text)
     notes, engine = explained(lines)
     if tokens <= SMALL_TOKENS:
         return ShortForm(text, engine, lines)
-    rows = chosen(lines, notes, budget_for(tokens), focus, count)
-    return ShortForm("\n".join(written(lines, notes, rows)), engine, lines)
+    budget = budget_for(tokens)
+    failed = ""
+    for way, form in _forms(lines, notes, budget, focus, count):
+        found = falsehoods(lines, form)
+        if not found:
+            return ShortForm(form, engine if way < 2 else "", lines, failed)
+        failed = failed or found[0].partition(":")[0]
+    return ShortForm(text, "", lines, failed)
+
+
+def _forms(
+    lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
+) -> Iterator[tuple[int, str]]:
+    """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
+    lines quoted by none, and both ends."""
+    rows = with_parents(lines, chosen(lines, notes, budget, focus, count))
+    yield 0, "\n".join(written(lines, notes, rows))
+    bare = [note._replace(form=None) for note in notes]
+    yield 1, "\n".join(written(lines, bare, rows))
+    notes = quoted(lines)
+    yield 2, "\n".join(written(lines, notes, with_parents(lines, chosen(lines, notes, budget, focus, count))))
+    yield 3, _ends(lines, budget, count)
+
+
+def _ends(lines: Sequence[str], budget: int, count: TokenCounter) -> str:
+    """The first lines and, where they stand under nothing that is left out, the last ones."""
+    rows = range(len(lines))
+    notes = [Note(0)] * len(lines)
+    both = _fitting(lines, rows, budget // 2, count) | _fitting(lines, rows[::-1], budget // 2, count)
+    form = "\n".join(written(lines, notes, both))
+    if falsehoods(lines, form):
+        form = "\n".join(written(lines, notes, _fitting(lines, rows, budget, count)))
+    return form
+
+
+def _fitting(lines: Sequence[str], rows: Sequence[int], budget: int, count: TokenCounter) -> set[int]:
+    """The first of the rows, as many as fit, without blank ones."""
+    taken: set[int] = set()
+    for row in rows:
+        budget -= count(clip(lines[row].rstrip(), LINE_CHARS)) + 1
+        if budget < 0:
+            break
+        if lines[row].strip():
+            taken.add(row)
+    return taken

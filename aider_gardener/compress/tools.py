@@ -1,6 +1,6 @@
 """Tools as data: what only a tool's own lines say, where the grammar of its shape does not see it.
 
-A row stays only while it keeps facts that its engine alone loses (`python -m bench.shapes --tools` says which
+A row stays only while it keeps facts that its engine alone loses (`python -m bench.facts --parts` says which
 do). Patterns are searched in a line of at most LINE_CHARS characters.
 """
 
@@ -48,7 +48,8 @@ TOOLS: tuple[Tool, ...] = (
 
 
 @cache
-def _compiled(engine: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+def compiled(engine: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """For each tool of an engine its sign, and what finds the lines it says something of."""
     found = []
     for tool in TOOLS:
         if tool.engine == engine:
@@ -63,7 +64,7 @@ def tool_notes(lines: Sequence[str], engine: str) -> dict[int, Note]:
     """What the rows of an engine's tools say of the lines, for the tools whose sign stands in them."""
     ends = [line[:LINE_CHARS] for line in (*lines[:ENDS], *lines[ENDS:][-ENDS:])]
     notes: dict[int, Note] = {}
-    for sign, worth in _compiled(engine):
+    for sign, worth in compiled(engine):
         if not any(sign.search(line) for line in ends):
             continue
         for row, line in enumerate(lines):

@@ -26,8 +26,8 @@ CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
 """A message is not cut below this: what is left would say nothing."""
 
-SUMMARY = re.compile(r"^\[… ([^\[\];\n]{1,60}?\d[^\[\];\n]{0,100})[;\]]", re.MULTILINE)
-"""The line in which a compressed form sums up the whole."""
+SUMMARY = re.compile(r"^\[… (\d+ of [\d,]+ lines)[;\]]", re.MULTILINE)
+"""The line in which a compressed form says how much of the whole it shows."""
 
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
@@ -35,19 +35,19 @@ OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, Sourc
 
 @dataclass(frozen=True)
 class Throttled:
-    """One message that was cut: its entry, its tokens before and after, and what the short form keeps."""
+    """One message that was cut: its entry, its tokens before and after, and how much the short form shows."""
 
     entry: Entry
     tokens_before: int
     tokens_after: int
-    kept: str = ""
+    shown: str = ""
 
     def line(self) -> str:
         """What the user is told."""
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
-        kept = f" ({self.kept})" if self.kept else ""
+        shown = f" ({self.shown})" if self.shown else ""
         return (
-            f"kept {self.tokens_after:,} of {self.tokens_before:,} tokens of {what} in the chat{kept};"
+            f"kept {self.tokens_after:,} of {self.tokens_before:,} tokens of {what} in the chat{shown};"
             f" the whole is {self.entry.id}: /restore {self.entry.id} brings it back"
         )
 
@@ -97,10 +97,8 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            kept = ""
-            if made is not None and made.text == short.text:
-                kept = summed_up(short.text, archive.kept.get(seq, {}))
-            cut.append(Throttled(entry, entry.tokens, count(short.text), kept))
+            shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
+            cut.append(Throttled(entry, entry.tokens, count(short.text), shown[1] if shown else ""))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
@@ -144,15 +142,3 @@ def bounded(text: str, token_limit: int, *, count: TokenCounter, entry_id: str) 
             return made
         chars *= 0.85
     return marker
-
-
-def summed_up(text: str, kept: Mapping[str, int]) -> str:
-    """What a compressed form says of the whole, in the words that the model reads; where it sums up nothing,
-    what it keeps: "25 failures, 3 errors"."""
-    if found := SUMMARY.search(text):
-        return found[1].strip()
-    return ", ".join(
-        f"{number:,} {name.removesuffix('s') if number == 1 else name}"
-        for name, number in kept.items()
-        if number
-    )

@@ -8,21 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
-from aider_gardener.reading import languages, tools
+from aider_gardener.reading import languages
 from aider_gardener.reading.detectors import (
-    detect_build,
-    detect_diff,
-    detect_listing,
-    detect_log,
-    detect_test_run,
-    detect_traceback,
     is_dependency_tree,
+    is_diff,
+    is_listing,
+    is_log,
+    is_run,
+    is_traceback,
 )
 from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
-from aider_gardener.reading.tools import detect_tool
 from aider_gardener.reading.yaml import read_yaml
 
 PARSE_LIMIT_CHARS = 200_000
@@ -47,8 +45,13 @@ CODE_STRENGTH = 0.30
 SURE_STRENGTH = 0.5
 """From here on a text is code whatever its lines look like, unless they are sentences."""
 
-PRINTED_LINES, PRINTED_SHARE = 8, 0.25
-"""So many lines with words, of which fewer are sentences, were printed by a program and not written."""
+PRINTED_LINES, PRINTED_SHARE = 5, 0.35
+"""So many lines of which fewer are sentences were printed by a program and not written."""
+
+WRAPPED_CHARS = 66
+"""A sentence in a line as long as that may go on in the next."""
+
+_ENDS = re.compile(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
@@ -166,9 +169,9 @@ def classify(text: str, source: Source | None = None, *, path: str = "") -> Verd
 
 def _by_source(source: Source) -> Verdict | None:
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
-        return ContentClass.PROSE, source.kind.value
+        return ContentClass.PROSE, ""
     if source.kind is SourceKind.LINT:
-        return ContentClass.LOG, "aider-lint"
+        return ContentClass.LOG, ""
     return None
 
 
@@ -193,7 +196,7 @@ def by_language(language: str) -> Verdict | None:
     if name in languages.STRUCTURED:
         return ContentClass.STRUCTURED, name
     if name == "diff":
-        return ContentClass.DIFF, "unified-diff"
+        return ContentClass.DIFF, ""
     if name in ("markdown", "rst"):
         return ContentClass.PROSE, name
     return (
@@ -214,7 +217,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     sample = "\n".join(lines)
     counts = shape_counts(solid)
     if _is_diff(sample, solid, source):
-        return ContentClass.DIFF, "unified-diff"
+        return ContentClass.DIFF, ""
     may_be_code = guess_code_share(counts) >= 0.1
     language, strength = languages.guess_language(solid) if may_be_code else ("", 0.0)
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
@@ -233,7 +236,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     if code:
         return ContentClass.CODE, language
     if source.kind is not SourceKind.TYPED and _repeats(solid):
-        return ContentClass.LOG, "app-log"
+        return ContentClass.LOG, ""
     return _undecided(counts, solid, language, strength, source)
 
 
@@ -241,7 +244,7 @@ def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
     """With hunk headers by the detector; without any, when nearly all lines begin as in a hunk."""
     marked = Counter(line[0] for line in solid)
     changed = marked["+"] + marked["-"]
-    if changed >= 0.1 * len(solid) and detect_diff(sample):
+    if changed >= 0.1 * len(solid) and is_diff(sample):
         return True
     if DIFF_COMMAND.search(source.detail[:COMMAND_CHARS]) and changed >= 0.3 * len(solid):
         return True
@@ -262,32 +265,19 @@ def _loud(counts: Counter[str], sample: str) -> bool:
     return machine > 0.25 * sum(counts.values())
 
 
-_DETECTORS: tuple[tuple[Callable[[str], str], ContentClass], ...] = (
-    (detect_test_run, ContentClass.LOG),
-    (detect_build, ContentClass.LOG),
-    (detect_traceback, ContentClass.ERROR),
-    (detect_log, ContentClass.LOG),
-    (detect_listing, ContentClass.LISTING),
-)
-
-
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
-    tool = detect_tool(sample)
-    if tool and not (tool in tools.WITHIN_TESTS and detect_test_run(sample)):
-        return tools.CLASSES[tool], tool
     if is_dependency_tree(sample):
-        return ContentClass.LISTING, "npm-ls"
-    for detect, cls in _DETECTORS:
-        kind = detect(sample)
-        if kind and cls is ContentClass.ERROR and _mostly_logged(counts):
-            return ContentClass.LOG, detect_log(sample) or "app-log"
-        if kind:
-            return cls, kind
-        if cls is ContentClass.ERROR and counts["log"] >= 0.5 * sum(counts.values()) and counts["log"] >= 3:
-            logged = detect_log(sample)
-            if logged or not detect_listing(sample):
-                return ContentClass.LOG, logged or "app-log"
-    return None
+        return ContentClass.LISTING, ""
+    if is_run(sample):
+        return ContentClass.LOG, ""
+    if is_traceback(sample):
+        return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
+    logged = is_log(sample)
+    if counts["log"] >= max(3, 0.5 * sum(counts.values())) and (logged or not is_listing(sample)):
+        return ContentClass.LOG, ""
+    if logged:
+        return ContentClass.LOG, ""
+    return (ContentClass.LISTING, "") if is_listing(sample) else None
 
 
 def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
@@ -322,22 +312,28 @@ def _undecided(
 ) -> Verdict:
     """What no rule claimed: the stronger of code, log and prose, with the source to settle ties."""
     total = len(solid)
-    prose = counts["prose"] + counts["bullet"] + counts["heading"]
     code_share = guess_code_share(counts)
-    machine = sum(counts[name] for name in ("log", "test", "build", "location", "trace", "listing", "gitlog"))
-    if strength >= 0.2 and code_share >= 0.35 and code_share * total > prose:
+    words = counts["prose"] + counts["bullet"] + counts["heading"]
+    if strength >= 0.2 and code_share >= 0.35 and code_share * total > words:
         return ContentClass.CODE, language
-    if prose >= 0.5 * total and source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
-        printed = total >= PRINTED_LINES and sum(map(is_sentence, solid)) < PRINTED_SHARE * total
-        return (ContentClass.LOG, "") if printed else (ContentClass.PROSE, "")
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
-        return (ContentClass.LISTING, "table") if listed else (ContentClass.LOG, "")
+        return (ContentClass.LISTING, "") if listed else (ContentClass.LOG, "")
     if code_share >= 0.6 and total >= 3:
         return ContentClass.CODE, language if strength >= 0.1 else ""
-    if machine >= 0.4 * total and total >= 3:
-        return ContentClass.LOG, ""
-    return ContentClass.PROSE, ""
+    written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
+    return (ContentClass.LOG, "") if not written and _is_printed(solid) else (ContentClass.PROSE, "")
+
+
+def _is_printed(solid: Sequence[str]) -> bool:
+    """True for lines that a program printed: few are sentences that end, go on in the next, or are listed."""
+
+    def said(line: str) -> bool:
+        ends = len(line) >= WRAPPED_CHARS or _ENDS.search(line) or _INLINE_MARKUP.match(line)
+        return is_sentence(line) and bool(ends)
+
+    fenced = any(map(_FENCE.match, solid))
+    return not fenced and len(solid) >= PRINTED_LINES and sum(map(said, solid)) < PRINTED_SHARE * len(solid)
 
 
 def dominant_class(content: str, source: Source, segments: Sequence[Segment]) -> ContentClass:

@@ -36,16 +36,6 @@ pastes are told from the words around them."""
 MOST_BLOCKS = 2_000
 """What stands behind so many blocks is told as words."""
 
-EMBEDDED_TRACEBACKS = 2
-"""A log with up to this many tracebacks is cut around them; with more it stays one log."""
-
-_TRACEBACK = re.compile(
-    r"^Traceback \(most recent call last\):\r?\n(?:(?:[ \t]+.*|File \".*"
-    r"|\^+)?\r?\n)*(?:[A-Za-z_][\w.]*(?::.*)?(?:\r?\n|\Z))?",
-    re.M,
-)
-_DIFF_HEAD = re.compile(r"^diff --git ", re.M)
-_ERROR: Verdict = (ContentClass.ERROR, "traceback-python")
 _PROSE_KINDS = (ContentClass.PROSE, ContentClass.PROMPT)
 
 
@@ -211,47 +201,7 @@ def _command(content: str, source: Source) -> tuple[Segment, ...]:
     output = content[body:]
     if not output.strip():
         return (*head, Segment(body, len(content), ContentClass.LOG, "")) if output else tuple(head)
-    return (*head, *_output(output, body, source))
-
-
-def _output(output: str, base: int, source: Source) -> list[Segment]:
-    """One segment for what one tool wrote; a diff behind something else and tracebacks stand apart."""
-    diff = _DIFF_HEAD.search(output, 1)
-    if diff and output.count("\n", 0, diff.start()) >= MIN_PASTE_LINES and not _DIFF_HEAD.match(output):
-        first = _output(output[: diff.start()], base, source)
-        return [*first, *_output(output[diff.start() :], base + diff.start(), source)]
-    verdict = classify(output, source)
-    if verdict in (_ERROR, (ContentClass.LOG, ""), (ContentClass.LOG, "app-log")):
-        return _around_tracebacks(output, base, verdict, source)
-    return [_span(base, base + len(output), verdict)]
-
-
-def _around_tracebacks(output: str, base: int, verdict: Verdict, source: Source) -> list[Segment]:
-    """Tracebacks apart from the lines around them, when they are few and those lines more than a few."""
-    whole = [_span(base, base + len(output), verdict)]
-    found: list[tuple[int, int]] = []
-    for match in _TRACEBACK.finditer(output):
-        found.append((match.start(), match.end()))
-        if len(found) > EMBEDDED_TRACEBACKS:
-            return whole
-    if not found or sum(end - start for start, end in found) > 0.85 * len(output):
-        return whole
-    spans: list[Segment] = []
-    at = 0
-    for start, end in [*found, (len(output), len(output))]:
-        if output[at:start].strip():
-            around = verdict if verdict[0] is ContentClass.LOG else classify(output[at:start], source)
-            few = output.count("\n", at, start) <= MIN_PASTE_LINES
-            around = (ContentClass.LOG, "") if few or around[0] is ContentClass.ERROR else around
-            spans.append(_span(base + at, base + start, around))
-        elif start > at and spans:
-            spans[-1] = _span(spans[-1].start, base + start, (spans[-1].cls, spans[-1].kind))
-        elif start > at:
-            spans.append(_span(base + at, base + start, (ContentClass.LOG, "")))
-        if end > start:
-            spans.append(_span(base + start, base + end, _ERROR))
-        at = end
-    return spans
+    return (*head, _span(body, len(content), classify(output, source)))
 
 
 def _web(content: str) -> tuple[Segment, ...]:
@@ -297,7 +247,7 @@ def _block_span(content: str, block: Block, source: Source, command: str | None)
     reply = source.kind is SourceKind.REPLY
     if block.kind == "udiff":
         cls = ContentClass.EDIT if reply else ContentClass.DIFF
-        return Segment(block.start, block.end, cls, "udiff" if reply else "unified-diff")
+        return Segment(block.start, block.end, cls, "udiff" if reply else "")
     if block.kind == "path-fence" and reply:
         language = languages.language_of_path(block.path) or languages.language_name(block.info)
         return Segment(block.start, block.end, ContentClass.EDIT, "whole-file", language)

@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.passages import chunk
-from aider_gardener.compress import builds, testruns
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
-from aider_gardener.compress.registry import BY_CLASS
+from aider_gardener.compress.registry import compressor_for
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
 from aider_gardener.reading.classify import classify
@@ -48,18 +47,13 @@ Call = Callable[[str], object]
 def calls() -> dict[str, Call]:
     """Compressors by class and kind, the line form and readers by source, each without a guard."""
     found: dict[str, Call] = {}
-    for cls, compressor_of in BY_CLASS.items():
+    for cls in ContentClass:
         for kind in KINDS.get(cls, ("",)):
-            served = testruns.compress if kind in testruns.KINDS else compressor_of()
-            served = builds.compress if kind in builds.KINDS else served
             language = kind if cls is ContentClass.CODE else ""
-            found[f"{cls.value} {kind}".strip()] = partial(
-                _compressed, served, Context(kind, language, FOCUS)
-            )
-    for kind in testruns.KINDS:
-        found[f"test run {kind}"] = partial(_compressed, testruns.compress, Context(kind, "", FOCUS))
-    for kind in SourceKind:
-        found[f"read {kind.value}"] = partial(_read, Source(kind, "make test"))
+            ctx = Context(kind, language, FOCUS)
+            found[f"{cls.value} {kind}".strip()] = partial(_compressed, compressor_for(cls), ctx)
+    for origin in SourceKind:
+        found[f"read {origin.value}"] = partial(_read, Source(origin, "make test"))
     found["notes"] = _noted
     return found
 

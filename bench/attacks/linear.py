@@ -30,11 +30,9 @@ from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
-from aider_gardener.compress.listings import WRITERS
 from aider_gardener.compress.message import compress_message
+from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.registry import compress_text
-from aider_gardener.compress.testruns.run import Failure
-from aider_gardener.compress.tools import READERS
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import mine
 from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
@@ -67,10 +65,6 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "texts": lambda text: text.split("\n"),
     "ids": lambda text: text.split("\n"),
     "name": str,
-    "first": lambda text: Failure("test_one", message=text.split("\n")[::2]),
-    "failure": lambda text: Failure(text[:2_000], message=text.split("\n")),
-    "failures": lambda text: [Failure(line, message=[line]) for line in text.split("\n")],
-    "groups": lambda text: [[Failure(line, message=[line])] for line in text.split("\n")],
     "left": str,
     "right": lambda text: text[::-1],
     "room": lambda text: 200,
@@ -91,9 +85,12 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "start": lambda text: 0,
     "end": len,
     "budget": lambda text: 1_000,
+    "notes": lambda text: quoted(text.split("\n")),
+    "taken": lambda text: set(range(0, text.count("\n"), 3)),
+    "engine": lambda text: "records",
+    "shown": str,
     "limit": lambda text: 200,
     "entry": lambda text: entry_of(text, Source(SourceKind.TYPED)),
-    "reader": lambda text: READERS["table"],
     "points": lambda text: 1.0,
     "entries": lambda text: [replace(entry_of(text, Source(SourceKind.TYPED)), seq=2)],
     "words": lambda text: query_words(text[:2_000]),
@@ -106,22 +103,13 @@ ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
     "archive.store.writing.write_private": "writes a file",
-    "compress.tools.frame.read_with": "called with each reader, by its kind",
     "archive.store.entries.lengthened": "no reading: a hash of a text",
     "archive.store.search.encode": "no reading: bytes of a text",
 }
 """Public functions with a text that are not called, and why."""
 
 KINDS: dict[ContentClass, tuple[str, ...]] = {
-    ContentClass.LOG: (
-        "", "app-log", "json-log", "access-log", "strace", "metrics", "pytest", "unittest", "tap",
-        "node-test", "jest", "cargo-test", "go-test", "junit", "rspec", "ctest", "gcc", "tsc", "rustc", "pip",
-        "phpunit", "exunit", "ruby-test", "pest", "playwright", "dart-test", "xctest", "bats", "prove",
-    ),
-    ContentClass.LISTING: ("", *WRITERS, *READERS),
-    ContentClass.STRUCTURED: ("", "json", "jsonl", "yaml", "toml", "env", "csv", "tsv"),
     ContentClass.CODE: ("", "python", "bash", "javascript", "rust", "markdown"),
-    ContentClass.ERROR: ("", "traceback-python", "stack-js", "stack-go", "stack-rust", "stack-java"),
     ContentClass.EDIT: ("", "search-replace", "udiff", "patch", "whole-file"),
 }  # fmt: skip
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message, TokenCounter
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
 from bench.micro.archives import archive_of, backlog
 from bench.micro.chats import long_chat
 

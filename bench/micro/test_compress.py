@@ -29,7 +29,7 @@ def rounds(chars: int) -> int:
 def test_compress(benchmark: Any, kind: str, chars: int) -> None:
     text = TEXT(kind, chars)
     cls, name, _write = GENERATORS[kind]
-    context = Context(kind=name, focus=FOCUS)
+    context = Context(language=name, focus=FOCUS)
     made_of_it = benchmark.pedantic(compress_text, (text, cls, context), rounds=rounds(chars))
     assert len(made_of_it.text) < len(text)
 
@@ -40,7 +40,7 @@ def test_compress_a_test_run_of_80000_tokens(benchmark: Any, quick: bool, count:
         chars += 10_000
     text = TEXT("pytest", chars)
     cls, name, _write = GENERATORS["pytest"]
-    context = Context(kind=name, focus=FOCUS)
+    context = Context(language=name, focus=FOCUS)
     found = benchmark.pedantic(compress_text, (text, cls, context), rounds=20, warmup_rounds=2)
     assert len(found.text) < len(text) / 4
 

@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.compress import Context, compress_text
 from aider_gardener.messages import ContentClass, TokenCounter
 from aider_gardener.reading.facts import Fact
+from aider_gardener.tokens import default_counter
 from bench.peers.texts import Text, kept, texts
 from bench.provenance import made_on
 
@@ -135,7 +135,7 @@ def measured(
 
 
 def ours(text: Text, rounds: int) -> tuple[str, list[float]]:
-    context = Context(kind=text.kind)
+    context = Context(language=text.kind if text.cls is ContentClass.CODE else "")
     shown, seconds = compress_text(text.text, text.cls, context).text, []
     for _round in range(rounds):
         began = time.perf_counter()

@@ -26,7 +26,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.stopwords import ENGLISH
@@ -39,6 +38,7 @@ from aider_gardener.recall.recall import Recalled
 from aider_gardener.recall.request import Request
 from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import default_counter
 from bench.public.conversation import Conversation, Question, Said
 from bench.retrieval import NEVER_SWAPPED, WAYS, Way
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.replay.session.history import load_session
+from aider_gardener.tokens import default_counter
 from bench import handled
 from bench.handled import ablate, main, totals
 

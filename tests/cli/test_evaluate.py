@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from aider_gardener.cli.compress import compress
-from aider_gardener.cli.evaluate import Output, class_of_folder, head_and_tail, measured, outputs_in, sums
+from aider_gardener.cli.evaluate import Output, class_of_folder, measured, outputs_in, quoted_alone, sums
 from aider_gardener.tokens import approximate
 
 LOG = "".join(f"2024-01-02 03:04:{i % 60:02},123 INFO app: request {i} served\n" for i in range(900))
@@ -31,7 +30,7 @@ def test_outputs_with_facts_are_counted(tmp_path: Path) -> None:
     (output,) = outputs_in(index(tmp_path))
     found = measured(output, approximate)
     assert found.lost == ["no such line"] and not found.false and found.right
-    assert found.peer_lost == 2, "head and tail lose the error in the middle"
+    assert found.peer_lost == 1, "lines quoted for their words have the error too"
     assert found.after < found.before / 10
     figures = sums([found])
     assert (figures["facts"], figures["kept"], figures["all kept"]) == (3, 2, 0)
@@ -74,9 +73,9 @@ def test_a_folder_of_no_kind_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "no index.json, no session.jsonl" in told.output and told.output.count("\n") == 1
 
 
-def test_head_and_tail_have_the_size_asked_for() -> None:
-    text = " ".join(f"word{i}" for i in range(1_000))
-    assert approximate(head_and_tail(text, 100, approximate)) == pytest.approx(100, rel=0.1)
+def test_the_null_hypothesis_keeps_to_the_size_asked_for() -> None:
+    text = "\n".join(f"word{i} and others of line {i * i}" for i in range(1_000))
+    assert approximate(quoted_alone(text, 100, approximate)) <= 120
 
 
 def test_folder_names_stand_for_classes() -> None:

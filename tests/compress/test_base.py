@@ -33,5 +33,5 @@ def test_tokens_are_counted_no_further_than_needed() -> None:
 
 
 def test_unchanged_leaves_nothing_out() -> None:
-    found = unchanged("text", ContentClass.LOG, "app-log")
-    assert (found.text, found.cls, found.kind, found.lossless) == ("text", ContentClass.LOG, "app-log", True)
+    found = unchanged("text", ContentClass.LOG)
+    assert (found.text, found.cls, found.engine, found.lossless) == ("text", ContentClass.LOG, "", True)

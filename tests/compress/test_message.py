@@ -37,7 +37,7 @@ def test_a_reply_keeps_its_reasons_and_shows_edits_as_a_line() -> None:
     result = compress_message(REPLY, Source(SourceKind.REPLY), entry_id="g123456789")
     assert "because 8.875 % does not fit into basis points" in result.text
     assert "[… edited src/rates.py: rate (+3 −2)]" in result.text
-    assert "SEARCH" not in result.text and result.kept["edits"] == 1
+    assert "SEARCH" not in result.text and result.engine == "edits"
 
 
 def test_typed_words_stay_and_the_paste_shrinks() -> None:

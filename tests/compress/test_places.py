@@ -1,29 +1,41 @@
-"""Where a stack frame is, in any language, and whose code that is."""
+"""Which lines are frames of a stack trace, in any language, and whose code they are in."""
 
 from __future__ import annotations
 
 import pytest
 
-from aider_gardener.compress.places import frame_place, is_library
+from aider_gardener.compress.places import frame_at, is_library
 
 
 @pytest.mark.parametrize(
-    ("line", "place"),
+    ("lines", "own"),
     [
-        ('  File "app/main.py", line 12, in run', "app/main.py:12"),
-        ("    at load (/srv/shop/lib/cart.js:31:17)", "/srv/shop/lib/cart.js:31:17"),
-        ("    at async file:///srv/shop/run.mjs:3:1", "file:///srv/shop/run.mjs:3:1"),
-        ("\tat com.acme.Rates.load(Rates.java:44)", "Rates.java:44"),
-        ("\tat java.base/java.lang.Thread.run(Thread.java:840)", ""),
-        ("   at Shop.Cart.Total() in /srv/Cart.cs:line 23", "/srv/Cart.cs:23"),
-        ("    at new <anonymous> (native)", ""),
-        ("  # ./lib/cart.rb:31:in `find'", "./lib/cart.rb:31"),
-        ("the total at checkout was 3", None),
-        ("E   AssertionError: 3 != 4", None),
+        (['  File "app/main.py", line 12, in run'], True),
+        (['  File "/usr/lib/python3.12/json/decoder.py", line 3, in f'], False),
+        (["    at load (/srv/shop/lib/cart.js:31:17)"], True),
+        (["    at async file:///srv/shop/run.mjs:3:1"], True),
+        (["    at Module._compile (node:internal/modules/cjs/loader:1105:14)"], False),
+        (["\tat com.acme.Rates.load(Rates.java:44)"], True),
+        (["\tat java.base/java.lang.Thread.run(Thread.java:840)"], False),
+        (["   at Shop.Cart.Total() in /srv/Cart.cs:line 23"], True),
+        (["  # ./lib/cart.rb:31:in `find'"], True),
+        (["#1  0x0000555 in turn (mill=0x7ff) at src/mill.c:58"], True),
+        (["==411==    by 0x109220: main (main.c:9)"], True),
+        (["#0 /srv/s/src/Order.php(19): Shop\\Stock->take('FIG-22', 9)"], True),
+        (["example.org/quill.(*Page).Line(...)", "\t/srv/quill/page.go:58"], True),
+        (["   3: skiff::oar::heading", "             at ./src/oar.rs:52:44"], True),
     ],
 )
-def test_the_place_of_a_frame(line: str, place: str | None) -> None:
-    assert frame_place(line) == place
+def test_a_frame_is_the_projects_or_a_librarys(lines: list[str], own: bool) -> None:
+    frame = frame_at(lines, 0)
+    assert frame is not None and frame.own is own and len(frame.rows) == len(lines)
+
+
+@pytest.mark.parametrize(
+    "line", ["the total at checkout was 3", "at the shop (yesterday)", "#12 Fix the stove", "x = f(1)"]
+)
+def test_other_lines_are_no_frames(line: str) -> None:
+    assert frame_at([line], 0) is None
 
 
 @pytest.mark.parametrize(

@@ -16,23 +16,11 @@ from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate
 
 KINDS = {
-    ContentClass.LOG: [
-        "",
-        "pytest",
-        "node-test",
-        "tap",
-        "cargo-test",
-        "go-test",
-        "gcc",
-        "rustc",
-        "tsc",
-        "eslint",
-        "npm",
-        "app-log",
-        "aider-lint",
-    ],
-    ContentClass.ERROR: ["", "traceback-python", "stack-js", "stack-java", "stack-go", "stack-rust"],
-    ContentClass.STRUCTURED: ["", "json", "jsonl", "yaml", "toml", "csv", "tsv", "xml"],
+    ContentClass.LOG: [""],
+    ContentClass.ERROR: [""],
+    ContentClass.STRUCTURED: [""],
+    ContentClass.LISTING: [""],
+    ContentClass.DIFF: [""],
     ContentClass.CODE: [
         "",
         "python",
@@ -50,9 +38,7 @@ KINDS = {
         "nonsense",
     ],
     ContentClass.EDIT: ["search-replace", "udiff", "whole-file", "patch", ""],
-    ContentClass.LISTING: ["", "grep", "ls", "git-log", "tree", "table", "paths", "profile"],
-    ContentClass.DIFF: ["unified-diff"],
-    ContentClass.PROSE: ["", "markdown"],
+    ContentClass.PROSE: [""],
     ContentClass.PROMPT: [""],
 }
 CASES = [(cls, kind) for cls, kinds in KINDS.items() for kind in kinds]

@@ -14,7 +14,6 @@ from aider_gardener.gardener.throttle import (
     LEAST_ROOM_TOKENS,
     bounded,
     short_form,
-    summed_up,
     throttle_open,
     throttle_outputs,
 )
@@ -125,13 +124,3 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     throttle_open(gardener.state, 1)
     assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.state.chat.cur)
     assert words(gardener.state.chat.cur[-1].content) > LEAST_ROOM_TOKENS // 2
-
-
-def test_the_user_reads_the_counts_that_the_model_reads() -> None:
-    text = (
-        "I ran this:\n[… app-log: 136 lines, 68 warnings, 2 kinds of line; 136 lines]\nWARN retry [68 lines]"
-    )
-    assert summed_up(text, {"warnings": 1, "kinds": 2}) == "app-log: 136 lines, 68 warnings, 2 kinds of line"
-    assert summed_up("nothing summed up", {"failures": 2}) == "2 failures"
-    assert summed_up("", {"failures": 25, "errors": 1, "warnings": 0}) == "25 failures, 1 error"
-    assert summed_up("", {}) == ""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
 from aider_gardener.archive.sessions import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.messages import TokenCounter
-from aider_gardener.tokens import approximate, counter
+from aider_gardener.tokens import counter, default_counter  # noqa: F401 - tests of compressors take it from here
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
 FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
@@ -64,19 +64,6 @@ def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
 @lru_cache(maxsize=8)
 def _counter_of_name(name: str, tokenizer: Callable[[str], Sequence[int]]) -> TokenCounter:
     return counter(lambda text: len(tokenizer(text)))
-
-
-@lru_cache(maxsize=1)
-def default_counter() -> TokenCounter:
-    """cl100k_base as litellm ships it, without any download; `approximate` where it is missing.
-
-    Used by the `gardener` command where no model is named. Imports litellm on first use.
-    """
-    try:
-        from litellm.litellm_core_utils.default_encoding import encoding
-    except Exception:  # reason: litellm moves this module between releases; the estimate serves
-        return approximate
-    return counter(lambda text: len(encoding.encode(text, disallowed_special=())))
 
 
 def history_limit(coder: HostCoder) -> tuple[int, bool]:

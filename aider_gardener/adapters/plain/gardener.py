@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
@@ -33,7 +32,7 @@ from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter
 
 HISTORY_SHARE = 0.5
 """Share of the window that the history may have where no limit is set: instructions, tools, what is recalled
@@ -273,7 +272,6 @@ def _role_of(message: Any) -> Any:
 def counter_for(model: str) -> TokenCounter:
     """Counts with the encoding that litellm ships (cl100k_base), which nothing has to be fetched for;
     estimates where no model is named or litellm is not installed."""
-    _use_shipped_prices()
     return default_counter() if model else approximate
 
 
@@ -281,15 +279,11 @@ def window_of(model: str) -> int:
     """The most tokens of a prompt for the model by litellm's own table; 0 where it is not there."""
     if not model:
         return 0
-    _use_shipped_prices()
+    # litellm is to take the table that it ships: importing it would fetch a newer one else
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         litellm: Any = importlib.import_module("litellm")
         found = litellm.get_model_info(model)
     except Exception:  # reason: litellm raises a plain Exception for a name that it does not know
         return 0
     return int(found.get("max_input_tokens") or found.get("max_tokens") or 0)
-
-
-def _use_shipped_prices() -> None:
-    """Let litellm take the table of models that it ships: importing it would fetch a newer one else."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

@@ -90,16 +90,12 @@ def compress(text: str, ctx: Context) -> Compressed:
     """The skeleton of a source text, with the rows that the focus names."""
     lines = text.split("\n")
     if len(lines) <= WHOLE_LINES and len(text) <= LINE_LIMIT_CHARS:
-        return unchanged(text, ContentClass.CODE, ctx.kind)
-    language = (
-        language_name(ctx.language or ctx.kind) or guess_language([line[:400] for line in lines[:400]])[0]
-    )
+        return unchanged(text, ContentClass.CODE)
+    language = language_name(ctx.language) or guess_language([line[:400] for line in lines[:400]])[0]
     folds = _folds(text, lines, language, focus_rows(text, ctx.focus))
     shown = apply_folds(lines, folds, language)
     shown = [line if len(line) <= LINE_LIMIT_CHARS else cut_line(line) for line in shown]
-    folded = sum(fold.end - fold.start for fold in folds)
-    kept = {"lines": len(lines) - folded, "folded_lines": folded}
-    return Compressed("\n".join(shown), ContentClass.CODE, language, kept)
+    return Compressed("\n".join(shown), ContentClass.CODE, "code")
 
 
 def _folds(text: str, lines: Sequence[str], language: str, focus: frozenset[int]) -> Sequence[Fold]:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.aider.provider import (
-    default_counter,
     history_limit,
     is_loopback,
     provider_of,
@@ -101,8 +100,3 @@ def test_a_coder_without_a_command_line_has_its_models_limit() -> None:
     bare = coder(4_096, 4_096)
     bare.commands = None
     assert history_limit(bare) == (4_096, False)
-
-
-def test_without_a_model_the_tokens_are_those_of_cl100k() -> None:
-    assert default_counter()("hello world") == 2
-    assert default_counter()("<|endoftext|>") > 1

@@ -15,14 +15,13 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, TextContent
 from pydantic import AnyUrl
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.adapters.mcp.server import ACTS, HEAD, make_server
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.memory import ProjectMemory
 from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import approximate
+from aider_gardener.tokens import approximate, default_counter
 
 PROJECT = "/project"
 FACT = "Never use the port 8080, our queue listens on 9317."

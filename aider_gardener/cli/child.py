@@ -1,0 +1,249 @@
+"""A command run as a child, its output held until it ends.
+
+Both of its streams are one pipe, so what it prints stands in the order in which it was written, and a program
+sees a pipe, not a terminal. Its input is ours. What is held is in memory up to a megabyte, then in a file
+without a name that ends with the process.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import IO, BinaryIO
+
+from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary
+
+STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
+MEMORY_BYTES = 1 << 20
+HELD_BYTES = 1_000_000_000
+"""What comes after so much is read and dropped: a command that never ends must not fill the disk."""
+READ_BYTES = 8_000_000
+"""Of a longer output the two ends are read, and between them the lines that name trouble."""
+TROUBLE = re.compile(rb"error|fail|fatal|panic|exception|denied|warn")
+TROUBLE_BYTES = 500_000
+SILENT_SECONDS = 2.0
+"""What a process in the background, which outlives the command, is waited for."""
+PROGRESS_SECONDS = 1.0
+LAST_LINE_BYTES = 400
+NOT_FOUND, NOT_RUNNABLE = 127, 126
+DROPPED = "the output is not held from line {lines:,} on ({why}); write it to a file to have it whole"
+
+
+class Output:
+    """What a command prints. It is held; a binary one is passed on to `through` as it comes, where that is
+    given.
+
+    `passed` tells that it was, `forsaken` that nobody reads there any more, `problem` what the user is to
+    know.
+    """
+
+    def __init__(self, through: BinaryIO | None = None) -> None:
+        self.held: IO[bytes] = io.BytesIO()
+        self.size = self.lines = self.held_size = 0
+        self.binary = self.passed = self.forsaken = self.closed = False
+        self.last_line = b""
+        self.last_at = time.monotonic()
+        self.problem = ""
+        self._through = through
+        self._lock = threading.Lock()
+
+    def take(self, source: IO[bytes]) -> None:
+        """Read to the end, or until nobody takes what is passed on: the closed pipe tells the child."""
+        with source:
+            while not self.closed and (chunk := os.read(source.fileno(), STEP_BYTES)):
+                with self._lock:
+                    if not self.closed:
+                        self._put(chunk)
+
+    def end(self) -> None:
+        """Take no more, though the pipe is still open."""
+        with self._lock:
+            self.closed = True
+
+    def _put(self, chunk: bytes) -> None:
+        self.binary |= self.size < BINARY_HEAD_BYTES and is_binary(chunk)
+        self.size += len(chunk)
+        self.lines += chunk.count(b"\n")
+        self.last_line = (self.last_line + chunk).rstrip(b"\r\n").rpartition(b"\n")[2][-LAST_LINE_BYTES:]
+        self.last_at = time.monotonic()
+        if self.binary and self._through and not self.passed:
+            self.passed = True
+            self.held.seek(0)
+            self._print(self.held.read())
+        if self.passed:
+            self._print(chunk)
+        elif not self.problem:
+            self._hold(chunk)
+
+    def _hold(self, chunk: bytes) -> None:
+        try:
+            if isinstance(self.held, io.BytesIO) and self.size > MEMORY_BYTES:
+                from tempfile import TemporaryFile
+
+                file = TemporaryFile()  # noqa: SIM115 - it lives as long as this does
+                file.write(self.held.getbuffer())
+                self.held = file
+            self.held.write(chunk)
+            self.held.flush()
+            self.held_size += len(chunk)
+        except OSError as error:
+            self.problem = DROPPED.format(lines=self.lines, why=error.strerror)
+        if self.held_size > HELD_BYTES:
+            self.problem = DROPPED.format(lines=self.lines, why="it is over a gigabyte")
+
+    def _print(self, chunk: bytes) -> None:
+        if self._through and not self.forsaken:
+            try:
+                self._through.write(chunk)
+                self._through.flush()
+            except OSError:
+                self.forsaken = self.closed = True
+
+    def copy_to(self, out: IO[bytes]) -> None:
+        """Write what is held, byte for byte."""
+        self.held.seek(0)
+        shutil.copyfileobj(self.held, out)
+
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether `text` is all of it."""
+        return self.size <= READ_BYTES and self.held_size == self.size
+
+    def text(self) -> str:
+        """The output as text; of a very long one the parts that are read. What is not UTF-8 is replaced."""
+        self.held.seek(0)
+        data = self.held.read(READ_BYTES)
+        if self.held_size > READ_BYTES:
+            head = data[: READ_BYTES // 2]
+            self.held.seek(len(head))
+            data = b"".join(self._middle(head, self.held_size - READ_BYTES)) + self.held.read()
+        return data.decode("utf-8", "replace")
+
+    def _middle(self, head: bytes, size: int) -> Iterator[bytes]:
+        """The head; of so much that follows the lines that name trouble, as many as there is room for; and
+        the line in which that ends."""
+        cut, room = head.rfind(b"\n") + 1 or len(head), TROUBLE_BYTES
+        yield head[:cut]
+        rest = head[cut:]
+        while size > 0 and (block := self.held.read(min(MEMORY_BYTES, size))):
+            size -= len(block)
+            lines, end, rest = (rest[-STEP_BYTES:] + block).rpartition(b"\n")
+            for line in _troubled(lines + end):
+                if len(line) <= room:
+                    yield line
+                    room -= len(line)
+        yield rest
+
+
+def _troubled(lines: bytes) -> Iterator[bytes]:
+    """Those of some whole lines that name trouble."""
+    lowered, at = lines.lower(), 0
+    while found := TROUBLE.search(lowered, at):
+        begin = lines.rfind(b"\n", at, found.start()) + 1 or at
+        at = lines.find(b"\n", found.end()) + 1
+        yield lines[begin:at]
+
+
+def run(command: Sequence[str], output: Output, progress: Callable[[], None]) -> int:
+    """Run a command to its end, and take its output; its exit status, 128 and the signal for one that ended
+    it. Raises OSError where it cannot be started."""
+    program = (shutil.which(command[0]) if os.name == "nt" else None) or command[0]  # npm is npm.cmd there
+    with _signals_for() as started:
+        process = subprocess.Popen(
+            [program, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+        )
+        started.append(process)
+        assert process.stdout is not None
+        reader = threading.Thread(target=output.take, args=(process.stdout,), daemon=True)
+        reader.start()
+        ended = 0.0
+        while reader.is_alive():
+            reader.join(STEP_SECONDS)
+            progress()
+            ended = ended or (time.monotonic() if process.poll() is not None else 0.0)
+            if ended and time.monotonic() - max(ended, output.last_at) > SILENT_SECONDS:
+                output.end()
+                output.problem = (
+                    f"{command[0]} left a process behind; what it prints from now on is not shown"
+                )
+                break
+        status = process.wait()
+    return 128 - status if status < 0 else status
+
+
+@contextmanager
+def _signals_for() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Within it what would end us is told to the processes of the list instead: the end is theirs."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        if os.name == "nt" or (number == signal.SIGINT and _is_in_foreground()):
+            return  # the terminal has told the child too
+        for process in started:
+            with suppress(OSError):
+                process.send_signal(number)
+
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {one: handler for one in numbers if (handler := signal.getsignal(one)) is not signal.SIG_IGN}
+    for one in before:
+        signal.signal(one, hand_on)
+    try:
+        yield started
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _is_in_foreground() -> bool:
+    """Whether Ctrl-C at the terminal goes to us, and so to the child, which is of our group."""
+    if sys.platform == "win32":
+        return True
+    try:
+        with open("/dev/tty", "rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+class Progress:
+    """A line on a terminal that says how far a command is and what it printed last, from its first second
+    on, so that a question it asks is seen."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.began = time.monotonic()
+        self._shown_at = self.began
+        self._on = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = False
+
+    @property
+    def seconds(self) -> float:
+        """How long the command has run."""
+        return time.monotonic() - self.began
+
+    def __call__(self) -> None:
+        """Draw the line anew, once a second."""
+        now = time.monotonic()
+        if not self._on or self.output.passed or now - self._shown_at < PROGRESS_SECONDS:
+            return
+        self._shown_at, self._shown = now, True
+        last = "".join(filter(str.isprintable, self.output.last_line.decode("utf-8", "replace")))
+        line = f"{self.seconds:.0f} s, {self.output.lines:,} lines: {last}"
+        sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

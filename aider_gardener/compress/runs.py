@@ -1,0 +1,349 @@
+"""Test runs of any runner: which tests failed, what each compared, where, and how the run ended.
+
+A runner names each failing test in a line (its heading) and tells below it, or above where the test started,
+what was wrong. Passing tests are noise. What names a test once more adds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log2
+
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.places import LIBRARY_PATH
+from aider_gardener.compress.quoting import form_of
+from aider_gardener.compress.traces import explained as explained_traces
+from aider_gardener.compress.verdicts import BARE, LESSER, kind_of
+from aider_gardener.reading.alarms import alarm
+
+LINE_CHARS = 400
+BODY_LINES, LEAST_SHARE = 400, 0.015
+"""So many lines below a heading are its own; of a run's lines at least so many tell of a test or sum up."""
+
+SERIES = 4
+"""Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
+
+FILE = re.compile(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
+TAP = re.compile(r"^\s*(?:not )?ok \d+")
+CAPTURED = re.compile(
+    r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
+    r"err)\W*$)"
+)
+COMPARED = re.compile(
+    r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|"
+    r"which is|was)\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|"
+    r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
+    r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
+)
+CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
+CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var|throw)\b")
+POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
+IDLE = re.compile(
+    r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
+    r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
+    r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
+)
+PLACE = re.compile(
+    r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
+    r"\bat \S+ line \d"
+)
+LIBRARY = re.compile(
+    rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
+)
+RAISED = re.compile(r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Group|Interrupt)\b")
+CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
+WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
+LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
+AGAIN = re.compile(r"^\s*(?:\d+ - )?(\S.*?)(?: \([A-Z][\w ]+\))?$")
+AROUND_NAME = re.compile(
+    r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|"
+    r"ERROR collecting) "
+)
+PARTS = re.compile(r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|dart)$)")
+EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
+
+
+@dataclass
+class Case:
+    """A test: the row that names it, more rows with its name, and those that tell of it.
+
+    said: the first line of what it says of its failure.
+    told: a line elsewhere that names it says that too.
+    again: another line names it and tells more.
+    lesser: it did not fail, it was skipped, or warned.
+    """
+
+    row: int
+    name: str
+    started: bool = False
+    lesser: bool = False
+    named: list[int] = field(default_factory=list)
+    body: list[int] = field(default_factory=list)
+    said: str = ""
+    told: bool = False
+    again: bool = False
+
+    def key(self) -> str:
+        """What is left of its name when where it stands is taken off."""
+        name = AROUND_NAME.sub("", self.name.split(" - ")[0].strip(" :"))
+        base, values = re.fullmatch(r"(.*?)((?<=\w)\[.*\])?", name, re.DOTALL).groups("")  # type: ignore[union-attr]
+        return PARTS.split(base)[-1].strip() + values
+
+    def cause(self) -> str:
+        """What tests that fail alike have in common; of a test that is told of elsewhere it is apart."""
+        return f"{form_of(self.said.removeprefix('E'))}{' told' * self.told}"
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """What the lines of a test run are worth."""
+    if sum(1 for line in lines[:200] if EVENT.match(line, 0, LINE_CHARS)) > 1:
+        return _events(lines)
+    lines = [line[:LINE_CHARS].rstrip() for line in lines]
+    tap = sum(1 for line in lines if TAP.match(line)) > 1
+    kinds = [kind_of(line, tap) for line in lines]
+    of_kind = Counter(kind for kind, _name in kinds)
+    verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
+    known = of_kind["count"] + of_kind["start"]
+    if known + verdicts < LEAST_SHARE * len(lines) or not known or verdicts < 1 + (not of_kind["count"]):
+        return {}
+    failing, notes = _cases(lines, kinds)
+    _compare(lines, failing)
+    traces = explained_traces(lines, 0.0)
+    causes = Counter(case.cause() for case in failing if not case.again)
+    nth: Counter[str] = Counter()
+    said: set[str] = set()
+    for case in failing:
+        cause = case.cause()
+        nth[cause] += not case.again
+        last = nth[cause] == causes[cause] > SERIES
+        same = case.said in said and not last
+        said.add(case.said)
+        notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), same, traces))
+    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind in ("count", "built")]))
+    return notes
+
+
+def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list[Case], dict[int, Note]]:
+    """The failing tests in their order, and notes for what is none of theirs."""
+    failing: list[Case] = []
+    started: dict[str, Case] = {}
+    notes: dict[int, Note] = {}
+    names: set[str] = set()
+    case: Case | None = None
+    lesser = False
+    for row, (kind, name) in enumerate(kinds):
+        line = lines[row]
+        if kind == "" and case and _belongs(lines, row, case):
+            _add(lines, row, case)
+        elif kind == "":
+            case = None
+            if WARNS.search(line):
+                notes[row] = Note(WARNING + 1, -1, ("warns", form_of(line)))
+            elif (found := AGAIN.match(line)) and found[1] in names:
+                notes[row] = Note(NOISE)
+        elif kind == "bad":
+            case = Case(row, name, lesser=lesser)
+            before = started.pop(case.key(), None)
+            if not before and line.lstrip().startswith("not ok") and started:
+                before = started.popitem()[1]
+            if before and (before.body or before.key() != case.key()):
+                case = Case(before.row, before.name, named=[row], body=before.body)
+            failing.append(case)
+            names.add(name.strip())
+        elif kind == "start":
+            case = Case(row, name, started=True)
+            before = started.get(case.key())
+            if before and "RUN" in line:
+                notes.update({at: Note(CONTEXT / 2, before.row) for at in before.body})
+            elif before:
+                case = before
+            started[case.key()] = case
+            notes[row] = Note(NOISE)
+        elif kind in ("ok", "skip"):
+            notes[row] = Note(NOISE if kind == "ok" else WARNING, -1, (kind, form_of(line)))
+            if case and case.started and kind == "skip":
+                notes.update({at: Note(DETAIL, case.row) for at in case.body})
+            case = None
+        elif kind != "section" or not case or not (case.started or row == case.row + 1):
+            lesser = kind == "section" and bool(LESSER.match(line))
+            notes[row] = Note(NOISE)
+            case = None
+    for case in started.values():
+        if any(CRASHED.match(lines[at]) for at in case.body):
+            failing.append(case)
+        else:
+            notes.update({at: Note(CONTEXT / 2, case.row) for at in case.body if at not in notes})
+    return sorted(failing, key=lambda case: case.row), notes
+
+
+def _belongs(lines: Sequence[str], row: int, case: Case) -> bool:
+    """True for a line below a heading that still tells of its test."""
+    line, heading = lines[row], lines[case.row].lstrip()
+    told = [at for at in case.body[:20] if lines[at].strip()]
+    if len(case.body) >= BODY_LINES:
+        return False
+    if not line.strip() or BARE.match(heading) or ((told or case.named) and lines[row - 1].strip()):
+        return True
+    depth, least = (len(one) - len(one.lstrip()) for one in (line, lines[case.row]))
+    if depth > least - (least > 0 and bool(told)) or heading[0] == "_" or (told and COMPARED.search(line)):
+        return True
+    if line.startswith(("[INFO]", "> ")) or (least and not LOOSE.match(heading)):
+        return False
+    if told:
+        return not lines[told[0]][0].isspace() or line[0].isspace()
+    return bool(lines[row - 1].strip()) or heading[0] in "-─=●" or line[0] == "#"
+
+
+def _add(lines: Sequence[str], row: int, case: Case) -> None:
+    """Adds a line to what tells of a test, or to its name: a bare heading is named in the line below."""
+    line = lines[row]
+    numbered = lines[case.row].lstrip()[:1].isdigit()
+    if numbered and not case.body and line.endswith(":") and row == case.row + len(case.named) + 1:
+        case.named.append(row)
+        case.name = re.sub(r" \[\S+:\d+\]:$", "", line.strip())
+    else:
+        case.body.append(row)
+
+
+def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
+    """Finds what each test says, and which lines name a test again that another line tells more of."""
+    by_key: defaultdict[str, list[Case]] = defaultdict(list)
+    for case in failing:
+        case.said = _said(lines, case)
+        if FILE.fullmatch(case.name) and not (alarm(case.said) or _compares(case.said)):
+            case.said, case.lesser = "", True
+        by_key[case.key()].append(case)
+    ends = {end for case in failing if case.said for end in _ends(case.name)}
+    for case in failing:
+        case.again = not case.body and "::" not in case.name and case.key() in ends
+    for cases in by_key.values():
+        cases.sort(key=lambda case: -len(case.body))
+        fullest, said = cases[0], _bare(cases[0].said)
+        for case in cases[1:]:
+            if "::" in case.name and said and said in _bare(case.name):
+                fullest.told = True
+            elif said and (not case.body or _bare(case.said) in said):
+                case.again = True
+
+
+def _ends(name: str) -> list[str]:
+    """The last words of a name of several words, without the first, without the first two, and so on."""
+    words = name.strip(" :").split()[:12]
+    return [" ".join(words[at:]) for at in range(1, len(words) - 1)]
+
+
+def _compares(line: str) -> bool:
+    """True for a line with a value that was compared."""
+    return bool((COMPARED.search(line) and not CODE.match(line)) or CHANGED.match(line))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"^E? *(?:[\w.]+(?:Error|Exception): )?|\W", "", text)
+
+
+def _said(lines: Sequence[str], case: Case) -> str:
+    """The line that says best why a test failed."""
+    rows = [row for row in case.body if lines[row].strip() and not IDLE.match(lines[row])]
+    marked = [row for row in rows if lines[row].startswith("E  ")]
+    raised = [row for row in marked if RAISED.match(lines[row])]
+    for row in raised[-1:] or marked or rows:
+        line = lines[row]
+        if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
+            return line.strip()
+    return case.name.partition(" - ")[2] if "::" in case.name else ""
+
+
+def _notes(
+    lines: Sequence[str],
+    case: Case,
+    nth: int,
+    cause: tuple[str, bool],
+    same: bool,
+    traces: Mapping[int, Note],
+) -> dict[int, Note]:
+    """Notes for the lines of a failing test, the `nth` of its cause; `same` if one before said the same."""
+    worth = NOISE if case.again or case.told else FAILURE + 1.5 - 5 * case.lesser
+    notes = {row: Note(worth, case.row, ("name", cause)) for row in case.named}
+    notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause))
+    drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
+    rows = [row for row in case.body if lines[row].strip()]
+    captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
+    marked = any(lines[row].startswith("E  ") for row in rows)
+    own = {row for row in rows if not LIBRARY.search(lines[row])}
+    places = [row for row in rows if row < captured and row in own and PLACE.search(lines[row])]
+    compared = others = 0
+    for row in rows:
+        line = lines[row]
+        value = 0.0
+        form = (cause, form_of(line))
+        if IDLE.match(line) or case.again:
+            pass
+        elif row >= captured:
+            value = DETAIL if alarm(line) else CONTEXT / 2
+        elif line.strip() == case.said:
+            value = CONTEXT if case.told else CAUSE + 0.04 * max(0, min(len(line), 200) - 80)
+        elif marked and not line.startswith("E") and row not in places:
+            value = DETAIL + 1 if POINTED.match(line) else CONTEXT / 2
+        elif row in traces and not marked and not _compares(line):
+            note = traces[row]
+            above = note.above if rows[0] <= note.above else case.row
+            notes[row] = note._replace(worth=note.worth - drop, above=above)
+            continue
+        elif _compares(line) or RAISED.match(line):
+            compared += 1
+            value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
+        elif row in places:
+            value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
+        elif POINTED.match(line):
+            value = DETAIL + 1
+        elif row in own:
+            others += 1
+            value = max(CONTEXT, WARNING + marked - 0.5 * others)
+        notes[row] = Note(value - drop, case.row, form)
+    return notes
+
+
+def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
+    """Notes for the runner's own counts: of those that read alike the last is worth most."""
+    last = {form_of(lines[row]): row for row in rows}
+    notes = {
+        row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
+    }
+    return {**notes, **{row: Note(OUTCOME, -1, ("last", form)) for form, row in last.items()}}
+
+
+def _events(lines: Sequence[str]) -> dict[int, Note]:
+    """Notes for a run that is told in events, each a JSON object in a line of its own."""
+    events = {row: event for row, line in enumerate(lines) if (event := _event(line))}
+    ends = {
+        (one.get("Package"), one.get("Test")): one.get("Action") for one in events.values() if "Test" in one
+    }
+    notes: dict[int, Note] = {}
+    for row, event in events.items():
+        end, action = ends.get((event.get("Package"), event.get("Test"))), event.get("Action")
+        output = str(event.get("Output", "")).strip()
+        value, form = NOISE, ""
+        if (
+            output
+            and not output.startswith(("===", "---"))
+            and (end in ("fail", "skip") or "Test" not in event)
+        ):
+            broken = end == "fail" or action == "build-output"
+            value = CAUSE if broken else FAILURE if "FAIL" in output else WARNING if end else DETAIL
+            form = form_of(output)
+        elif action == "fail":
+            value = FAILURE if "Test" in event else OUTCOME
+        notes[row] = Note(value, -1, (end, form))
+    return notes
+
+
+def _event(line: str) -> dict[str, object]:
+    try:
+        event = json.loads(line) if EVENT.match(line, 0, LINE_CHARS) else {}
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}

@@ -1,0 +1,57 @@
+"""One text made short, whatever it is: what `aider_gardener.shorten` and the commands call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aider_gardener.compress.message import compress_message
+from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
+from aider_gardener.reading.classify import TEST_COMMAND
+from aider_gardener.reading.source import infer_source
+from aider_gardener.tokens import count_any, default_counter
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """A text in its short form, which is the text itself where there is none that is shorter.
+
+    `cls` is the class of the text, `engine` what it was read as, "" for nothing in particular.
+    """
+
+    text: str
+    cls: ContentClass
+    tokens_before: int
+    tokens_after: int
+    engine: str
+
+
+def shorten(
+    text: str, *, command: str = "", focus: str | Iterable[str] = (), count: TokenCounter | None = None
+) -> Shortened:
+    """The short form of a text, made without a model: never longer, the same for the same arguments.
+
+    `command` is the command line whose output it is, as far as known; lines with the words of `focus` are
+    favoured. `count` counts the tokens of a text, by default with cl100k_base.
+    """
+    count = count or default_counter()
+    made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
+    after = count_any(made.text, count)
+    return Shortened(
+        made.text, made.cls, after if made.text == text else count_any(text, count), after, made.engine
+    )
+
+
+def source_of(text: str, command: str = "") -> Source:
+    """The command as a source; without one what the text's own wrapper tells, which is never "typed"."""
+    if command:
+        kind = SourceKind.TEST if TEST_COMMAND.search(command) else SourceKind.COMMAND
+        return Source(kind, command)
+    found = infer_source("user", text)
+    return Source() if found.kind is SourceKind.TYPED else found
+
+
+def focus_on(words: str | Iterable[str]) -> Focus:
+    """A focus on words, each of which may be several with spaces between them."""
+    given = [words] if isinstance(words, str) else words
+    return Focus(frozenset(word for some in given for word in some.lower().split()))

@@ -1,0 +1,349 @@
+"""Tables: lines that consist of cells, whether bars, commas, tabs or blanks stand between these.
+
+What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest number of a
+column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the header
+of its table above it, the header its caption. Records whose fields stand beneath each other are tables too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple
+
+from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note
+from aider_gardener.compress.quoting import indent_parents
+from aider_gardener.reading.alarms import alarm
+
+RULE = re.compile(r"^(?=.*[-=─━═]{3})[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]{3,}$")
+CROSSED = re.compile(r"[+|┼╪╋┬┴├┡]")
+BAR = re.compile(r"[|│┃║]")
+NUMBER = re.compile(
+    r"([-+]?[$€£]?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?) ?(?:([kKMGTP])i?[Bb]?|B|(%|ms|s|us|µs|ns|m|x))?"
+)
+SIZES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+TIMES = {"m": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+SUM = re.compile(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
+TITLE = re.compile(r":(?: +\([^()]*\))?\s*$")
+WORD = re.compile(r"[^\W\d_]{2}")
+RECORD = re.compile(r"-\[ RECORD \d+ \]|\*{5,} \d+\. row \*{5,}|commit [0-9a-f]{7,40}\b")
+FIELD = re.compile(r" *([A-Za-z_][\w.-]{0,40}) *[|:] ?(.*)")
+QUOTED = re.compile(r"\"[^\"]*\"")
+DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
+
+LEAST, BARE = 3, 6
+"""A table has so many rows, and so many without header, bars and separators."""
+
+FITTING, NUMERIC = 0.9, 0.8
+"""Such a part of the lines of a table has the same cells; of the cells of a column of numbers are numbers."""
+
+WIDE, SAMPLED = 300, 300
+"""Columns of blanks are looked for in so many characters of so many lines."""
+
+RARE = 0.06
+"""A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
+
+FAR, TOP = 4, 5
+"""A number is far from others that is so many times as large; so many of the largest of a column are told."""
+
+ALARM = {"error": 4.0, "warning": 2.0}
+"""A row that tells of one is worth so much more, while most rows don't."""
+
+PLAIN, PLAIN_OF_FEW, SMALL, KINDS = 2.0, 3.2, 30, 8
+"""What a row is worth that is like the others, and what in a table of up to SMALL rows. Of a field of records
+with up to KINDS kinds of values the first of each is told."""
+
+
+_Cells = Sequence[Sequence[str]]
+
+
+class _Table(NamedTuple):
+    """The rows of the lines with their cells; `head` is the row of the header, -1 for none."""
+
+    head: int
+    rows: list[int]
+    cells: list[list[str]]
+    rules: list[int]
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """The tables of a text: their headers and rows."""
+    notes = _fields(lines)
+    above: list[int] = []
+    for first, end in _runs(lines):
+        run = [line.expandtabs() for line in lines[first:end]]
+        table = _barred(run) or _delimited(lines[first:end]) or _aligned(run)
+        if table:
+            above = above or indent_parents(lines)
+            start = first + (table.head if table.head >= 0 else table.rows[0])
+            notes.update(_judged(table, first, _caption(lines, above, start)))
+    return notes
+
+
+def _fields(lines: Sequence[str]) -> dict[int, Note]:
+    """Records whose fields stand beneath each other, up to a blank line."""
+    heads = [row for row, line in enumerate(lines) if RECORD.match(line)]
+    columns: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for head, end in pairwise([*heads, len(lines)]):
+        for row in range(head + 1, end):
+            if not lines[row].strip():
+                break
+            if found := FIELD.match(lines[row]):
+                columns[found[1]].append((head, row, found[2].strip()))
+    notes = {head: Note(CONTEXT, -1, "record") for head in heads}
+    unlike: set[int] = set()
+    for key, fields in columns.items():
+        notes.update({row: Note(CONTEXT, head, ("field", key)) for head, row, _ in fields})
+        kinds = _kinds([value for *_, value in fields])
+        for kind in set(kinds) if len(set(kinds)) <= KINDS else ():
+            head, row, _ = fields[kinds.index(kind)]
+            notes[row] = Note(DETAIL, head, (key, kind))
+        for at, worth, kind in _rare(kinds):
+            notes[fields[at][1]] = Note(DETAIL + worth, fields[at][0], (key, kind))
+            unlike.add(fields[at][0])
+    for head, row, _ in (field for fields in columns.values() for field in fields if field[0] in unlike):
+        if notes[row].worth == CONTEXT:
+            notes[row] = Note(DETAIL, head, ("unlike", row))
+    return notes if len(heads) > LEAST else {}
+
+
+def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
+    """The row of what stands over the table that begins at `start`, -1 for nothing."""
+    if above[start] >= 0:
+        return above[start]
+    titles = [row for row in range(max(0, start - 2), start) if lines[row].rstrip().endswith(":")]
+    return titles[-1] if titles else -1
+
+
+def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where to where lines stand in which a table may be: between blank ones, or beneath a title."""
+    first, least = 0, -1
+    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines] + [-1]
+    for row, depth in enumerate(depths):
+        titles = 0 <= depth < depths[row + 1] and bool(TITLE.search(lines[row], 0, WIDE))
+        if depth <= least or titles:
+            if row - first > LEAST:
+                yield first, row
+            first, least = (row + 1, depth) if titles or depth < 0 else (row, -1)
+
+
+def _barred(run: Sequence[str]) -> _Table | None:
+    """A table with bars between the cells."""
+    rules = [row for row, line in enumerate(run) if RULE.match(line)]
+    ruled = set(rules)
+    counts = [0 if row in ruled else len(BAR.findall(line)) for row, line in enumerate(run)]
+    bars = {row: found for row, found in enumerate(counts) if found}
+    if len(bars) < LEAST:
+        return None
+    usual = Counter(bars.values()).most_common(1)[0][0]
+    rows = [row for row, found in bars.items() if found == usual]
+    crossed = any(CROSSED.search(run[row]) for row in rules)
+    if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (usual < 2 and not crossed):
+        return None
+    framed = all(BAR.match(run[row].lstrip()) for row in rows)
+    cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
+    if not crossed and not framed and not any(_numbers(cells, at) for at in range(1, usual)):
+        return None
+    return _headed(run, rows, cells, rules)
+
+
+def _delimited(run: Sequence[str]) -> _Table | None:
+    """A table with a character between the cells that each line has as often."""
+    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 5), (":", 1)):
+        if delimiter not in run[0] or delimiter not in run[-1]:
+            continue
+        bare = [QUOTED.sub(lambda it: "_" * len(it.group()), line) if '"' in line else line for line in run]
+        found = [line.count(delimiter) for line in bare]
+        usual = Counter(found).most_common(1)[0][0]
+        rows = [row for row, times in enumerate(found) if times == usual]
+        if usual < least or (least == 1 < usual and delimiter != "\t") or len(rows) < FITTING * len(run):
+            continue
+        cells = [[cell.strip() for cell in _cut(run[row], bare[row], delimiter)] for row in rows]
+        if not any(row[0] for row in cells):
+            continue
+        spaced = sum(f"{delimiter} " in line or (usual == 1 and " " in line) for line in bare)
+        if delimiter == "\t" or (spaced < 0.1 * len(run) and (least > 1 or _numbers(cells, -1))):
+            return _headed(run, rows, cells, [])
+    return None
+
+
+def _cut(line: str, bare: str, delimiter: str) -> Iterator[str]:
+    """The cells of a line whose delimiters stand where they stand in `bare`."""
+    at = 0
+    for part in bare.split(delimiter):
+        yield line[at : at + len(part)]
+        at += len(part) + 1
+
+
+def _aligned(run: Sequence[str]) -> _Table | None:
+    """A table whose cells stand beneath each other."""
+    rules = [row for row, line in enumerate(run) if RULE.match(line)]
+    lines = sorted(set(range(len(run))) - set(rules))
+    if 2 * sum("|" in run[row] or "│" in run[row] for row in lines) > len(lines):
+        return None
+    gaps = _gaps([run[row] for row in lines[:: max(1, len(lines) // SAMPLED)]])
+    heads = [run[row] for row in lines[:4] if 2 * len(run[row].split()) > len(gaps)]
+    kept = [[gap for gap in gaps if not head[gap : gap + 1].strip()] for head in heads]
+    gaps = max(kept, key=len, default=gaps)
+    if not gaps:
+        return None
+    rows: list[int] = []
+    cells: list[list[str]] = []
+    for row in lines:
+        parts = _parts(run[row], gaps)
+        if 2 * sum(map(bool, parts)) > len(parts):
+            rows.append(row)
+            cells.append(parts)
+    if len(rows) < LEAST or len(rows) < 0.7 * len(lines):
+        return None
+    table = _headed(run, rows, cells, rules)
+    return table if table.head >= 0 or _plain_cells(table.cells) else None
+
+
+def _parts(line: str, gaps: Sequence[int]) -> list[str]:
+    """The cells of a line; a few may be wider than the column between two gaps. None of a line of others."""
+    cuts = [0]
+    for gap in gaps:
+        cut = line.rfind(" ", cuts[-1], gap + 1) if line[gap:] else gap
+        cuts.append(cut if cut > cuts[-1] else line.find(" ", max(gap, cuts[-1])) % (len(line) + 1))
+    if sum(cut != gap for cut, gap in zip(cuts[1:], gaps, strict=True)) > max(1, len(gaps) // 3):
+        return words if len(words := line.split()) == len(cuts) else []
+    return [line[start:end].strip() for start, end in pairwise([*cuts, len(line)])]
+
+
+def _gaps(lines: Sequence[str]) -> list[int]:
+    """The last blank of each column of blanks that goes through nearly all lines."""
+    lengths = sorted(map(len, lines))
+    if len(lines) < LEAST or lengths[-1] > 4 * WIDE:
+        return []
+    width = min(lengths[len(lengths) // 2], WIDE)
+    filled = [0] * (width + 1)
+    for line in lines:
+        for at, character in enumerate(line[:width]):
+            if character != " ":
+                filled[at] += 1
+    most = max(0.05 * len(lines), len(lines) >= 8)
+    start = next((at for at in range(width) if filled[at] > most), width)
+    return [at for at in range(start, width - 1) if filled[at] <= most < filled[at + 1]]
+
+
+def _plain_cells(cells: _Cells) -> bool:
+    """True for cells of a table without header: few words in each, columns of numbers."""
+    wordy = sum(any(cell.count(" ") > 2 for cell in row) for row in cells)
+    if wordy > 0.2 * len(cells) or len(cells) < BARE:
+        return False
+    numbers = [at for at in range(len(cells[0])) if _numbers(cells, at)]
+    return len(numbers) > 1 or numbers == [0]
+
+
+def _numbers(cells: _Cells, column: int, one: Callable[[str], object] = NUMBER.fullmatch) -> bool:
+    """True for a column of numbers, or of what else is `one`."""
+    found = [row[column] for row in cells if row[column]]
+    return bool(found) and sum(one(cell) is not None for cell in found) >= NUMERIC * len(found)
+
+
+def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: list[int]) -> _Table:
+    """The table, its header set apart where it has one."""
+    for at in range(min(4, len(rows) - LEAST + 1)):
+        rest = cells[at + 1 :]
+        named = [cell for cell in cells[at] if WORD.search(cell)]
+        titled = len(named) >= 2 and sum(map(str.isupper, named)) >= 0.7 * len(named)
+        above_rule = rows[at] + 1 in rules and rows[at] + 2 < len(run)
+        numbers = [column for column in range(len(cells[at])) if _numbers(rest, column)]
+        counted = [column for column in range(len(cells[at])) if _numbers(rest, column, DIGITS.search)]
+        columns = numbers or (counted[1:] and counted)
+        names = columns and not any(DIGITS.search(cells[at][column] or "0") for column in columns)
+        if titled or above_rule or names:
+            return _Table(rows[at], rows[at + 1 :], rest, rules)
+    return _Table(-1, rows, cells, rules)
+
+
+def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
+    """A note for each line of a table whose run begins at row `first`."""
+    head = first + table.head if table.head >= 0 else caption
+    notes = {first + rule: Note(NOISE) for rule in table.rules}
+    if table.head >= 0:
+        notes[head] = Note(DETAIL, caption, ("header", first))
+    unlike = _unlike(table.cells)
+    base = PLAIN if len(table.rows) > SMALL else PLAIN_OF_FEW
+    closing = {rule + 1 for rule in table.rules[1:4]} if len(table.rules) < 5 else set()
+    for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
+        worth, form = base + max(0.0, 1 - 0.5 * at), ("row", first)
+        extra, why = unlike.get(at, (0.0, None))
+        if at == len(table.rows) - 1 and extra < CONTEXT:
+            extra, why = CONTEXT, "last"
+        if extra:
+            worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
+        if SUM.match(next(filter(None, cells), "")) or (row in closing and at > 1):
+            worth, form = OUTCOME, ("sum", first)
+        notes[first + row] = Note(worth, head, form)
+    return notes
+
+
+def _unlike(cells: _Cells) -> dict[int, tuple[float, Hashable]]:
+    """By row how unlike the rest it is, and in which column by what."""
+    marks: list[tuple[int, float, Hashable]] = []
+    for column in range(len(cells[0])):
+        values = [row[column] if column < len(row) else "" for row in cells]
+        marks += [(row, worth, (column, kind)) for row, worth, kind in _rare(_kinds(values))]
+        marks += [(row, worth, (column, row)) for row, worth in _extremes(values)]
+    found: dict[int, tuple[float, Hashable]] = {}
+    for row, worth, why in marks:
+        had, reason = found.get(row, (0.0, None))
+        found[row] = (max(had, worth) + 0.25 * min(had, worth), why if worth > had else reason)
+    levels = [alarm(" ".join(row)) for row in cells]
+    often = Counter(levels)
+    for row, level in enumerate(levels):
+        if level and 2 * often[level] <= len(levels):
+            had, why = found.get(row, (0.0, level))
+            found[row] = (had + ALARM[level], why)
+    return found
+
+
+def _kinds(values: Sequence[str]) -> list[str]:
+    """What each value of a column is, so that most rows share theirs: its words, the first, if any."""
+    if _numbers([[value] for value in values], 0):
+        if len(set(values)) <= 4 + 0.01 * len(values):
+            return list(values)
+        return ["0" if NUMBER.fullmatch(value) else DIGITS.sub("0", value) for value in values]
+    masked = [" ".join(DIGITS.sub("0", value).split()) for value in values]
+    for kinds in (masked, [value.split(" ", 1)[0] for value in masked]):
+        if len(set(kinds)) <= 3 + 0.2 * len(kinds):
+            return kinds
+    return [value and "*" for value in values]
+
+
+def _rare(kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
+    """The rows with a kind of value that few have, while most have one that many have."""
+    often = Counter(kinds)
+    limit = max(1, RARE * len(kinds))
+    if sum(times for times in often.values() if times > limit) < 0.6 * len(kinds):
+        return
+    for row, kind in enumerate(kinds):
+        if often[kind] <= limit:
+            yield row, min(5.0, log2(len(kinds) / often[kind])), kind
+
+
+def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
+    """The rows with the largest and the smallest number of a column; those far from the rest count more."""
+    found = [(_value(number), row) for row, cell in enumerate(values) if (number := NUMBER.fullmatch(cell))]
+    if len(found) < max(LEAST, NUMERIC * sum(map(bool, values))):
+        return
+    ranked = sorted(found, key=lambda pair: pair[0])
+    if ranked[0][0] == ranked[-1][0]:
+        return
+    middle = abs(ranked[len(ranked) // 2][0])
+    top = ranked[: -2 - TOP : -1]
+    for place, ((value, row), (below, _)) in enumerate(pairwise(top)):
+        if value > below and (not place or value > FAR * middle):
+            yield row, 5.0 if value > FAR * abs(below) else 2.0 - 0.3 * place
+    if ranked[0][0] < min(0, ranked[1][0]) or FAR * ranked[0][0] < ranked[1][0]:
+        yield ranked[0][1], 4.0 if ranked[0][0] < 0 else CONTEXT
+
+
+def _value(number: re.Match[str]) -> float:
+    digits, size, unit = number.groups()
+    return float(re.sub(r"[$€£,]", "", digits)) * SIZES.get(size or "", 1.0) * TIMES.get(unit or "", 1.0)

@@ -1,0 +1,263 @@
+"""What stands below something: settings, documents, descriptions, plans, sections of names.
+
+A line belongs to the nearest line above that is indented less; an item of a list to the key above it, a line
+below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what is of
+worth; of values that most lines share the odd one does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from aider_gardener.compress.keys import Values, chaff, names, told, trouble
+from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.reading.alarms import alarm
+
+LINE_CHARS = 400
+FEWEST_KEYS = 5
+LARGE = 20
+"""What has fewer lines and is the smaller part of a text belongs to something else."""
+
+PATIENCE = 8
+"""So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
+
+CHANGE, INSIDE = 3.0, 1.5
+"""Worth more: what changes, and what stands below a key that tells something."""
+
+_MARK = r"(?P<indent> *)(?P<mark>(?:[-+~]|-/\+|\+/-|\+-|<=|- [-+~]) +)?"
+_KEYED = re.compile(
+    _MARK + r"(?P<key>\"[^\"]{1,120}\"|'[^']{1,120}'|[\w$@./<*(%][^\s:=\"'`|,;]*(?: [\w./()&<>-]+){0,4}?)"
+    r"(?: {0,60}(?::|：|=)(?=\s|$)(?P<value>.*)|(?<=\w)=(?P<tight>[^=\s]\S*|\"[^\"]*\"|'[^']*'|)$)"
+)
+_HEAD = re.compile(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
+_TAG = re.compile(
+    r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
+    r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
+)
+_FLOW = re.compile(
+    r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)"
+)
+_SECTION = re.compile(
+    r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
+)
+_NODE = re.compile(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
+_OPENS = re.compile(r"(?:^|[ =])[\[({]$")
+_CLOSES = re.compile(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
+_LIGHT = re.compile(r"(?:- |[#;(]|//|---$)")
+_BLOCK = re.compile(r" [|>][+-]?$")
+_RULE = re.compile(r"-{2,}(?: +-{2,})+ *$")
+_CODE = re.compile(
+    r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
+    r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
+    r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
+)
+_FOREIGN = re.compile(
+    r"(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
+    r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
+    r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
+)
+_PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
+_CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
+_ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
+_FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+"""What goes with what is deleted, and what nobody can know yet."""
+
+_SUMS_UP = re.compile(
+    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|.{0,80}\b\d+ changes?\b.*\bunchanged\b|"
+    r"(?:Planning|Execution) [Tt]ime:|.{0,80}\b\d+ to (?:add|create|update|change|delete|destroy)\b)"
+)
+
+
+class _Line(NamedTuple):
+    """A line: where its text and its key begin, the key, "" for none, what stands behind it."""
+
+    bare: str
+    left: int
+    column: int = 0
+    key: str = ""
+    value: str = ""
+    item: bool = False
+    opens: bool = False
+
+
+class _Open(NamedTuple):
+    """A line that others may stand below."""
+
+    column: int
+    row: int
+    key: str
+    item: bool
+    dull: bool
+
+
+class _Place(NamedTuple):
+    """Where a line stands in its document."""
+
+    above: int
+    level: int
+    inside: _Open
+
+
+_TOP = _Open(-2, -1, "", item=False, dull=False)
+
+
+def read(lines: Sequence[str]) -> dict[int, Note]:
+    """The lines of documents in a text."""
+    parsed = _parsed([line[:LINE_CHARS].expandtabs(8).rstrip() for line in lines])
+    notes: dict[int, Note] = {}
+    for rows in _stretches(parsed):
+        notes.update(_document(parsed, rows))
+    if notes:
+        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if _SUMS_UP.match(line.bare))
+    return notes
+
+
+def _parsed(lines: Sequence[str]) -> list[_Line]:
+    """Each line with its key and value; what stands in a block of text has none."""
+    plain = [_Line(bare := line.lstrip(), len(line) - len(bare)) for line in lines]
+    changes = any(_CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
+    block = -1
+    for row, line in enumerate(plain):
+        if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
+            continue
+        after = next((other.left for other in plain[row + 1 : row + 3] if other.bare), 0)
+        plain[row] = _keyed(lines[row], line, changes, heads=after > line.left)
+        block = line.left if plain[row].key and _BLOCK.search(line.bare) else -1
+    return plain
+
+
+def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
+    if section := _SECTION.match(text):
+        return line._replace(left=-1, column=-1, key=section["key"], opens=True)
+    if node := _NODE.match(line.bare):
+        return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
+    found = _KEYED.match(text) or _FLOW.match(text) or _TAG.match(text) or (heads and _HEAD.match(text))
+    if not found or _CODE.match(line.bare):
+        return line
+    parts = found.groupdict()
+    item = not changes and (parts.get("mark") or "").startswith("- ")
+    value = (parts.get("value") or parts.get("tight") or "").strip()
+    value = "" if _OPENS.search(value) else value
+    column = found.start("key")
+    left = line.left if item else column
+    return _Line(line.bare, left, column, parts["key"], value, item, opens=item or not value)
+
+
+def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
+    """The rows of each part of the text that is mostly keys and what stands below them."""
+    least = min(LARGE, 0.4 * sum(bool(line.bare) for line in lines))
+    first, last, credit, left = -1, -1, 0, 0
+    for row, line in enumerate([*lines, *[_Line("The end.", 0)] * (PATIENCE // 2 + 1)]):
+        if not line.bare or (first < 0 and not line.key):
+            continue
+        below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
+        if _foreign(line, below):
+            credit -= PATIENCE // 2
+        elif line.key:
+            first, left = row if first < 0 else first, line.left
+            credit = min(PATIENCE, credit + 1)
+        elif not below:
+            credit -= PATIENCE // 4
+        last = row if below else last
+        if credit < 0:
+            if first >= 0 and last - first >= least and _is_document(lines[first : last + 1]):
+                yield range(first, last + 1)
+            first, credit = -1, 0
+
+
+def _foreign(line: _Line, below: bool) -> bool:
+    """True for a line of a trace, of a message, of code."""
+    if _FOREIGN.match(line.bare):
+        return True
+    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
+
+
+def _is_document(lines: Sequence[_Line]) -> bool:
+    """True where keys stand below keys, or each line has a key of its own."""
+    keys = [line for line in lines if line.key]
+    below = sum(one.opens and two.left > one.left for one, two in pairwise(keys))
+    several = len({line.key for line in keys}) * 10 >= len(keys) * 8
+    pure = len(keys) * 10 >= sum(bool(line.bare) for line in lines) * 9
+    return len(keys) >= FEWEST_KEYS and (
+        below >= min(LARGE, len(keys) / 12) or (pure and (below > 0 or several))
+    )
+
+
+def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
+    """A note for each line of a document."""
+    places = _placed(lines, rows)
+    keyed = [row for row in places if lines[row].key]
+    often = Counter((places[row].level, lines[row].key) for row in keyed)
+    values = Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
+    notes: dict[int, Note] = {}
+    for row, place in places.items():
+        line, level = lines[row], place.level
+        rarity, odd = values.odd(row)
+        form: Hashable
+        if not line.key:
+            ending = "" if "  " in line.bare else line.bare.rpartition(".")[2][:8]
+            form = (level, place.inside.key, "text", ending)
+        elif rarity >= 1:
+            form = (level, line.key, *odd)
+        elif not line.value:
+            form = (level, place.inside.key)
+        elif told(line.key) > 0 or often[level, line.key] > 1:
+            form = (level, line.key, *values.sorting(row))
+        else:
+            form = (place.above, "entries")
+        headed = row + 1 < len(lines) and _RULE.match(lines[row + 1].bare)
+        notes[row] = Note(1.0 if headed else _worth(line, place, rarity), place.above, form)
+    return notes
+
+
+def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
+    """Where each row stands that belongs to the document."""
+    places: dict[int, _Place] = {}
+    stack = [_TOP]
+    header = -1
+    for row in rows:
+        line = lines[row]
+        if not line.bare:
+            continue
+        listed = line.bare.startswith("- ")
+        while stack[-1].column >= line.left + (listed and not stack[-1].item):
+            stack.pop()
+        if _RULE.match(line.bare):
+            header = row - 1
+        elif line.key or (header >= 0 and line.left != lines[header].left):
+            header = -1
+        if not (line.key or line.left or _LIGHT.match(line.bare) or _CLOSES.match(line.bare)):
+            continue
+        top = stack[-1]
+        above = header if 0 <= header < row - 1 else top.row
+        places[row] = _Place(above, len(stack) - 1 + line.item, top)
+        if line.item:
+            stack.append(_Open(line.left, row, top.key, item=True, dull=top.dull))
+        elif line.key and top.item and names(line.key) and line.value:
+            stack[-1] = top._replace(row=row)
+        if line.key:
+            dull = top.dull or chaff(line.key) or bool(_BLOCK.search(line.bare) and told(line.key) < 0)
+            stack.append(_Open(line.column, row, line.key, item=False, dull=dull))
+    return places
+
+
+def _worth(line: _Line, place: _Place, rarity: float) -> float:
+    bare = line.bare
+    if _CLOSES.match(bare) or _RULE.match(bare) or bare in ("---", "...", "(", "{", "["):
+        return NOISE
+    if place.inside.dull:
+        return min(1, rarity)
+    if _ACTION.match(bare):
+        return CAUSE
+    if _FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
+        return CONTEXT
+    key = told(line.key, line.value or " ") if line.key else 0.0
+    worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
+    worth += rarity + INSIDE * (told(place.inside.key) > 0)
+    worth += CHANGE * bool(_CHANGED.match(bare) and key >= 0 and not line.item)
+    found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
+    return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))

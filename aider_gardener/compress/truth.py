@@ -1,0 +1,247 @@
+"""The law of truth: a short form read back beside the lines that it was made of.
+
+It knows nothing of how the form was made. Each shown line is a line of the text, whole or cut; gaps stand
+where lines were left out and nowhere else; as many lines as are said to be alike are alike and not shown; a
+line stands under no other parent than its own; rows stand under the head of their table, records under
+their file, the lines of a hunk under its header, what a commit says under the commit.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from aider_gardener.compress.heads import COMMIT, FIELD, HUNK, cells, heads_of
+from aider_gardener.compress.outline import GAP
+
+CUT = f" {GAP} "
+CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
+"""What is looked at of long texts: the beginning of a line that was cut, the places of a line at each end of
+the text, the pairs of lines that may be alike."""
+
+ALIKE = re.compile(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
+BRANCH = re.compile(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
+NUMBER_OR_GUTTER = re.compile(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
+WORDLESS = re.compile(r"[\W_]*$")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+MASKED = re.compile(r"(?<!\S)\S*[/\\]\S*|0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|\d+")
+WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class _Shown(NamedTuple):
+    """A line of the short form: whether a gap stands above it, how many lines it says are alike."""
+
+    line: str
+    gap: bool
+    alike: int
+
+
+class _Text(NamedTuple):
+    """The lines that are not blank; of each row the parent, the parent among lines that say something, and
+    whether the line is indented for another reason than to stand under one."""
+
+    lines: Sequence[str]
+    nearest: Sequence[int]
+    parents: Sequence[int]
+    free: Sequence[bool]
+
+
+def falsehoods(lines: Sequence[str], shown: str) -> list[str]:
+    """What a short form says that its lines do not: the kind of each falsehood and the line of the form."""
+    kept = [line.rstrip() for line in lines if line.strip()]
+    open_above = _open_above(lines)
+    items, open_end = _read_back(shown, frozenset(kept))
+    text = _Text(kept, _nearest(kept), _nearest(kept, words=True), _free(kept))
+    rows, false = _aligned(text, items, open_end)
+    if not false:
+        heads = heads_of(kept, open_above)
+        seen = set(rows)
+        false += [(at, "head") for at, row in enumerate(rows) if row in heads and seen.isdisjoint(heads[row])]
+        false += [(at, "parent") for at in _false_parents(text, items, rows)]
+        false += [(at, "alike") for at in _false_counts(kept, items, rows)]
+    return [f"{kind}: line {at + 1}" for at, kind in sorted(false)]
+
+
+def with_parents(lines: Sequence[str], rows: Collection[int]) -> set[int]:
+    """The rows, the head of each that has one, and, where one would stand under another's parent, its own."""
+    kept = [row for row, line in enumerate(lines) if line.strip()]
+    texts = [lines[row].rstrip() for row in kept]
+    nearest, free, heads = _nearest(texts), _free(texts), heads_of(texts, _open_above(lines))
+    chosen = {at for at, row in enumerate(kept) if row in rows}
+    missing = chosen
+    while missing:
+        shown = sorted(chosen)
+        above = _nearest([texts[at] for at in shown])
+        hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
+        missing = {nearest[at] for at in hung if not free[at] and nearest[at] >= 0} - chosen
+        missing |= {max(heads[at]) for at in shown if heads.get(at) and chosen.isdisjoint(heads[at])}
+        chosen |= missing
+    return {kept[at] for at in chosen}
+
+
+def _open_above(lines: Sequence[str]) -> list[bool]:
+    """For each line that is not blank whether it is the first or stands behind a blank one."""
+    return [not above.strip() for above, line in zip(["", *lines], lines, strict=False) if line.strip()]
+
+
+def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
+    """The shown lines; True when a gap stands behind the last."""
+    items: list[_Shown] = []
+    gap = False
+    for line in filter(str.strip, shown.split("\n")):
+        if line != GAP:
+            told = None if line in lines else ALIKE.fullmatch(line)
+            items.append(_Shown((told[1] if told else line).rstrip(), gap, int(told[2]) if told else 0))
+        gap = line == GAP
+    return items, gap
+
+
+def _nearest(lines: Sequence[str], words: bool = False) -> list[int]:
+    """For each line the row of the nearest above that stands less deep; `words`: of those that say something.
+
+    A rule or a bracket says nothing, and the fields of a commit's head nothing that others could stand under.
+    """
+    nearest: list[int] = []
+    open_rows: list[tuple[int, int]] = []
+    head = False
+    for row, line in enumerate(lines):
+        field = head and bool(FIELD.match(line))
+        head = field or bool(COMMIT.match(line))
+        if words and (field or WORDLESS.match(line)):
+            nearest.append(-1)
+            continue
+        branch = BRANCH.match(line)
+        depth = branch.end() if branch else len(line) - len(line.lstrip())
+        while open_rows and open_rows[-1][0] >= depth:
+            open_rows.pop()
+        nearest.append(open_rows[-1][1] if open_rows else -1)
+        open_rows.append((depth, row))
+    return nearest
+
+
+def _free(lines: Sequence[str]) -> list[bool]:
+    """True for lines indented to end at a column, behind a gutter or by a hunk's marks, and without words."""
+    free: list[bool] = []
+    ends: list[tuple[int, bool]] = []
+    hunk = False
+    for line in lines:
+        hunk = bool(HUNK.match(line)) or (hunk and line[0] in " +-\\")
+        loose = NUMBER_OR_GUTTER.match(line) or WORDLESS.match(line)
+        free.append(hunk or bool(loose and not BRANCH.match(line)))
+        indent = len(line) - len(line.lstrip())
+        ends.append((indent + len(line.split(None, 1)[0]) if indent else 0, indent % 2 > 0))
+    columns = {end for end, odd in set(ends) if end and (end, not odd) in set(ends)}
+    return [one or end in columns for one, (end, _odd) in zip(free, ends, strict=True)]
+
+
+def _aligned(text: _Text, items: Sequence[_Shown], open_end: bool) -> tuple[list[int], list[tuple[int, str]]]:
+    """The row of each shown line, or where the form is no choice of lines in their order.
+
+    Kept are all rows where each line may stand, given those above it, with one that it stands behind.
+    """
+    places = _places(text.lines, items)
+    above = _nearest([item.line for item in items], words=True)
+    steps: list[dict[int, int]] = [{-1: -1}]
+    for at, item in enumerate(items):
+        before = sorted(steps[-1])
+        steps.append(dict(_next(text, before, places[at], item.gap, above[at] >= 0)))
+        if not steps[-1]:
+            hung = any(_next(text, before, places[at], item.gap, False))
+            kinds = {"parent": hung, "gap": max(places[at], default=-1) > before[0], "order": places[at]}
+            return [], [(at, next((kind for kind, so in kinds.items() if so), "line"))]
+    end = len(text.lines) - 1
+    row = min((row for row in steps[-1] if (row < end if open_end else row == end)), default=-2)
+    if row < -1:
+        return [], [(len(items), "gap")]
+    rows: list[int] = []
+    for step in reversed(steps[1:]):
+        rows.append(row)
+        row = step[row]
+    return rows[::-1], []
+
+
+def _next(
+    text: _Text, before: Sequence[int], places: Sequence[int], gap: bool, under: bool
+) -> Iterator[tuple[int, int]]:
+    """The rows where a line may stand behind one of `before`, with or without a gap, each with that one.
+
+    `under`: the form shows a parent above it, so its own is not left out between the two.
+    """
+    if not gap:
+        for row in before:
+            at = bisect_left(places, row + 1)
+            if places[at : at + 1] == [row + 1]:
+                yield row + 1, row
+        return
+    there = places[bisect_left(places, before[0] + 2) :]
+    for row in there if len(there) <= 2 * PLACES else [*there[:PLACES], *there[-PLACES:]]:
+        near = before[bisect_left(before, row - 1) - 1]
+        if not under or text.free[row] or text.parents[row] <= near:
+            yield row, near
+
+
+def _places(lines: Sequence[str], items: Sequence[_Shown]) -> list[list[int]]:
+    """For each shown line the rows where it stands, whole or, if nowhere, cut."""
+    whole: dict[str, list[int]] = {item.line: [] for item in items}
+    heads: dict[str, list[int]] = {item.line[:CUT_HEAD]: [] for item in items if CUT in item.line}
+    for row, line in enumerate(lines):
+        whole.get(line, []).append(row)
+        if len(line) > CUT_HEAD:
+            heads.get(line[:CUT_HEAD], []).append(row)
+    for line, rows in whole.items():
+        if not rows:
+            rows.extend(row for row in heads.get(line[:CUT_HEAD], ()) if _is_cut(lines[row], line))
+    return [whole[item.line] for item in items]
+
+
+def _is_cut(line: str, shown: str) -> bool:
+    """True when the shown line is both ends of a longer one."""
+    ends = ((shown[: cut.start()], shown[cut.end() :]) for cut in re.finditer(CUT, shown))
+    return any(
+        line.startswith(one) and line.endswith(two) and len(one + two) < len(line) for one, two in ends
+    )
+
+
+def _false_parents(text: _Text, items: Sequence[_Shown], rows: Sequence[int]) -> Iterator[int]:
+    """The shown lines whose nearest shown line above that stands less deep is not theirs in the text."""
+    lines = [item.line for item in items]
+    for at, (near, parent) in enumerate(zip(_nearest(lines), _nearest(lines, words=True), strict=True)):
+        row = rows[at]
+        if row < 0 or text.free[row] or near < 0 or rows[near] == text.nearest[row]:
+            continue
+        if parent >= 0 and rows[parent] != text.parents[row]:
+            yield at
+
+
+_Look = tuple[str, int, frozenset[str]]
+
+
+def _look(line: str) -> _Look:
+    """What makes lines look alike: the sign that they begin with, how many cells they have, their words."""
+    bare = line.strip()
+    words = WORD.findall(MASKED.sub(" ", QUOTED.sub(" ", bare)))
+    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(line), frozenset(words)
+
+
+def _like(one: _Look, other: _Look) -> bool:
+    """True for one sign, for as many cells, for no words at all or for half of the fewer words."""
+    if (one[0] and one[0] == other[0]) or (one[1] > 2 and one[1] == other[1]):
+        return True
+    fewer = min(len(one[2]), len(other[2]))
+    return 2 * len(one[2] & other[2]) >= fewer if fewer else one[2] == other[2]
+
+
+def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[int]) -> Iterator[int]:
+    """The shown lines that say of more lines that they are alike than are alike and not shown."""
+    counting = [at for at, item in enumerate(items) if item.alike]
+    seen = set(rows)
+    looks = Counter(_look(line) for row, line in enumerate(lines) if counting and row not in seen)
+    ranked = looks.most_common(PAIRS // max(1, len(counting)))
+    unseen = sum(looks.values()) - sum(many for _look, many in ranked)
+    for at in counting:
+        own = _look(items[at].line)
+        if items[at].alike > unseen + sum(many for other, many in ranked if _like(own, other)):
+            yield at

@@ -1,0 +1,316 @@
+"""`gardener run -- COMMAND`: its output short, its status kept, the whole at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from aider_gardener.archive.sessions import project_sessions
+from aider_gardener.archive.store import open_store
+from aider_gardener.cli import child, whole
+from aider_gardener.cli.root import main
+
+GARDENER = [sys.executable, "-m", "aider_gardener.cli", "run"]
+LINES = "for i in range(500): print(f'2024-05-01 10:00:01 INFO worker job={i} done')"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project without an archive, in which the commands run; temporary files are its own."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+def run(*words: str, code: str = "", given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """What comes of `gardener run` with a command, or with a program in Python."""
+    command = [sys.executable, "-u", "-c", code] if code else []
+    return subprocess.run([*GARDENER, *words, *command], input=given, capture_output=True, timeout=60)
+
+
+def report(*words: str, code: str) -> dict[str, Any]:
+    return json.loads(run("--json", *words, "--", code=code).stdout)
+
+
+def where(output: bytes) -> str:
+    """What the last line says of the whole."""
+    found = re.search(r"^\[… short for [^;]*; whole: (.*)\]\n\Z", output.decode(), re.MULTILINE)
+    assert found, output.decode()[-300:]
+    return found[1]
+
+
+# What is printed
+
+
+@pytest.mark.parametrize("output", [b"", b"hello\n", b"no line end", b"\r\n\xff\n"])
+def test_a_short_output_is_printed_as_it_is(output: bytes) -> None:
+    done = run(code=f"import sys; sys.stdout.buffer.write({output!r})")
+    assert (done.stdout, done.stderr, done.returncode) == (output, b"", 0)
+
+
+def test_a_long_output_is_printed_in_short_with_where_the_whole_is() -> None:
+    done = run(code=LINES)
+    assert len(done.stdout) < 1_000 and done.stderr == b""
+    file = Path(where(done.stdout))
+    assert len(file.read_text().splitlines()) == 500
+    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_what_cannot_be_much_shorter_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aider_gardener.cli.run.MOST_SHARE", 0.0)
+    done = CliRunner().invoke(main, ["run", sys.executable, "-c", LINES])
+    assert done.output.count("\n") == 500 and "whole" not in done.output
+
+
+def test_both_streams_stand_in_the_order_in_which_they_were_written() -> None:
+    code = "import sys\nfor i in range(50): print(i, file=sys.stderr if i % 2 else sys.stdout, flush=True)"
+    done = run(code=code)
+    assert done.stdout.decode().split() == [str(i) for i in range(50)] and done.stderr == b""
+
+
+def test_a_binary_output_passes_untouched() -> None:
+    data = bytes(range(256)) * 4_000
+    assert run(code="import sys; sys.stdout.buffer.write(bytes(range(256)) * 4_000)").stdout == data
+    found = report("--out", "data.bin", code="import sys; sys.stdout.buffer.write(bytes(range(256)) * 4_000)")
+    assert (found["binary"], found["text"], found["class"], found["whole"]) == (True, "", None, "data.bin")
+    assert Path("data.bin").read_bytes() == data
+
+
+def test_a_binary_output_passes_as_it_comes() -> None:
+    code = "import sys; sys.stdout.buffer.write(bytes(9)); sys.stdout.flush(); input()"
+    command = [*GARDENER, sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.read(9) == bytes(9)
+        process.communicate(b"\n", timeout=30)
+
+
+def test_input_goes_to_the_command() -> None:
+    assert run(code="print(input()[::-1])", given=b"olleh\n").stdout.split() == [b"hello"]
+
+
+def test_words_of_the_focus_are_favoured() -> None:
+    assert b"job=321" not in run(code=LINES).stdout
+    assert b"job=321" in run("--focus", "other job=321", code=LINES).stdout
+
+
+def test_with_json_there_is_one_value_and_nothing_else() -> None:
+    found = report(code=f"{LINES}\nraise SystemExit(3)")
+    assert found["status"] == 3 and found["command"][-1].startswith("for i")
+    assert found["class"] == "log" and found["shortened"] and not found["binary"]
+    assert found["tokens_after"] < 200 < found["tokens_before"] and found["counter"] == "cl100k_base"
+    assert found["lines"] == 500 and Path(found["whole"]).is_file()
+    small = report(code="print('hello')")
+    assert small["text"].split() == ["hello"] and small["whole"] is None and not small["shortened"]
+
+
+# Its end
+
+
+@pytest.mark.parametrize("status", [0, 1, 77])
+def test_the_status_is_the_commands(status: int) -> None:
+    assert run(code=f"raise SystemExit({status})").returncode == status
+    assert run("--json", "--", code=f"raise SystemExit({status})").returncode == status
+
+
+@posix
+def test_a_signal_that_ended_the_command_is_told_as_a_shell_does() -> None:
+    assert run(code="import os; os.kill(os.getpid(), 9)").returncode == 128 + 9
+
+
+@pytest.mark.parametrize(("name", "status"), [("no-such-command", 127), ("./tmp", 126)])
+def test_what_cannot_be_run_is_one_line(name: str, status: int) -> None:
+    done = run("--", name)
+    assert done.stdout == b"" and done.stderr.count(b"\n") == 1
+    assert name.encode() in done.stderr and (done.returncode == status or os.name == "nt")
+
+
+def test_no_command_is_a_usage_error() -> None:
+    assert run().returncode == 2
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_command_and_what_it_printed_is_shown(number: int) -> None:
+    command = [*GARDENER, sys.executable, "-uc", f"import time\n{LINES}\nopen('ready', 'w')\ntime.sleep(60)"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        until = time.monotonic() + 30
+        while not Path("ready").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert where(output)
+
+
+@posix
+def test_ctrl_c_at_a_terminal_reaches_the_command_once() -> None:
+    pexpect = pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
+    code = (
+        "import time\ntimes = 0\nend = time.time() + 2\nprint('ready', flush=True)\n"
+        "while time.time() < end:\n"
+        " try: time.sleep(0.2)\n"
+        " except KeyboardInterrupt: times += 1\n"
+        "print('interrupted', times)\nraise SystemExit(5)"
+    )
+    terminal = pexpect.spawn(GARDENER[0], [*GARDENER[1:], sys.executable, "-c", code], timeout=30)
+    terminal.expect("1 lines: ready")  # the line that says how far it is
+    terminal.sendintr()
+    terminal.expect("interrupted 1")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 5
+
+
+@posix
+@pytest.mark.parametrize("code", [LINES, "import sys\nwhile True: sys.stdout.buffer.write(bytes(9999))"])
+def test_nobody_who_reads_is_no_error(code: str) -> None:
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [*GARDENER, sys.executable, "-c", code], stdout=writing, stderr=subprocess.PIPE
+    ) as process:
+        os.close(writing)
+        os.close(reading)
+        _, told = process.communicate(timeout=30)
+    assert b"gardener" not in told and b"Exception ignored" not in told
+    assert process.returncode in (0, 1, 128 + signal.SIGPIPE)
+
+
+@posix
+def test_a_process_left_behind_is_not_waited_for() -> None:
+    done = run("sh", "-c", "sleep 30 & echo begun")
+    assert done.stdout == b"begun\n" and b"left a process behind" in done.stderr
+
+
+# Where the whole is
+
+
+def test_the_whole_is_an_entry_of_the_projects_archive_without_its_secrets(project: Path) -> None:
+    open_store(project / ".aider.gardener").close()
+    done = run(code=f"print('token={SECRET}')\n{LINES}")
+    command = where(done.stdout).split()
+    assert command[:2] == ["gardener", "restore"] and not list((project / "tmp").iterdir())
+    restored = CliRunner().invoke(main, command[1:])
+    assert restored.stdout.count("\n") == 501 and "[redacted:" in restored.stdout
+    assert SECRET not in restored.stdout
+    store = open_store(project / ".aider.gardener")
+    assert project_sessions(store, str(project)) == []  # it is no chat
+    store.close()
+
+
+def test_an_archive_that_cannot_be_used_leaves_a_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_store(project / ".aider.gardener").close()
+    monkeypatch.setenv("AIDER_GARDENER_MODE", "nonsense")
+    assert Path(where(run(code=LINES).stdout)).parent == project / "tmp"
+
+
+def test_beside_an_encrypted_archive_nothing_is_written_in_the_open(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_KEY", "ab" * 32)
+    open_store(project / ".aider.gardener", key_source="env").close()
+    monkeypatch.delenv("AIDER_GARDENER_KEY")
+    assert where(run(code=LINES).stdout) == "not kept, --out FILE keeps it"
+    assert list((project / "tmp").iterdir()) == []
+
+
+def test_the_user_may_name_the_file(project: Path) -> None:
+    file = project / "whole.log"
+    file.write_text("what the last run wrote")
+    done = run("--out", "whole.log", code=f"print('token={SECRET}')\n{LINES}")
+    assert where(done.stdout) == "whole.log" and list((project / "tmp").iterdir()) == []
+    assert file.read_text().count("\n") == 501 and SECRET not in file.read_text()
+    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert run("--out", "whole.log", code="print('short')").stdout.split() == [b"short"]
+    assert file.read_text().split() == ["short"]
+
+
+@pytest.mark.parametrize("name", ["tmp", "no/such/folder"])
+def test_a_file_that_cannot_be_written_is_told_before_the_command_is_run(name: str) -> None:
+    done = run("--out", name, code="open('ran', 'w')")
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and not Path("ran").exists()
+
+
+def test_no_piece_of_a_text_parts_a_private_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "PIECE_BYTES", 1_000)
+    key = (
+        b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEpAIBAAKCAQEA\n" * 90 + b"-----END RSA PRIVATE KEY-----\n"
+    )
+    output = child.Output()
+    output.held.write(b"line\n" * 150 + key + b"line\n" * 400)
+    found = list(whole._pieces(output.held))
+    assert b"".join(found) == b"line\n" * 150 + key + b"line\n" * 400
+    assert any(key in piece for piece in found) and len(found) > 2
+
+
+# Very large outputs
+
+
+def test_of_a_very_long_output_the_ends_and_what_names_trouble_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "READ_BYTES", 2_000)
+    monkeypatch.setattr(child, "MEMORY_BYTES", 1_000)
+    output = child.Output()
+    for i in range(1_000):
+        output._put(b"%d %s\n" % (i, b"fatal: no" if i == 500 else b"fine"))
+    text = output.text()
+    assert not output.is_read_whole and len(text) < 2_200
+    assert text.startswith("0 fine\n") and text.endswith("999 fine\n") and "\n500 fatal: no\n" in text
+
+
+def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "HELD_BYTES", 10_000)
+    output = child.Output()
+    for _ in range(100):
+        output._put(b"x" * 999 + b"\n")
+    assert output.held_size < 12_000 < output.size and "not held from line 11 on" in output.problem
+
+
+def test_a_full_disk_is_told_and_what_was_held_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(child, "MEMORY_BYTES", 1_000)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    output = child.Output()
+    output._put(b"held\n")
+    output._put(b"x" * 2_000)
+    assert "No space left" in output.problem and output.text() == "held\n"
+
+
+# Its start
+
+
+def test_it_starts_without_what_takes_long_and_asks_no_network(root: Path) -> None:
+    code = (
+        "import sys; from offline import deny_network; deny_network(sys.exit)\n"
+        "from click.testing import CliRunner; from aider_gardener.cli.root import main\n"
+        "done = CliRunner().invoke(main, sys.argv[1:], catch_exceptions=False)\n"
+        "assert done.exit_code == 0, done.output\n"
+        "slow = {'aider', 'litellm', 'tiktoken', 'apsw', 'numpy', 'rich', 'requests', 'platformdirs'}\n"
+        "print(*slow & set(sys.modules))"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"}
+    Path("small.log").write_text("2024-05-01 10:00:01 INFO begun\n" * 20)
+    for words in (["run", "--", sys.executable, "-c", ""], ["compress", "small.log"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == []

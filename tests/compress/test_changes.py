@@ -1,0 +1,191 @@
+"""Diffs are quoted by file, hunk and changed line, under the commit that they belong to."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from aider_gardener.compress.changes import read
+from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME
+from aider_gardener.compress.shapes import shortened
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def patch(name: str, *changes: str, at: int = 1, git: bool = True) -> list[str]:
+    """One file's diff with one hunk."""
+    old = sum(1 for line in changes if line[0] != "+")
+    new = sum(1 for line in changes if line[0] != "-")
+    head = [f"diff --git a/{name} b/{name}", "index 1234567..89abcde 100644"] if git else []
+    return [*head, f"--- a/{name}", f"+++ b/{name}", f"@@ -{at},{old} +{at},{new} @@ class Shop:", *changes]
+
+
+def test_each_line_stands_under_its_hunk_and_the_hunk_under_the_name_of_its_file() -> None:
+    lines = [*patch("a.py", " x", "-old = 1", "+new = 1"), *patch("b.py", "+y = 2", at=7)]
+    notes = read(lines)
+    assert len(notes) == len(lines)
+    for row, line in enumerate(lines):
+        above = lines[notes[row].above] if notes[row].above >= 0 else ""
+        if line.startswith("@@"):
+            assert above in ("+++ b/a.py", "+++ b/b.py")
+        elif line[0] in " +-" and not line.startswith(("---", "+++")):
+            assert above.startswith("@@")
+
+
+def test_a_file_is_worth_more_than_its_lines_and_the_last_as_much_as_the_first() -> None:
+    lines = [
+        line for n in range(40) for line in patch(f"shop/part_{n}.py", f"-rate = {n}", f"+def rate{n}():")
+    ]
+    text = "\n".join(lines)
+    shown = shortened(text, words).text
+    assert all(f"+++ b/shop/part_{n}.py" in shown for n in range(40))
+    assert "diff --git" not in shown
+
+
+def test_changed_lines_come_before_those_around_and_definitions_before_other_changes() -> None:
+    notes = read(
+        patch("a.rs", " let around = 1;", "-    // note", "-    total += 1;", "+pub fn total() -> u32 {")
+    )
+    around, note, change, definition = (notes[row].worth for row in range(5, 9))
+    assert around < note < change < definition
+
+
+def test_what_only_moved_and_what_a_tool_wrote_is_worth_little() -> None:
+    moved = read(patch("a.py", "-  price = 1", "+    price = 1"))
+    assert max(moved[row].worth for row in (5, 6)) < CONTEXT
+    for name in ("uv.lock", "web/package-lock.json", "go.sum", "app.min.js", "api_pb2.py"):
+        assert read(patch(name, "+class Version:"))[5].worth < CONTEXT, name
+
+
+def test_a_file_that_is_new_gone_or_renamed_is_named_by_both_names() -> None:
+    lines = [
+        "diff --git a/x.py b/x.py",
+        "deleted file mode 100644",
+        "--- a/x.py",
+        "+++ /dev/null",
+        "@@ -1 +0,0 @@",
+        "-x",
+    ]
+    notes = read(lines)
+    assert notes[4].above == 2
+    assert notes[3].worth > CONTEXT
+    lines = [
+        "diff --git a/old.py b/new.py",
+        "similarity index 100%",
+        "rename from old.py",
+        "rename to new.py",
+    ]
+    notes = read(lines)
+    assert notes[0].worth >= FAILURE
+    assert notes[3].above == 0
+    lines = ["diff -u old/x.c new/y.c", "--- old/x.c\t2026", "+++ new/y.c\t2026", "@@ -1 +1 @@", "-a", "+b"]
+    assert read(lines)[2].above == 1
+
+
+def test_a_removed_line_of_dashes_opens_no_file() -> None:
+    lines = patch("q.sql", "--- select", "+++ from", " x")
+    assert read(lines)[5].above == read(lines)[6].above == 4
+
+
+def test_a_combined_diff_has_two_columns_and_its_conflict_is_a_cause() -> None:
+    lines = [
+        "diff --cc a.py",
+        "index 1,2..3",
+        "--- a/a.py",
+        "+++ b/a.py",
+        "@@@ -1,2 -1,2 +1,6 @@@",
+        "  x = 0",
+    ]
+    lines += ["++<<<<<<< HEAD", " +rate = 1", "++=======", "+ rate = 2", "++>>>>>>> tax", "after"]
+    notes = read(lines)
+    assert [notes[row].worth for row in (6, 8, 10)] == [CAUSE] * 3
+    assert notes[9].above == 4
+    assert 11 not in notes
+
+
+def test_a_tools_own_last_line_is_the_outcome() -> None:
+    lines = [
+        *patch("a.py", "-x = {  }", "+x = {}", git=False),
+        "would reformat a.py",
+        "1 file would be reformatted.",
+    ]
+    assert read(lines)[len(lines) - 1].worth == OUTCOME
+    lines = [
+        " a.py | 2 +-",
+        " b/{c => d}.py | 10 ++++------",
+        " 2 files changed, 5 insertions(+), 7 deletions(-)",
+    ]
+    assert read(lines)[2].worth == OUTCOME
+
+
+def commit(n: int, subject: str, *body: str) -> list[str]:
+    head = [f"commit {n:040x}", f"Author: Jo <{n}@x>", "Date:   Mon", "", f"    {subject}"]
+    return [*head, *(f"    {line}" for line in body), ""]
+
+
+def test_a_subject_stands_under_its_commit_and_what_is_indented_under_its_line() -> None:
+    lines = [*commit(1, "Add rates"), *commit(2, "Fix rates", "", "* one", "  more of one")]
+    notes = read(lines)
+    assert notes[4].above == 0
+    assert notes[10].above == 6
+    assert lines[notes[13].above] == "    * one"
+    assert [
+        read(["commit abcdef1", "Date: x", "", "    s", *patch("a", "+x")])[row].above for row in (3, 4)
+    ] == [0, 0]
+
+
+def test_in_a_history_rare_subjects_come_before_what_is_said_often() -> None:
+    lines = [line for n in range(60) for line in commit(n, f"bump to {n}")]
+    lines[150:150] = commit(99, 'Revert "cache rates"')
+    assert 'Revert "cache rates"' in shortened("\n".join(lines), words).text
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ["changeset:   12:abcdef123456", "user:        Jo", "date:        Mon", "summary:     Fix rates"],
+        ["r12 | jo | 2026-01-01 10:00:00 +0000 (Thu) | 1 line", "", "Fix rates"],
+    ],
+)
+def test_heads_of_other_tools_hold_their_files(heads: list[str]) -> None:
+    lines = [*heads, "", "Index: a.py", "=" * 67, "--- a.py\t(revision 1)", "+++ a.py\t(working copy)"]
+    lines += ["@@ -1 +1 @@", "-a", "+b"]
+    notes = read(lines)
+    assert notes[len(lines) - 1].above == len(lines) - 3
+    assert notes[len(lines) - 3].above == len(lines) - 4
+    assert notes[len(lines) - 4].above == 0
+    assert notes[len(heads) + 1].worth == NOISE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only in spring: a list\n- one\n- two\n+ three\n--- a rule\n+++ another",
+        "def f():\n    return 1\n",
+        "Index: 3\n name | 12\n rest | 40\n3 files changed hands",
+        "--- SIGSEGV {si_signo=SIGSEGV} ---\n+++ killed by SIGSEGV +++",
+        "--- FAIL: TestRate (0.00s)\n    rate_test.go:3: got 1\nFAIL",
+        " id | count\n----+-------\n  1 | 2\n(1 row)",
+    ],
+)
+def test_texts_of_other_shapes_are_left_to_others(text: str) -> None:
+    assert read(text.split("\n")) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@@ -1,90000 +1,90000 @@\n" * 50_000,
+        "@@ -1,90000 +1,90000 @@\n" + "+x = 1\n" * 50_000,
+        "--- a\n+++ b\n@@ -1 +1 @@\n" * 20_000,
+        "diff --git a/" + "-a." * 2_000 + "\n@@ -1,9999 +1 @@\n" + ("+" + "-a." * 1_900 + "\n") * 2_000,
+        "commit abcdef1\nDate: x\n\n    fix\n" * 15_000,
+    ],
+)
+def test_hostile_texts_are_read_at_once(text: str) -> None:
+    start = time.perf_counter()
+    read(text.split("\n"))
+    assert time.perf_counter() - start < 5

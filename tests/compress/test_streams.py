@@ -1,0 +1,155 @@
+"""Records of programs: which lines they are, and what of them a short form has."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from aider_gardener.compress.shapes import shortened
+from aider_gardener.compress.streams import read
+
+
+def tokens(text: str) -> int:
+    return len(text) // 4
+
+
+def short(lines: list[str]) -> list[str]:
+    return shortened("\n".join(lines), tokens).text.split("\n")
+
+
+STEADY = [
+    f"2031-04-05 06:{n // 60:02}:{n % 60:02} INFO mill: sack {n} ground in {20 + n % 9} ms"
+    for n in range(300)
+]
+
+
+@pytest.mark.parametrize(
+    ("calm", "alarmed"),
+    [
+        ("2031-04-05 06:00:01,120 INFO mill: ground", "2031-04-05 06:00:01,120 ERROR mill: stuck"),
+        ("[2031-04-05 06:00:01 +0000] [7] [INFO] ready", "[2031-04-05 06:00:01 +0000] [7] [CRITICAL] gone"),
+        ("Apr  5 06:00:01 barn mill[7]: wheel turns", "Apr  5 06:00:01 barn mill[7]: cannot open the sluice"),
+        ("I0405 06:00:01.000001  1 wheel.go:7] turns", "E0405 06:00:01.000001  1 wheel.go:9] halts"),
+        ("04-05 06:00:01.120  123  456 I Mill: turns", "04-05 06:00:01.120  123  456 E Mill: halts"),
+        ('{"level":30,"time":1,"msg":"turns"}', '{"level":50,"time":1,"msg":"halts"}'),
+        (
+            '{"ts":"2031-04-05","level":"info","msg":"turns"}',
+            '{"ts":"2031-04-05","level":"error","msg":"halts"}',
+        ),
+        (
+            'time=2031-04-05T06:00:01Z level=info msg="turns"',
+            'time=2031-04-05T06:00:01Z level=error msg="halts"',
+        ),
+        (
+            '::1 - - [05/Apr/2031:06:00:01 +0000] "GET /error HTTP/1.1" 200 9',
+            '::1 - - [05/Apr/2031:06:00:01 +0000] "GET /a HTTP/1.1" 503 9',
+        ),
+        ("mill-1  | GET /flour 200 7 ms", "mill-1  | GET /flour 500 7 ms"),
+        ("2031-04-05 06:00:01 [情報] 挽いた", "2031-04-05 06:00:01 [エラー] 止まった"),
+        ("info: Mill.Wheel[7]", "fail: Mill.Wheel[9]"),
+        ("[    1.203120] mill: wheel turns", "[    1.203120] mill: wheel failed"),
+    ],
+)
+def test_a_record_with_an_error_is_worth_far_more_in_whatever_way_its_log_is_written(
+    calm: str, alarmed: str
+) -> None:
+    notes = read([calm] * 8 + [alarmed] + [calm] * 8)
+    assert len(notes) == 17
+    assert notes[8].worth > 2 * notes[3].worth and notes[8].worth >= 9
+
+
+def test_the_level_decides_not_the_words() -> None:
+    notes = read([*STEADY[:9], "2031-04-05 06:00:09 INFO mill: error counter is reset", *STEADY[9:19]])
+    assert notes[9].worth < 9
+
+
+def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> None:
+    lines = list(STEADY)
+    lines[70] = "2031-04-05 06:01:10 WARN mill: belt slips"
+    for row in range(100, 260, 4):
+        lines[row] = f"2031-04-05 06:03:{row % 60:02} ERROR mill: sack {row} torn"
+    lines[262] = "2031-04-05 06:04:22 ERROR silo: full"
+    shown = short(lines)
+    assert {lines[0], lines[299], lines[70], lines[100], lines[262]} <= {
+        line.split(" [+")[0] for line in shown
+    }
+    assert len("\n".join(shown)) < 0.1 * len("\n".join(lines))
+
+
+def test_names_that_vary_make_one_form() -> None:
+    names = [chr(97 + n % 26) + chr(97 + n // 26) * 3 for n in range(200)]
+    lines = [f"2031-04-05 06:00:00 ERROR door: no key for {name} at the gate" for name in names]
+    lines[150] = "2031-04-05 06:00:00 ERROR roof: rain in the loft"
+    notes = read(lines)
+    assert len({notes[row].form for row in range(30, 120)}) == 1
+    assert lines[150] in short(lines)
+
+
+def test_what_took_far_longer_than_its_like_is_shown() -> None:
+    lines = list(STEADY)
+    lines[123] = "2031-04-05 06:02:03 INFO mill: sack 123 ground in 48211 ms"
+    assert lines[123] in short(lines)
+
+
+def test_what_is_indented_beneath_a_record_needs_it() -> None:
+    lines = [
+        *STEADY[:20],
+        "2031-04-05 06:00:20 ERROR store: refused",
+        "\tSELECT flour",
+        "\tFROM sacks",
+        *STEADY[20:40],
+    ]
+    notes = read(lines)
+    assert notes[21].above == notes[22].above == 20
+    assert read([*lines[:21], "  at mill.Store.read(Store.java:7)"]).keys() == set(range(21))
+
+
+def test_a_detail_follows_its_error() -> None:
+    at = "2031-04-05 06:00:01 UTC [7]"
+    notes = read(
+        [f"{at} LOG:  ready", f"{at} ERROR:  twice", f"{at} DETAIL:  Key (7) exists.", f"{at} LOG:  done"]
+    )
+    assert notes[2].above == 1 and notes[2].worth > notes[3].worth
+
+
+def test_of_a_training_the_best_and_the_last_are_shown() -> None:
+    lines = [f"epoch {n} - loss: {1 / n:.4f} - val_loss: {abs(n - 21) / 50 + 0.2:.4f}" for n in range(1, 61)]
+    bars = [f"epoch {n}:  50%|████    | 10/20" for n in range(1, 61)]
+    shown = [
+        line.split(" [+")[0]
+        for line in short([line for pair in zip(bars, lines, strict=True) for line in pair])
+    ]
+    assert lines[20] in shown and lines[59] in shown and len(shown) < 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill stands at the river.\nIt was built in 1802 and burned twice.\nNobody was hurt.\n" * 9,
+        "def grind(sack):\n    if sack.torn:\n        raise ValueError(sack)\n    return sack.flour\n" * 9,
+        "src/mill.c:7:9: error: unknown type\nsrc/mill.c:9:1: warning: unused\n    7 | sack s;\n" * 9,
+        "2031-04-05 06:00:01   27770 sack-1.bin\n2031-04-05 06:00:02    9911 sack-2.bin\n" * 9,
+        "[INFO] Building mill 1.0\n[INFO] ------< mill >------\n[ERROR] Failed to grind\n" * 9,
+        "tests/test_mill.py::test_grind PASSED [ 50%]\ntests/test_mill.py::test_stop FAILED [100%]\n" * 9,
+    ],
+)
+def test_no_line_of_another_shape_is_a_record(text: str) -> None:
+    assert read(text.split("\n")) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2031-04-05 06:00:00 INFO a b c",
+        '2031-04-05 06:00:00 "' + '"A' * 40,
+        ".log" * 30,
+        "{" + '"a":1,' * 20,
+        "a" * 99,
+    ],
+)
+def test_the_time_is_linear_in_the_text(line: str) -> None:
+    began = time.perf_counter()
+    read([line] * 50_000)
+    read([line * (6_000 // len(line))] * 50)
+    assert time.perf_counter() - began < 8

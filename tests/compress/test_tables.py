@@ -1,0 +1,138 @@
+"""Tables: what their rows need above them, and which rows a short form has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from aider_gardener.compress.shapes import shortened
+from aider_gardener.compress.tables import read
+
+
+def tokens(text: str) -> int:
+    return len(text) // 4
+
+
+def short(lines: list[str]) -> list[str]:
+    return [line.split(" [+")[0] for line in shortened("\n".join(lines), tokens).text.split("\n")]
+
+
+def rows(odd: tuple[str, ...] = ("k7", "9", "ok")) -> list[tuple[str, ...]]:
+    """A header and 60 rows that are alike but for one."""
+    plain = [(f"k{n}", str(10 + n * 7 % 23), "ok") for n in range(60)]
+    return [("NAME", "COUNT", "STATE"), *plain[:40], odd, *plain[41:]]
+
+
+WAYS: dict[str, Callable[[Sequence[str]], str]] = {
+    "aligned": lambda row: f"{row[0]:<8}  {row[1]:>7}  {row[2]}",
+    "tabs": "\t".join,
+    "commas": ",".join,
+    "semicolons": ";".join,
+    "bars": lambda row: f"| {row[0]:<8} | {row[1]:>7} | {row[2]:<9} |",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "odd", [("k40", "17", "lost"), ("k40", "90210", "ok"), ("k40", "17", ""), ("k40", "-3", "ok")]
+)
+def test_the_row_that_is_unlike_the_rest_is_shown_under_the_header(way: str, odd: tuple[str, ...]) -> None:
+    lines = [WAYS[way](row) for row in rows(odd)]
+    notes = read(lines)
+    assert set(notes) == set(range(61)) and all(notes[row].above == 0 for row in range(1, 61))
+    shown = short(lines)
+    assert shown[0] == lines[0].rstrip() and lines[41].rstrip() in shown and lines[1].rstrip() in shown
+    assert len(shown) < 20
+
+
+def test_rules_are_not_rows_and_a_sum_counts_most() -> None:
+    lines = [
+        " sacks | mill",
+        "-------+------",
+        *(f" {n:5} | m{n}" for n in range(40)),
+        "-------+------",
+        "   780 | all",
+    ]
+    notes = read(lines)
+    assert notes[2].above == 0 and notes[43].worth == max(note.worth for note in notes.values())
+    totals = read(
+        [
+            "Name   Lines  Cover",
+            "-" * 19,
+            *(f"m{n:<5} {n:5}  {n:4}%" for n in range(9)),
+            "TOTAL     36    50%",
+        ]
+    )
+    assert totals[11].worth > totals[3].worth
+
+
+def test_the_first_rows_of_a_ranked_list_without_a_header_are_shown_and_its_largest() -> None:
+    lines = [f"{4000 // n:>7} 10.0.0.{n}" for n in range(1, 90)]
+    assert {lines[0].strip(), lines[1].strip()} <= {line.strip() for line in short(lines)}
+    mixed = [f"{n % 7 + 3:>7} sack-{n}" for n in range(80)]
+    mixed[50] = "  99120 sack-50"
+    assert "  99120 sack-50" in short(mixed)
+
+
+def test_a_row_that_overflows_its_columns_is_a_row() -> None:
+    lines = [f"-rw-r--r-- 1 mill mill {n * 37 % 900:>6} Apr  5 06:{n:02} sack_{n:02}.csv" for n in range(20)]
+    lines[9] = "-rw-r--r-- 1 mill mill 734003200 Apr  5 06:09 dump.sql.gz"
+    assert lines[9] in short(["./barn:", "total 12", *lines])
+    assert read(["./barn:", "total 12", *lines])[11].above == 0
+
+
+def test_a_table_beneath_a_title_needs_it() -> None:
+    lines = [
+        "Name:  mill",
+        "Conditions:",
+        "  Type    Status",
+        "  ----    ------",
+        "  Ready   True",
+        "  Full    False",
+    ]
+    notes = read([*lines, "  Wet     False", "Events: none"])
+    assert notes[4].above == 2 and notes[2].above == 1 and 7 not in notes
+
+
+def test_of_records_those_with_a_rare_value_are_shown() -> None:
+    lines: list[str] = []
+    for n in range(40):
+        state = "torn" if n == 23 else "whole"
+        lines += [f"-[ RECORD {n + 1} ]-+------", f"sack  | {n}", f"state | {state}"]
+    shown = short(lines)
+    assert "state | torn" in shown and "sack  | 23" in shown and "-[ RECORD 24 ]-+------" in shown
+
+
+def test_two_tables_keep_their_own_headers() -> None:
+    first = [WAYS["aligned"](row) for row in rows()]
+    notes = read([*first, "", *first])
+    assert notes[5].above == 0 and notes[80].above == 62
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill stands at the river.\nIt was built in 1802 and burned twice, then sold.\nNobody was hurt: it rained.\n",
+        "def grind(sack):\n    if sack.torn:\n        raise ValueError(sack)\n    return sack.flour\n",
+        "width  = 7\nheight = 9\ndepth  = 11\nname   = 3\n",
+        "src/mill.c:7:9: error: unknown type\n    7 | sack s;\n      | ^~~~\n",
+        "    at grind (file:///srv/mill.js:7:9)\n    at stop (file:///srv/mill.js:12:9)\n",
+        "#8 0.312 Collecting flour\n#8 0.518   Downloading flour-1.0.whl (7 kB)\n#8 1.204 Installing it all now\n",
+        "+++ b/mill.py\n@@ -1,2 +1,2 @@\n-sack = 1\n+sack = 2\n context\n",
+        "\tmodified:   mill.py\n\tmodified:   sack.py\n\tdeleted:    barn.py\n",
+    ],
+)
+def test_no_line_of_another_shape_is_a_row(text: str) -> None:
+    assert read((text * 9).split("\n")) == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["a b c d", "a,b,1,2", "| a | b |", "-----", "a\t1", "7  8  9", "x:1", "k" * 90, "    "]
+)
+def test_the_time_is_linear_in_the_text(line: str) -> None:
+    began = time.perf_counter()
+    read([line] * 50_000)
+    read([(line * 6_000)[:6_000]] * 50)
+    assert time.perf_counter() - began < 8

@@ -1,0 +1,184 @@
+"""Stack traces: what was raised and why is worth most, then the project's frames; libraries' are not shown."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from aider_gardener.compress.outline import CAUSE, FAILURE, OUTCOME, Note
+from aider_gardener.compress.traces import read
+
+PYTHON = """Traceback (most recent call last):
+  File "/srv/pier/db.py", line 9, in seat
+    return rows[seat]
+KeyError: 4
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/srv/pier/app.py", line 30, in <module>
+    book(4)
+  File "/srv/venv/lib/python3.12/site-packages/web/call.py", line 71, in call
+    return handler()
+  File "/srv/pier/book.py", line 21, in book
+    raise BookingError("seat 4 is taken\\nask again")
+pier.BookingError: seat 4 is taken
+ask again"""
+JAVA = """java.lang.IllegalStateException: order 17 failed
+\tat org.example.Order.book(Order.java:30)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: java.io.IOException: no key
+\tat org.example.Key.turn(Key.java:8)
+\t... 3 more"""
+NODE = """StockError: stock file unreadable
+    at read (file:///srv/s/crash.mjs:3:77)
+    at Module._compile (node:internal/modules/cjs/loader:1105:14) {
+  [cause]: Error: ENOENT: no such file, open 'fig.json'
+      at async main (file:///srv/s/crash.mjs:4:50)
+}"""
+GO = """panic: runtime error: index out of range [4] with length 4
+
+goroutine 34 [running]:
+panic({0x10292a0?, 0xc00001c1e0?})
+\t/usr/local/go/src/runtime/panic.go:770 +0x132
+example.org/render.(*Page).Line(...)
+\t/srv/render/page.go:58"""
+RUST = """thread 'main' panicked at src/oar.rs:52:44:
+called `Result::unwrap()` on an `Err` value: BadHeading
+stack backtrace:
+   0: rust_begin_unwind
+             at /rustc/90b35/library/std/src/panicking.rs:665:5
+   1: skiff::oar::heading
+             at ./src/oar.rs:52:44"""
+MEMORY = """==77==ERROR: LeakSanitizer: detected memory leaks
+
+Direct leak of 120 byte(s) in 3 object(s) allocated from:
+    #0 0x7f11 in malloc (/lib/libasan.so.8+0xb4)
+    #1 0x5601 in read_row /srv/t/rows.c:18
+
+SUMMARY: AddressSanitizer: 120 byte(s) leaked in 3 allocation(s)."""
+
+
+def notes_of(text: str) -> dict[str, Note]:
+    lines = text.split("\n")
+    return {lines[row].strip(): note for row, note in read(lines).items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "raised", "own", "library"),
+    [
+        (
+            PYTHON,
+            "pier.BookingError: seat 4 is taken",
+            'File "/srv/pier/book.py", line 21, in book',
+            "return handler()",
+        ),
+        (PYTHON, "KeyError: 4", 'File "/srv/pier/db.py", line 9, in seat', "return handler()"),
+        (JAVA, "Caused by: java.io.IOException: no key", "at org.example.Key.turn(Key.java:8)", "... 3 more"),
+        (NODE, "StockError: stock file unreadable", "at read (file:///srv/s/crash.mjs:3:77)", ""),
+        (
+            NODE,
+            "[cause]: Error: ENOENT: no such file, open 'fig.json'",
+            "at async main (file:///srv/s/crash.mjs:4:50)",
+            "",
+        ),
+        (GO, "panic: runtime error: index out of range [4] with length 4", "/srv/render/page.go:58", ""),
+        (RUST, "thread 'main' panicked at src/oar.rs:52:44:", "at ./src/oar.rs:52:44", "1: core"),
+        (
+            MEMORY,
+            "Direct leak of 120 byte(s) in 3 object(s) allocated from:",
+            "#1 0x5601 in read_row /srv/t/rows.c:18",
+            "",
+        ),
+    ],
+)
+def test_what_was_raised_and_the_projects_frame_are_worth_most(
+    text: str, raised: str, own: str, library: str
+) -> None:
+    notes = notes_of(text)
+    assert notes[raised].worth >= CAUSE - 1
+    assert notes[own].worth >= FAILURE - 1
+    assert library not in notes or notes[library].worth < 1
+
+
+def test_a_message_keeps_its_further_lines_under_its_first() -> None:
+    lines = PYTHON.split("\n")
+    notes = read(lines)
+    assert lines[notes[len(lines) - 1].above] == "pier.BookingError: seat 4 is taken"
+
+
+def test_code_stands_under_its_frame_and_frames_under_what_was_raised() -> None:
+    python, java = PYTHON.split("\n"), JAVA.split("\n")
+    assert read(python)[13].above == 12
+    assert java[read(java)[4].above] == "Caused by: java.io.IOException: no key"
+
+
+def test_the_chain_of_causes_is_told() -> None:
+    assert notes_of(PYTHON)["The above exception was the direct cause of the following exception:"].worth > 0
+
+
+def test_the_own_summary_of_a_sanitizer_is_the_outcome() -> None:
+    assert (
+        notes_of(MEMORY)["SUMMARY: AddressSanitizer: 120 byte(s) leaked in 3 allocation(s)."].worth == OUTCOME
+    )
+
+
+def test_a_stack_that_stood_there_already_is_worth_nothing_again() -> None:
+    lines = [*JAVA.split("\n"), "2026-01-02 retry 2", *JAVA.split("\n")]
+    notes = read(lines)
+    assert notes[8].worth == 0 < notes[1].worth
+    assert notes[8].form == notes[1].form
+
+
+def test_recursion_shows_each_frame_once_and_how_often_it_was_left_out() -> None:
+    frame = ['  File "rec.py", line 2, in walk', "    return walk(node)"]
+    told = "  [Previous line repeated 970 more times]"
+    lines = [HEAD, *frame * 3, told, "RecursionError: maximum recursion depth exceeded"]
+    notes = read(lines)
+    assert notes[3].worth == 0 < notes[1].worth
+    assert notes[7].worth >= FAILURE
+
+
+def test_of_a_dump_of_threads_the_blocked_ones_count() -> None:
+    dump = '"{0}" #1 prio=5\n   java.lang.Thread.State: {1}\n\tat org.example.{0}.put({0}.java:8)\n\t- waiting to lock <0x71>\n'
+    notes = notes_of(
+        dump.format("Store", "BLOCKED (on object monitor)") + "\n" + dump.format("Pool", "WAITING (parking)")
+    )
+    assert (
+        notes["java.lang.Thread.State: BLOCKED (on object monitor)"].worth
+        > notes["java.lang.Thread.State: WAITING (parking)"].worth
+    )
+
+
+HEAD = "Traceback (most recent call last):"
+OTHERS = [
+    "The total at checkout was 3.\nAn error is raised at the end (see above).",
+    "def f(x):\n    return g(x)\n\nraise ValueError('no')",
+    "src/a.c:12:3: error: unknown type name 'foo'\nsrc/b.c:9: warning: unused",
+    "2026-01-02 10:00:00 ERROR app: order 3 failed\n2026-01-02 10:00:01 INFO app: order 4 booked",
+    "#12 Fix the stove\n#13 Paint the door",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_other_shapes_are_left_to_others(text: str) -> None:
+    assert read(text.split("\n")) == {}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [HEAD] * 60_000,
+        ['  File "a.py", line 3, in f'] * 60_000,
+        ["    at f (a.js:1:2)"] * 60_000,
+        [" " * 6_000 + "x"] * 3_000,
+        ["#1 " + "a " * 3_000] * 1_000,
+        ["a." * 3_000] * 1_000,
+    ],
+)
+def test_hostile_lines_take_linear_time(lines: list[str]) -> None:
+    begun = perf_counter()
+    read([*JAVA.split("\n"), *lines])
+    assert perf_counter() - begun < 10

@@ -1,0 +1,233 @@
+"""Documents and plans: each line under its true parent, what keys tell, the odd value; drawn trees likewise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from aider_gardener.compress import drawn, trees
+from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
+
+COMPOSE = """
+services:
+  web:
+    image: shop/web:2.1
+    ports:
+    - "8080:80"
+    healthcheck:
+      timeout: 5s
+  db:
+    image: postgres:15
+    container_name: orders
+volumes:
+  data: {}
+"""
+POD = """
+Name:         api-6d9f
+Namespace:    shop
+Containers:
+  api:
+    Image:          reg.shop/api:2.3.1
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Last State:     Terminated
+      Exit Code:    137
+    Restart Count:  7
+    Container ID:   containerd://3f1
+Events:
+  Type     Reason   Age  Message
+  ----     ------   ---  -------
+  Warning  BackOff  1m   Back-off restarting failed container
+"""
+PLAN = """
+Terraform will perform the following actions:
+
+  # aws_db_instance.orders must be replaced
+-/+ resource "aws_db_instance" "orders" {
+      ~ arn               = "arn:aws:rds:1" -> (known after apply)
+      ~ engine_version    = "14.7" -> "15.4"
+      ~ storage_encrypted = false -> true # forces replacement
+        name              = "orders"
+    }
+
+Plan: 1 to add, 0 to change, 1 to destroy.
+"""
+QUERY = """
+ Sort  (cost=5.11..5.14 rows=12 width=40) (actual time=2.1..2.2 rows=48 loops=1)
+   Sort Key: p.at
+   ->  Nested Loop  (cost=0.43..4.90 rows=12 width=40) (actual time=0.1..2.0 rows=48 loops=1)
+         ->  Seq Scan on pick p  (cost=0.00..3.00 rows=24 width=24) (actual time=0.0..1.1 rows=6 loops=1)
+               Filter: (kind = 'x'::text)
+               Rows Removed by Filter: 1999400
+ Planning Time: 0.7 ms
+"""
+STATUS = """
+Changes to be committed:
+  (use "git restore --staged <file>..." to unstage)
+        new file:   docs/plan.md
+        deleted:    old.py
+
+Unversionierte Dateien:
+        notes.txt
+        run_1.log
+Unmerged paths:
+        both modified:   src/scale.py
+"""
+NPM = """
+orchard@4.2.0 /srv/orchard
+├─┬ lib-a@8.6.0
+│ └── dep-a@1.0.0
+├── UNMET DEPENDENCY scale@^3.1.0
+└─┬ lib-b@7.6.0
+  └── dep-b@1.1.0 deduped
+"""
+MAVEN = """
+[INFO] dev.shop:shop:jar:1.4.0
+[INFO] +- org.boot:web:jar:3.2.1:compile
+[INFO] |  +- org.boot:core:jar:3.2.1:compile
+[INFO] |  \\- org.yaml:yaml:jar:2.2:compile
+[INFO] \\- org.pg:driver:jar:42.7.1:runtime
+"""
+
+
+def chain(lines: Sequence[str], notes: dict[int, Note], row: int) -> list[str]:
+    """The lines above a row that it needs, nearest first."""
+    found = []
+    while (row := notes[row].above) >= 0:
+        found.append(lines[row].strip())
+    return found
+
+
+def explained(text: str, line: str) -> tuple[Note, list[str]]:
+    """The note of the line that has these words, and what it needs above it."""
+    lines = text.split("\n")
+    notes = {**trees.read(lines), **drawn.read(lines)}
+    row = next(at for at, other in enumerate(lines) if line in other)
+    return notes[row], chain(lines, notes, row)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "above"),
+    [
+        (COMPOSE, "postgres:15", ["db:", "services:"]),
+        (COMPOSE, "8080:80", ["ports:", "web:", "services:"]),
+        (COMPOSE, "data:", ["volumes:"]),
+        (POD, "Exit Code", ["Last State:     Terminated", "api:", "Containers:"]),
+        (POD, "restarting", ["Type     Reason   Age  Message", "Events:"]),
+        (PLAN, "engine_version", ['-/+ resource "aws_db_instance" "orders" {', PLAN.split("\n")[1]]),
+        (STATUS, "deleted", ["Changes to be committed:"]),
+        (STATUS, "run_1.log", ["Unversionierte Dateien:"]),
+        (STATUS, "src/scale.py", ["Unmerged paths:"]),
+        (NPM, "dep-b", ["└─┬ lib-b@7.6.0", "orchard@4.2.0 /srv/orchard"]),
+        (NPM, "UNMET", ["orchard@4.2.0 /srv/orchard"]),
+        (MAVEN, "yaml", ["[INFO] +- org.boot:web:jar:3.2.1:compile", "[INFO] dev.shop:shop:jar:1.4.0"]),
+        ("[a]\nx = 1\ny = 2\n[b.c]\nx = 3\nz = 4\nw = 5\n", "z = 4", ["[b.c]"]),
+        (
+            "- name: a\n  image: i\n- env: x\n  name: b\n  image: odd\n- name: c\n",
+            "odd",
+            ["name: b", "- env: x"],
+        ),
+        ("<a>\n  <b>\n    <c>1</c>\n    <d>2</d>\n    <e>3</e>\n  </b>\n</a>\n", "<d>", ["<b>", "<a>"]),
+    ],
+)
+def test_a_line_stands_under_its_true_parent(text: str, line: str, above: list[str]) -> None:
+    assert explained(text, line)[1] == above
+
+
+def test_a_node_of_a_query_plan_stands_under_the_node_that_asks_it() -> None:
+    above = explained(QUERY, "Rows Removed")[1]
+    assert [line.lstrip("-> ").split("  ")[0] for line in above] == [
+        "Seq Scan on pick p",
+        "Nested Loop",
+        "Sort",
+    ]
+    assert explained(QUERY, "Planning Time")[0].worth == OUTCOME
+
+
+def test_names_states_and_trouble_are_worth_more_than_identifiers() -> None:
+    assert explained(POD, "CrashLoop")[0].worth >= FAILURE
+    assert explained(POD, "Exit Code")[0].worth >= FAILURE
+    assert explained(POD, "Restart")[0].worth > explained(POD, "Container ID")[0].worth
+    assert explained(POD, "Image:")[0].worth > explained(POD, "Namespace")[0].worth
+    assert explained(POD, "----")[0].worth == NOISE
+    assert explained(COMPOSE, "timeout")[0].worth < FAILURE
+
+
+def test_a_plan_says_what_is_replaced_and_why_before_what_only_follows() -> None:
+    assert explained(PLAN, "must be replaced")[0].worth == CAUSE
+    assert explained(PLAN, "forces replacement")[0].worth == CAUSE
+    assert explained(PLAN, "engine_version")[0].worth > explained(PLAN, "arn  ")[0].worth
+    assert explained(PLAN, "Plan: 1 to add")[0].worth == OUTCOME
+
+
+def test_the_odd_value_among_many_is_worth_more_and_has_a_form_of_its_own() -> None:
+    rows = ["rows:"] + [f"  - {{id: {at}, state: {'held' if at == 17 else 'open'}}}" for at in range(40)]
+    notes = trees.read(rows)
+    assert notes[18].worth > notes[17].worth == notes[19].worth
+    assert notes[17].form == notes[19].form != notes[18].form
+
+
+def test_values_that_sort_items_give_them_forms() -> None:
+    rows = ["found:"] + [
+        f"  - {{rule: {'no-undef' if at % 5 else 'no-empty'}, line: {at}}}" for at in range(40)
+    ]
+    notes = trees.read(rows)
+    assert len({notes[at].form for at in range(1, 41)}) == 2
+
+
+def test_a_drawn_line_that_tells_of_trouble_stands_out() -> None:
+    assert explained(NPM, "UNMET")[0].worth >= FAILURE > explained(NPM, "lib-a")[0].worth
+    assert explained(NPM, "dep-b")[0].worth < explained(NPM, "dep-a")[0].worth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Some prose: it has a colon, and goes on.\nAnother line of it.\nNote: this is a note.\n" * 9,
+        "def f(a):\n    x = a\n    y = 2\n    if x:\n        return y\n    for z in x:\n        print(z)\n"
+        * 9,
+        'int main() {\n    int x = 1;\n    for (;;) {\n        x = 2;\n    }\n    printf("x");\n}\n' * 9,
+        "src/a.c:3:5: error: no such thing\n    3 |     x = y;\n      |     ^\nsrc/b.c:9:1: note: declared here\n"
+        * 9,
+        "2024-01-01 10:00:00 INFO shop.cart: added item 3\n2024-01-01 10:00:01 WARN shop.cart: slow: 3 s\n"
+        * 9,
+        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g(x)\nValueError: bad: x\n' * 9,
+        "tests/a.py::test_b PASSED\ntests/a.py::test_c FAILED\nE   assert 3 == 4\n" * 9,
+        "name   age\na      3\nb      4\n" * 9,
+        "+-----+-----+\n| a   | b   |\n+-----+-----+\n" * 9,
+        "┌────┬────┐\n│ a  │ b  │\n├────┼────┤\n│ c  │ d  │\n└────┴────┘\n" * 9,
+        "ERROR: failed to build\nWARNING: slow\nERROR: failed again\n" * 9,
+    ],
+)
+def test_explains_nothing_of_other_shapes(text: str) -> None:
+    lines = text.split("\n")
+    assert trees.read(lines) == {} and drawn.read(lines) == {}
+
+
+HOSTILE = [
+    "key: value\n" * 60_000,
+    "  - name: x\n" * 60_000,
+    "".join(f"  k{at}: {{a: {at}, b: {at % 7}}}\n" for at in range(20_000)),
+    "".join(" " * (at % 400) + f"k{at % 900}:\n" for at in range(20_000)),
+    "├── a\n" * 50_000 + "└── b\n",
+    "".join("│   " * (at % 90) + "├── a\n" for at in range(20_000)) + "└── b\n",
+    (" " * 6_000 + "\n") * 500,
+    ("a:" * 3_000 + "\n") * 200,
+    ("word " * 1_200 + "\n") * 300,
+    ("+- " * 2_000 + "\n") * 200,
+    ("[" * 6_000 + "\n") * 200,
+    ('"' * 6_000 + "\n") * 200,
+    ("a " + "- " * 3_000 + "\n") * 200,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_take_little_time_and_parents_stand_above(text: str) -> None:
+    lines = text.split("\n")
+    started = time.process_time()
+    notes = {**trees.read(lines), **drawn.read(lines)}
+    assert time.process_time() - started < 8
+    assert all(note.above < row and (note.above < 0 or note.above in notes) for row, note in notes.items())
