@@ -52,9 +52,6 @@ IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
 FILE = re.compile(
     r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD|configuration)$"
 )
-LETTERED = re.compile(
-    r"[\s:]*(?P<severity>[CWEFRI]): (?:\[\w+\] )*(?P<code>[A-Z]\w+/[\w/]+): (?P<message>.*)$"
-)
 SEVERE = re.compile(
     rf"[\s:：–-]*(?P<severity>{WORDS})(?:\[(?P<code>[\w./-]+)\])?"
     rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
@@ -101,11 +98,6 @@ LABELLED = re.compile(
     r"[\s|│=╰╭─┬>+-]*(?i:help|note|hint|expected|found|required|symbol|location|candidate|did you mean|"
     r"caused by|reason|because)\b|\s+[×✖✘⚠] |[\s|]*\^+ \S|[\s|]*-+ \S|>>> (?:referenced|defined)"
 )
-AROUND = re.compile(r"In file included from |\s+(?:from|von|de) \S+:\d+[,:]$|\S+: [^:]{2,80}[:：]$")
-LINKED = re.compile(
-    r"undefined (?:reference to|symbol)|multiple definition of|duplicate symbol|cannot find -l|"
-    r"未定义的引用|找不到 -l"
-)
 BLOCK = re.compile(
     r"\* (?:What went wrong|Where):|Undefined symbols for |The following (?:build commands|packages have)|"
     r"(?:ERROR|WARNING) in |error during build:"
@@ -126,7 +118,7 @@ STEP = re.compile(
 COUNTS = re.compile(
     r"(?i)\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?|hints|"
     r"vulnerabilit\w+)\b|\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|"
-    r"\b\d+ files? (?:would|will|were|was|changed|left|inspected|reformatted|scanned|with)"
+    r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"
 )
 ENDS = re.compile(
     r"(?:\[\w+\] |\S )?(?i:build|compilation|compile) (?i:fail|succe|aborted)|"
@@ -214,17 +206,14 @@ class _Reader:
             self._tell(row, line)
         else:
             self.head = -1
-            if not self._names_place(row, line):
-                self.heading = -1
-                if AROUND.match(line):
-                    self._say(row, CONTEXT / 2)
+            self._names_place(row, line)
 
     def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
         self.notes[row] = Note(worth, above, form)
 
     def _below(self, row: int, worth: float, above: int) -> None:
         """A line that belongs to the head: worth less for each doubling of the records of its form."""
-        self._say(row, worth - 1.2 * log2(max(1, self.seen[self.record.form])), above, row)
+        self._say(row, worth - 2 * log2(max(1, self.seen[self.record.form])), above, row)
 
     def _ended(self, row: int, line: str) -> bool:
         """What the tool says of all its records, or how the build ended."""
@@ -235,7 +224,8 @@ class _Reader:
         if not ends and (not COUNTS.search(bare) or PLACED.match(bare)):
             return False
         self.records += ends
-        self._say(row, OUTCOME)
+        self.seen["counts"] += not ends
+        self._say(row, OUTCOME - (0 if ends else 2 + 1.5 * log2(self.seen["counts"])))
         self.head = self.block = -1
         return True
 
@@ -282,8 +272,6 @@ class _Reader:
         placed = _placed(found) if found else None
         if placed is not None:
             return placed
-        if LINKED.search(line):
-            return Record("error", "", line)
         found = BARE.match(line)
         if found and (found["message"] or self.head < 0):
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
@@ -300,7 +288,7 @@ class _Reader:
         """A new head: worth less if its file, its code or the very line were seen before."""
         severity = record.severity or _rank(record.code)
         worth = self.worth = {"error": CAUSE, "warning": WARNING, "note": DETAIL}[severity]
-        repeats = ((record.form, record.file), 0.5), (record.code, 0.2), (("line", line.strip()), 3.0)
+        repeats = ((record.form, record.file), 1.0), (record.code, 0.6), (("line", line.strip()), 3.0)
         for key, less in repeats:
             self.seen[key] += 1
             worth -= less * log2(self.seen[key]) if key else 0
@@ -340,8 +328,6 @@ class _Reader:
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:
             worth = self.worth / 3 if own and (pointed or ">" in line[:8]) else worth
-        elif ENDED.search(line) and not self.record.code:
-            worth = self.worth - 1.5
         elif alarm(line) == "error" or LABELLED.match(line) or COMPARES.search(line):
             worth = max(self.worth - 2 - 0.3 * self.told, CONTEXT)
         elif self.told <= MESSAGE_LINES:
@@ -351,16 +337,14 @@ class _Reader:
             return
         self._below(row, worth, above)
 
-    def _names_place(self, row: int, line: str) -> bool:
-        """True for a line that names a place, or a file, whose records are the next lines."""
+    def _names_place(self, row: int, line: str) -> None:
+        """Read a line that names a place, or a file, whose records may be the next lines."""
         if PLACE.match(line):
             self.place = row
-            return True
+            return
         found = HEADING.match(line)
-        if found and FILE.match(found["path"]):
-            self.heading, self.file = row, found["path"]
-            return True
-        return False
+        self.heading = row if found and FILE.match(found["path"]) else -1
+        self.file = found["path"] if found else ""
 
     def tell_matches(self) -> None:
         """Lines with a place and a text alone are records where one space stands before the text; of a tool
@@ -410,7 +394,7 @@ def _rank(code: str) -> str:
 def _coded(tag: str, rest: str, file: str = "", code: str = "") -> Record:
     """The record that stands behind a place or a tag."""
     severity = _severity(tag) if tag.strip() else ""
-    found = LETTERED.match(rest) or SEVERE.match(rest)
+    found = SEVERE.match(rest)
     if found:
         severity, code, rest = _severity(found["severity"]), found["code"] or code, found["message"]
     found = None if code else CODED.match(rest)
