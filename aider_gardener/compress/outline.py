@@ -120,7 +120,7 @@ def touches(line: str, focus: Focus) -> bool:
     """True when the line names a path or one of the longer words that the user is about."""
     if not focus.words and not focus.paths:
         return False
-    if any(path in line for path in focus.paths):
+    if any(path in line or path.rpartition("/")[2] in line for path in focus.paths):
         return True
     lowered = line.lower()
     return any(len(word) > 3 and word in lowered for word in focus.words)

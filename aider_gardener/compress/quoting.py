@@ -36,18 +36,18 @@ def quoted(lines: Sequence[str]) -> list[Note]:
     total = len(lines)
     forms = [form_of(line) for line in lines]
     often = Counter(forms)
+    told: dict[str, float] = {}
     worth: list[float] = []
     for row, line in enumerate(lines):
+        form = forms[row]
         if not line.strip():
             worth.append(NOISE)
             continue
-        level = alarm(line)
-        value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
-        value += 3 * bool(SUMS_UP.search(line, 0, 400)) + 1.5 * bool(PLACE.search(line, 0, 400))
-        value += 3 * bool(COMPARES.search(line, 0, 400)) * (level != "error")
-        value += 3 / (1 + log2(often[forms[row]]))
+        if form not in told or len(line) > FORM_CHARS:
+            told[form] = _told(line) + 3 / (1 + log2(often[form]))
         left = total - row
-        worth.append(value + max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12))
+        ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
+        worth.append(told[form] + ends)
     near = list(worth)
     for row, value in enumerate(worth):
         if value >= 5:
@@ -55,6 +55,14 @@ def quoted(lines: Sequence[str]) -> list[Note]:
                 if 0 <= row + step < total and worth[row + step] > NOISE:
                     near[row + step] = max(near[row + step], value * share + worth[row + step] * 0.6)
     return [Note(*three) for three in zip(near, indent_parents(lines), forms, strict=True)]
+
+
+def _told(line: str) -> float:
+    """What the words of a line say that it is worth."""
+    level = alarm(line)
+    value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
+    value += 3 * bool(SUMS_UP.search(line, 0, 400)) + 1.5 * bool(PLACE.search(line, 0, 400))
+    return value + 3 * bool(COMPARES.search(line, 0, 400)) * (level != "error")
 
 
 def indent_parents(lines: Sequence[str]) -> list[int]:

@@ -16,7 +16,7 @@ LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-MANY_LINES = 150_000
+MANY_LINES = 30_000
 TELLING = re.compile(
     r"[Ee]rror|ERR|FAIL|Fail|fail|WARN|Warn|warn|[Ee]xception|panic|FATAL|fatal|Traceback|✖|✗|not ok"
 )

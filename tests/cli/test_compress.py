@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.cli.compress import classify, compress, counted
+from aider_gardener.cli.compress import classify, compress
 
 LOG = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
 
@@ -68,19 +68,3 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
 def test_any_bytes_are_read(data: bytes) -> None:
     for arguments in ([], ["--json"]):
         assert CliRunner().invoke(compress, arguments, input=data).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("number", "what", "told"),
-    [
-        (1, "errors", "1 error"),
-        (2, "errors", "2 errors"),
-        (0, "rows", "0 rows"),
-        (1, "kinds of warning", "1 kind of warning"),
-        (1, "matches", "1 match"),
-        (1, "entries", "1 entry"),
-        (1, "causes", "1 cause"),
-    ],
-)
-def test_what_was_kept_is_counted_in_words(number: int, what: str, told: str) -> None:
-    assert counted(number, what) == told

@@ -61,7 +61,7 @@ def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
     assert f"{entry.tokens:,}" in lines[0]
     driver.ask("/ask what failed?")
     assert "kestrel-17 refused" in model.last_prompt()
-    assert "took 900 ms" not in model.last_prompt()
+    assert "took 600 ms" not in model.last_prompt()
 
 
 def test_undo_and_restore_bring_the_whole_back_and_it_stays(
