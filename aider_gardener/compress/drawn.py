@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from aider_gardener.compress.keys import CHANGED, SUMS_UP
 from aider_gardener.compress.outline import CONTEXT, FAILURE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
 
@@ -21,9 +22,7 @@ DRAWN = re.compile(
 )
 BESIDE = re.compile(r"(?:\[INFO\] )?[│┃| \xa0]+(?=[^\s│┃|])")
 LAST = re.compile(r"[└╰┗]|[`\\]-")
-CHANGED = re.compile(r" *(?:[+~-] |-/\+ |\+/?- )")
 LOST = re.compile(r" *(?:-|\+/?-)[/+]* ")
-SUMS_UP = re.compile(r"\s*\d+ director(?:y|ies)\b|\s*\d+ (?:packages|dependencies)\b")
 AGAIN = ("(*)", "deduped")
 """Stands behind what is drawn elsewhere."""
 
@@ -37,7 +36,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         return {}
     if not any(lead and LAST.search(lead.group()) for lead in leads):
         return {}
-    notes = {row: Note(OUTCOME) for row, line in enumerate(short) if SUMS_UP.match(line)}
+    notes = {row: Note(OUTCOME) for row, line in enumerate(short) if SUMS_UP.match(line.lstrip())}
     above, columns = _placed(short, [lead.end() if lead else 0 for lead in leads])
     parents = set(above.values())
     levels = {-1: -1}
@@ -71,7 +70,9 @@ def _note(line: str, column: int, top: int, level: int, parent: bool) -> Note:
     trouble = alarm(name)
     worth = {"error": FAILURE, "warning": WARNING}.get(trouble, max(CONTEXT, SHALLOW - level))
     worth += (
-        CHANGE * bool(CHANGED.match(line)) + LOSS * bool(LOST.match(line)) - CONTEXT * name.endswith(AGAIN)
+        CHANGE * bool(CHANGED.match(line.lstrip()))
+        + LOSS * bool(LOST.match(line))
+        - CONTEXT * name.endswith(AGAIN)
     )
     first, _, more = name.partition(" ")
     kind = first if more and not more.startswith(" ") else name.rpartition(".")[2] if "." in name[1:] else ""

@@ -48,6 +48,17 @@ HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
 
 PAIR = re.compile(r"([\w$./-]{1,60})[\"']?\s?[:=]\s?(\"[^\"]*\"|[^\s,{}\[\]][^,{}\[\]]*)")
 
+CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
+ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
+FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+SUMS_UP = re.compile(
+    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
+    r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
+    r".{0,80}\b\d+ to (?:add|create|update|change|delete|destroy|replace)\b)"
+)
+"""How a plan's lines begin that tell of a change; what it does and why; what goes with what is deleted or not
+known yet; how it sums up, as do trees of files."""
+
 TOLD, UNTOLD, EMPTY, ODD = 3.0, -2.0, -3.0, 3.0
 
 FEWEST_VALUES, MANY_VALUES = 4, 12
@@ -65,9 +76,9 @@ def names(key: str) -> bool:
     return bool(words(key) & NAMING)
 
 
-def chaff(key: str) -> bool:
+def chaff(key: str, value: str) -> bool:
     """True for a key below which nothing is of worth."""
-    return bool(words(key) & CHAFF)
+    return bool(words(key) & CHAFF) or (value[:1] in ("|", ">") and told(key) < 0)
 
 
 def told(key: str, value: str = " ") -> float:

@@ -97,7 +97,7 @@ def chosen(
 
 
 def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> list[str]:
-    """The lines of the rows in their order, with gaps, and with the number of lines alike that are not shown."""
+    """The lines of the rows in their order, with gaps, and how many lines alike are not shown."""
     forms = Counter(note.form for row, note in enumerate(notes) if note.worth > NOISE and row not in taken)
     last_of = {notes[row].form: row for row in sorted(taken)}
     shown: list[str] = []

@@ -42,7 +42,7 @@ def quoted(lines: Sequence[str]) -> list[Note]:
             worth.append(NOISE)
             continue
         level = alarm(line)
-        value = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
+        value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
         value += 3 * bool(SUMS_UP.search(line, 0, 400)) + 1.5 * bool(PLACE.search(line, 0, 400))
         value += 3 * bool(COMPARES.search(line, 0, 400)) * (level != "error")
         value += 3 / (1 + log2(often[forms[row]]))

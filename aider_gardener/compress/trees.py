@@ -13,14 +13,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aider_gardener.compress.keys import Values, chaff, names, told, trouble
+from aider_gardener.compress import keys
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
 
-LINE_CHARS = 400
-FEWEST_KEYS = 5
-LARGE = 20
-"""What has fewer lines and is the smaller part of a text belongs to something else."""
+LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
+"""What has fewer lines than LARGE and is the smaller part of a text belongs to something else."""
 
 PATIENCE = 8
 """So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
@@ -61,15 +59,6 @@ _FOREIGN = re.compile(
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
 _PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
-_CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
-_ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
-_FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
-"""What goes with what is deleted, and what nobody can know yet."""
-
-_SUMS_UP = re.compile(
-    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|.{0,80}\b\d+ changes?\b.*\bunchanged\b|"
-    r"(?:Planning|Execution) [Tt]ime:|.{0,80}\b\d+ to (?:add|create|update|change|delete|destroy)\b)"
-)
 
 
 class _Line(NamedTuple):
@@ -112,14 +101,14 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     for rows in _stretches(parsed):
         notes.update(_document(parsed, rows))
     if notes:
-        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if _SUMS_UP.match(line.bare))
+        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if keys.SUMS_UP.match(line.bare))
     return notes
 
 
 def _parsed(lines: Sequence[str]) -> list[_Line]:
     """Each line with its key and value; what stands in a block of text has none."""
     plain = [_Line(bare := line.lstrip(), len(line) - len(bare)) for line in lines]
-    changes = any(_CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
+    changes = any(keys.CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
     block = -1
     for row, line in enumerate(plain):
         if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
@@ -140,11 +129,11 @@ def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
         return line
     parts = found.groupdict()
     item = not changes and (parts.get("mark") or "").startswith("- ")
-    value = (parts.get("value") or parts.get("tight") or "").strip()
-    value = "" if _OPENS.search(value) else value
+    value = _OPENS.sub("", (parts.get("value") or parts.get("tight") or "").strip())
     column = found.start("key")
-    left = line.left if item else column
-    return _Line(line.bare, left, column, parts["key"], value, item, opens=item or not value)
+    return _Line(
+        line.bare, line.left if item else column, column, parts["key"], value, item, opens=item or not value
+    )
 
 
 def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
@@ -171,20 +160,18 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
 
 def _foreign(line: _Line, below: bool) -> bool:
     """True for a line of a trace, of a message, of code."""
-    if _FOREIGN.match(line.bare):
-        return True
-    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
+    told = not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
+    return bool(told or _FOREIGN.match(line.bare))
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:
     """True where keys stand below keys, or each line has a key of its own."""
-    keys = [line for line in lines if line.key]
-    below = sum(one.opens and two.left > one.left for one, two in pairwise(keys))
-    several = len({line.key for line in keys}) * 10 >= len(keys) * 8
-    pure = len(keys) * 10 >= sum(bool(line.bare) for line in lines) * 9
-    return len(keys) >= FEWEST_KEYS and (
-        below >= min(LARGE, len(keys) / 12) or (pure and (below > 0 or several))
-    )
+    keyed = [line for line in lines if line.key]
+    below = sum(one.opens and two.left > one.left for one, two in pairwise(keyed))
+    several = len({line.key for line in keyed}) * 10 >= len(keyed) * 8
+    pure = len(keyed) * 10 >= sum(bool(line.bare) for line in lines) * 9
+    nested = below >= min(LARGE, len(keyed) / 12)
+    return len(keyed) >= FEWEST_KEYS and (nested or (pure and (below > 0 or several)))
 
 
 def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
@@ -192,11 +179,10 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
     places = _placed(lines, rows)
     keyed = [row for row in places if lines[row].key]
     often = Counter((places[row].level, lines[row].key) for row in keyed)
-    values = Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
+    values = keys.Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
     notes: dict[int, Note] = {}
     for row, place in places.items():
-        line, level = lines[row], place.level
-        rarity, odd = values.odd(row)
+        line, level, (rarity, odd) = lines[row], place.level, values.odd(row)
         form: Hashable
         if not line.key:
             ending = "" if "  " in line.bare else line.bare.rpartition(".")[2][:8]
@@ -205,7 +191,7 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
             form = (level, line.key, *odd)
         elif not line.value:
             form = (level, place.inside.key)
-        elif told(line.key) > 0 or often[level, line.key] > 1:
+        elif keys.told(line.key) > 0 or often[level, line.key] > 1:
             form = (level, line.key, *values.sorting(row))
         else:
             form = (place.above, "entries")
@@ -223,8 +209,9 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         line = lines[row]
         if not line.bare:
             continue
-        listed = line.bare.startswith("- ")
-        while stack[-1].column >= line.left + (listed and not stack[-1].item):
+        while stack[-1].column >= line.left + (line.bare[:2] == "- " and not stack[-1].item):
+            if line.left < 0 and line.key.startswith(f"{stack[-1].key}."):
+                break
             stack.pop()
         if _RULE.match(line.bare):
             header = row - 1
@@ -233,15 +220,14 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         if not (line.key or line.left or _LIGHT.match(line.bare) or _CLOSES.match(line.bare)):
             continue
         top = stack[-1]
-        above = header if 0 <= header < row - 1 else top.row
-        places[row] = _Place(above, len(stack) - 1 + line.item, top)
+        places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
             stack.append(_Open(line.left, row, top.key, item=True, dull=top.dull))
-        elif line.key and top.item and names(line.key) and line.value:
+        elif line.key and top.item and keys.names(line.key) and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
-            dull = top.dull or chaff(line.key) or bool(_BLOCK.search(line.bare) and told(line.key) < 0)
-            stack.append(_Open(line.column, row, line.key, item=False, dull=dull))
+            dull = top.dull or keys.chaff(line.key, line.value)
+            stack.append(_Open(line.column, row, line.key, item=line.left < 0, dull=dull))
     return places
 
 
@@ -251,13 +237,14 @@ def _worth(line: _Line, place: _Place, rarity: float) -> float:
         return NOISE
     if place.inside.dull:
         return min(1, rarity)
-    if _ACTION.match(bare):
+    if keys.ACTION.match(bare):
         return CAUSE
-    if _FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
+    if keys.FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
-    key = told(line.key, line.value or " ") if line.key else 0.0
+    key = keys.told(line.key, line.value or " ") if line.key else 0.0
+    key = max(key, 0) if rarity >= 1 else key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
-    worth += rarity + INSIDE * (told(place.inside.key) > 0)
-    worth += CHANGE * bool(_CHANGED.match(bare) and key >= 0 and not line.item)
-    found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
+    worth += rarity + INSIDE * (keys.told(place.inside.key) > 0)
+    worth += CHANGE * bool(keys.CHANGED.match(bare) and key >= 0 and not line.item)
+    found = keys.trouble(bare, line.key, line.value) if line.key else alarm(bare)
     return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))

@@ -125,6 +125,11 @@ def explained(text: str, line: str) -> tuple[Note, list[str]]:
         (MAVEN, "yaml", ["[INFO] +- org.boot:web:jar:3.2.1:compile", "[INFO] dev.shop:shop:jar:1.4.0"]),
         ("[a]\nx = 1\ny = 2\n[b.c]\nx = 3\nz = 4\nw = 5\n", "z = 4", ["[b.c]"]),
         (
+            '[[p]]\nname = "x"\nv = "1"\n[p.extra]\nv = "2"\n[q]\nv = 3\n',
+            '"2"',
+            ["[p.extra]", 'name = "x"', "[[p]]"],
+        ),
+        (
             "- name: a\n  image: i\n- env: x\n  name: b\n  image: odd\n- name: c\n",
             "odd",
             ["name: b", "- env: x"],
