@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import COMPARES, form_of
+from aider_gardener.compress.tools import tool_notes
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.severities import ANY_SEVERITY, SEVERITY
 
@@ -23,13 +24,13 @@ LINE_CHARS = 600
 """So much of a line is looked at."""
 
 MESSAGE_LINES = 8
-"""So many lines of a message that stands under its head are explained."""
+"""So many lines are explained of a message under its head; a place alone is looked back for as far."""
+
+ENDING = 12
+"""How a command ended is no record alone but in so many last lines."""
 
 MATCH = 4.0
 """What a line is worth that a search found."""
-
-FAR = 6
-"""A place that stands alone is that of a record up to so many lines below."""
 
 WORDS = rf"{ANY_SEVERITY}|(?i:fatal(?: error)?|severe|critical|warn|err)"
 PATH = r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:()|\"'`=<>*]{1,200}?)"
@@ -44,16 +45,10 @@ PLACED = re.compile(
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
-"""A place alone; the record that it belongs to stands below."""
-
 IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
-"""What stands behind the place of a stack's frame."""
-
-FILE = re.compile(
-    r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD|configuration)$"
-)
+FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
 SEVERE = re.compile(
-    rf"[\s:：–-]*(?P<severity>{WORDS})(?:\[(?P<code>[\w./-]+)\])?"
+    rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
     rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
 )
 CODED = re.compile(
@@ -66,26 +61,20 @@ BARE = re.compile(
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
-NAMED = (
-    re.compile(r"➤ (?P<code>[A-Z]{2}\d{4}): (?P<message>.+)$"),
-    re.compile(r" ?(?P<code>ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: ))[:\s]+(?P<message>.+)$"),
-    re.compile(r"\S{1,200}: \((?P<code>\w+\.[EWCI]\d+)\) (?P<message>.*)$"),
-    re.compile(r">> Issue: \[(?P<code>[\w:]+)\] (?P<message>.*)$"),
+NAMED = re.compile(
+    r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
+    r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
 )
 OVER_PLACE = re.compile(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
     r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
 )
-"""A head of a code and a message, known by the place on the next line."""
-
-CARET = re.compile(r"[\s|│\d]*\^[-~^]*\s*(?:-- )?(?P<code>[A-Z]+\d+) \((?P<severity>\w+)\): (?P<message>.*)$")
+CARET = re.compile(r"[\s|│\d]*\^[-~^]* *(?:-- )?(?P<code>[A-Z]+\d+) \((?P<severity>\w+)\): (?P<message>.*)$")
 ROW = re.compile(
     r"\s*(?:L:)?\s*(?P<at>\d+(?::\d+)?)(?:\s*\|\s*P:\s*\d+)?(?::|\s*[|│]|(?=\s\s))\s*"
     rf"(?:\[?(?P<severity>{WORDS}|[✖⚠×ℹ])\]?(?:\s*\||\s)\s*)?(?P<message>\S.*)$"
 )
-HEADING = re.compile(
-    r"(?:FILE: |== \[|In | *Line {2,})?(?P<path>[^\s:()|\"'=<>]{1,200}?)(?:\] FAIL| line \d+:|:)?$"
-)
+HEADING = re.compile(rf"(?:FILE: |== \[|In | *Line {{2,}})?{PATH}(?:\] FAIL| line \d+:|:)?$")
 RULE = re.compile(r"[\s=─━*+-]*$")
 ARROW = re.compile(
     r"[\s│|]*(?:-->|[╭┌└╰]─+\[? ?|→|at|on|in|Location:|::: )?\s*(?:file://|\")?[^\s:(),\"]+"
@@ -102,22 +91,10 @@ BLOCK = re.compile(
     r"\* (?:What went wrong|Where):|Undefined symbols for |The following (?:build commands|packages have)|"
     r"(?:ERROR|WARNING) in |error during build:"
 )
-"""A heading of lines that say why something failed, up to a blank one."""
-
-IDLE = re.compile(
-    r"\* (?:Try|Get more help|Exception is)\b|> Run with |\[ERROR\] *(?:$|To see the full|Re-run|For more|"
-    r"\[Help|-> \[Help|After corr)|npm (?:ERR!|error) *(?:$|A complete log|For a full)|For more information|"
-    r"Some errors have detailed"
-)
-STEP = re.compile(
-    r"> Task :\S+ FAILED|\[INFO\] \S.* \.{2,} FAILURE|\[ERROR\]   mvn |FAILED: | > \[[^\]]+\] \w|"
-    r"(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? "
-)
-"""A step that failed, and a line of what one that failed says."""
-
+STEP = re.compile(r"FAILED: | > \[[^\]]+\] \w|(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? ")
 COUNTS = re.compile(
-    r"(?i)\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?|hints|"
-    r"vulnerabilit\w+)\b|\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|"
+    r"(?i)\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
+    r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"
 )
 ENDS = re.compile(
@@ -128,13 +105,9 @@ ENDS = re.compile(
 )
 WORKS = re.compile(
     r"\s*(?:\[ *\d+%\] |\[\d+/\d+\] |\[\d+ of \d+\] )?(?:Compil|Check|Download|Fresh|Locking|Adding|Building|"
-    r"Generating|Collecting|Fetching|Installing|Unpacking|Preparing|Using cached|Requirement already|Linking|"
-    r"Consolidate|Automatic|Get:\d|Hit:\d|Selecting prev|Progress:|Copying|Scanning|Updating|Resolving|"
-    r"Built target|(?:Done )?[Pp]rocessing)|-- (?:Detecting|Check|The \w+ compiler|Looking)|"
-    r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w|"
-    r"\[INFO\] *(?:$|[-<]+|Scanning|Copying|Nothing|Compiling|Recompiling|Finished at|  from)|"
-    r"#\d+ (?:DONE|CACHED|sha256|transferring|extracting|resolve)|go: download|"
-    r"g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :\S+(?: UP-TO-DATE| NO-SOURCE| FROM-CACHE)?$"
+    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|Hit:\d|"
+    r"Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
+    r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w"
 )
 BROKEN = re.compile(
     r"E$|E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|TS\d|CS\d|MSB|LNK|\[?[A-Z]+_[A-Z_]+|PRS|S[IM]?999|"
@@ -165,7 +138,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         if line.strip():
             reader.line(row, line)
     reader.tell_matches()
-    return reader.notes if reader.records else {}
+    return reader.notes | tool_notes(lines, "records") if reader.records else {}
 
 
 class _Reader:
@@ -180,7 +153,7 @@ class _Reader:
         self.boxed = {row for row, frame in enumerate(frames) if frame and frame[0][0] in "│┃"}
         self.lines = [
             line[frame.end() if frame else 0 : LINE_CHARS] for line, frame in zip(lines, frames, strict=True)
-        ]
+        ] + [""]
         self.notes: dict[int, Note] = {}
         self.matches: dict[int, Record] = {}
         self.seen: Counter[Hashable] = Counter()
@@ -220,23 +193,22 @@ class _Reader:
         bare = line.strip()
         if len(bare) > 240 or line.startswith("     "):
             return False
-        ends = tells_outcome(bare) or bool(ENDS.match(bare))
+        ends = bool(ENDS.match(bare)) or (tells_outcome(bare) and not bare.startswith("error: "))
         if not ends and (not COUNTS.search(bare) or PLACED.match(bare)):
             return False
-        self.records += ends
+        self.records += ends and row >= len(self.lines) - ENDING
         self.seen["counts"] += not ends
         self._say(row, OUTCOME - (0 if ends else 2 + 1.5 * log2(self.seen["counts"])))
         self.head = self.block = -1
         return True
 
     def _worked(self, row: int, line: str) -> bool:
-        """Lines that tell that work goes on or where one may read on, and steps that failed."""
-        idle = IDLE.match(line)
-        step = None if idle else STEP.match(line)
+        """Lines that tell that work goes on, and steps that failed."""
+        step = STEP.match(line)
         if step:
             self._say(row, DETAIL if step["deep"] else FAILURE)
             self.records += 1
-        elif idle or (WORKS.match(line) and alarm(line) != "error"):
+        elif WORKS.match(line) and alarm(line) != "error":
             self._say(row, NOISE)
             self.block = -1
             self.head = self.head if line[0].isspace() else -1
@@ -276,13 +248,8 @@ class _Reader:
         if found and (found["message"] or self.head < 0):
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None
-        found = next(filter(None, (pattern.match(line) for pattern in NAMED)), None)
-        if not found and NEXT_PLACE.match(self._next(row)):
-            found = OVER_PLACE.match(line)
+        found = OVER_PLACE.match(line) if NEXT_PLACE.match(self.lines[row + 1]) else NAMED.match(line)
         return Record(_rank(found["code"]), found["code"], found["message"]) if found else None
-
-    def _next(self, row: int) -> str:
-        return self.lines[row + 1] if row + 1 < len(self.lines) else ""
 
     def _open(self, row: int, line: str, record: Record) -> None:
         """A new head: worth less if its file, its code or the very line were seen before."""
@@ -294,7 +261,7 @@ class _Reader:
             worth -= less * log2(self.seen[key]) if key else 0
         self.seen[record.form] += 1
         above = self.heading
-        if not record.file and 0 <= self.place < row <= self.place + FAR:
+        if not record.file and 0 <= self.place < row <= self.place + MESSAGE_LINES:
             above = self.place
         if above >= 0:
             self.notes.setdefault(above, Note(CONTEXT))
@@ -309,7 +276,7 @@ class _Reader:
         """True for a line that belongs to the head above."""
         if len(line) - len(line.lstrip()) > self.depth or {row, self.head} <= self.boxed:
             return True
-        if SNIPPET.match(line) or LABELLED.match(line) or POINTS.match(self._next(row)):
+        if SNIPPET.match(line) or LABELLED.match(line) or POINTS.match(self.lines[row + 1]):
             return True
         said = self.record.message
         return row - self.head <= 1 + self.told and (not said or said.endswith(":"))
@@ -318,7 +285,7 @@ class _Reader:
         """A line below a head: where it is, its message, what it labels or shows."""
         self.told += 1
         own = self.under == self.head
-        points, pointed = POINTS.match(line), POINTS.match(self._next(row))
+        points, pointed = POINTS.match(line), POINTS.match(self.lines[row + 1])
         above, worth = self.under, CONTEXT / 2
         if not self.record.file and ARROW.match(line):
             worth = self.worth - 0.5
@@ -350,20 +317,15 @@ class _Reader:
         """Lines with a place and a text alone are records where one space stands before the text; of a tool
         whose other records have more they lead to these; else a search found them."""
         spaced = {row for row, record in self.matches.items() if re.match(r":? \S", record.message)}
-        files = {record.file for record in self.matches.values()}
         found_all = self.records == len(self.matches) >= 2 * len(spaced)
         for row, record in self.matches.items():
-            folder = "in", record.file.rpartition("/")[0]
-            self.seen[folder] += 1
+            worth, above = CONTEXT, self.notes[row].above
             if found_all:
-                worth = MATCH - 0.2 * log2(self.seen[folder])
-                self._say(row, worth, self.notes[row].above, ("in", record.file))
-            elif row not in spaced:
-                self._say(row, CONTEXT, self.notes[row].above, row)
-        for row, line in enumerate(self.lines if found_all and files else ()):
-            around = re.match(r"(.{1,200}?)-\d+-", line)
-            if line == "--" or (around and around[1] in files):
-                self._say(row, NOISE if line == "--" else CONTEXT / 2, -1, row)
+                places = record.file, ("in", record.file.rpartition("/")[0])
+                self.seen.update(places)
+                worth = MATCH - log2(self.seen[places[0]]) - 0.2 * log2(self.seen[places[1]])
+            if found_all or row not in spaced:
+                self._say(row, worth, above, row)
 
 
 def _placed(found: re.Match[str]) -> Record | None:

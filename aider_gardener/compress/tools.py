@@ -35,6 +35,32 @@ WORTH = {"noise": NOISE, "outcome": OUTCOME, "cause": CAUSE, "failure": FAILURE,
 
 TOOLS: tuple[Tool, ...] = (
     # records: compilers, linters, builds
+    Tool(
+        "maven",
+        "records",
+        r"^\[INFO\] Scanning for projects",
+        failure=r"^\[INFO\] \S.* \.{2,} FAILURE|^\[ERROR\]   mvn ",
+        noise=r"^\[ERROR\] *(?:$|To see the full|Re-run|For more|\[Help|-> \[Help|After correcting)|"
+        r"^\[INFO\] *(?:$|[-<]+|Scanning|Copying|Nothing|Compiling|Recompiling|Finished at|  from)",
+    ),
+    Tool(
+        "gradle",
+        "records",
+        r"^> Task :|^\* What went wrong:",
+        failure=r"^> Task :\S+ FAILED",
+        noise=r"^\* (?:Try|Get more help|Exception is)\b|^> Run with |^> Task :\S+(?: [A-Z]+-\S+)?$",
+    ),
+    Tool("npm", "records", r"^npm (?:ERR!|error)", noise=r"^npm \S+ *(?:$|A complete log|For a full)"),
+    Tool(
+        "docker", "records", r"^#\d+ ", noise=r"^#\d+ (?:DONE|CACHED|sha256|transferring|extracting|resolve)"
+    ),
+    Tool(
+        "cargo",
+        "records",
+        r"^error(?:\[E\d+\])?: ",
+        noise=r"^For more information|^Some errors have detailed",
+    ),
+    Tool("cmake", "records", r"^-- ", noise=r"^-- (?:Detecting|Check|The \w+ compiler|Looking)"),
     # (end of records)
     # testruns
     # (end of testruns)

@@ -1,0 +1,213 @@
+"""What the engine of records makes of compilers, linters, builds and searches, and what it leaves alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, WARNING, Note
+from aider_gardener.compress.records import MATCH, read
+from aider_gardener.compress.shapes import shortened
+
+
+def notes(text: str) -> dict[str, Note]:
+    """The notes by the stripped line; of equal lines that of the last."""
+    lines = text.split("\n")
+    return {lines[row].strip(): note for row, note in read(lines).items()}
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "lamp.c:31:5: error: expected ';' before '}' token",
+        "lamp.c:31:5: エラー: ‘bulb’ が宣言されていません",
+        "lamp.c:31:5: erreur : « bulb » non déclaré",
+        "src/lamp.ts(31,5): error TS2307: Cannot find module 'bulb'.",
+        "src/lamp.ts:31:5 - error TS2307: Cannot find module 'bulb'.",
+        r"C:\lamp\Bulb.cs(31,5): error CS1002: ; expected [C:\lamp\Lamp.csproj]",
+        "bulb.obj : error LNK2019: unresolved external symbol lit",
+        "[ERROR] /srv/lamp/Bulb.java:[31,5] cannot find symbol",
+        "[error] /srv/lamp/Bulb.scala:31:5: not found: value lit",
+        "e: file:///srv/lamp/Bulb.kt:31:5 Unresolved reference 'lit'.",
+        "./bulb.go:31:5: undefined: lit",
+        "lamp.py:31:5: F821 undefined name 'lit'",
+        "lamp.rb:31:5: E: Lint/Syntax: unexpected token kEND",
+        "%Error: lamp.v:31:5: syntax error, unexpected endmodule",
+        "** (CompileError) lib/lamp.ex:31: undefined function lit/0",
+        "lamp.cpp:(.text+0x12): undefined reference to `lit()'",
+        "error: linking with `cc` failed: exit status: 1",
+        "ERROR: No matching distribution found for bulb==9",
+        "E: Unable to locate package bulb",
+    ],
+)
+def test_an_error_is_the_cause_in_whatever_order_its_parts_stand(head: str) -> None:
+    assert notes(head)[head].worth == CAUSE
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "lamp.c:31:5: warning: unused variable 'bulb' [-Wunused-variable]",
+        "lamp.c:31:5: предупреждение: неиспользуемая переменная [-Wunused-variable]",
+        "lamp.py:31:80: E501 line too long (97 > 79 characters)",
+        "lamp.py:31:0: C0301: Line too long (101/100) (line-too-long)",
+        "lamp.rb:31:5: C: [Correctable] Style/StringLiterals: Prefer single quotes",
+        "Dockerfile:3 DL3008 warning: Pin versions in apt get install",
+        "docs/lamp.md:31:81 MD013/line-length Line length [Expected: 80; Actual: 120]",
+        "warning: unused import: `std::fmt`",
+    ],
+)
+def test_warnings_and_codes_of_style_are_worth_less(head: str) -> None:
+    assert notes(head)[head].worth == WARNING
+
+
+def test_rows_under_a_path_need_it() -> None:
+    text = "web/dock.css\n\n  4:3   error  Unknown property colr   property-no-unknown\n 12:1   ⚠  Empty line  rule-empty"
+    found = read(text.split("\n"))
+    assert [found[row].above for row in (2, 3)] == [0, 0]
+    assert [found[row].worth for row in (2, 3)] == [CAUSE, WARNING]
+
+
+def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> None:
+    found = read(
+        [
+            "error[E0308]: mismatched types",
+            "  --> src/tide.rs:41:18",
+            "   |",
+            "41 |         self.raw.len()",
+            "   |         ^^^^^^^^^^^^^^ expected `u32`, found `usize`",
+            "   = note: it was a `u32` before",
+        ]
+    )
+    assert found[1].worth > FAILURE > found[4].worth > found[3].worth > CONTEXT > found[2].worth
+    assert found[1].above == 0 and found[3].above == 0
+    assert found[4].above == 3, "a caret needs the line that it points into"
+    assert found[5].worth > DETAIL
+
+
+def test_code_under_a_note_stands_under_the_note() -> None:
+    found = read(
+        [
+            "a.c:90:14: error: too few arguments to function ‘warp’",
+            "   90 |     return warp(img);",
+            "a.h:33:5: note: declared here",
+            "   33 | int warp(struct image *, double);",
+        ]
+    )
+    assert [found[row].above for row in (1, 2, 3)] == [0, 0, 2]
+
+
+def test_a_message_that_stands_below_its_head_is_worth_as_the_head() -> None:
+    found = read(["src/Gauge.hs:14:12: error: [GHC-83865]", "    • Couldn't match type ‘Int’ with ‘Text’"])
+    assert found[1].worth > FAILURE - 1 and found[1].above == 0
+
+
+def test_a_place_alone_stands_above_the_record_that_it_is_of() -> None:
+    found = read(
+        ['File "src/x.ml", line 3, characters 5-10:', "3 |   let y = foo", "Error: Unbound value foo"]
+    )
+    assert found[2].above == 0
+
+
+def test_messages_of_one_code_that_differ_have_forms_of_their_own() -> None:
+    one, other, again = (
+        "a.ts(1,2): error TS2339: Property 'x' does not exist on type 'A'.",
+        "a.ts(1,9): error TS2339: Did you mean 'y'?",
+        "b.ts(7,2): error TS2339: Property 'z' does not exist on type 'B'.",
+    )
+    found = read([one, other, again])
+    assert found[0].form == found[2].form != found[1].form
+
+
+def test_repeats_in_one_file_are_worth_less_than_in_another() -> None:
+    line = "{}.py:{}:80: E501 line too long"
+    found = read([line.format("a", 1), line.format("a", 2), line.format("b", 3)])
+    assert found[0].worth > found[2].worth > found[1].worth
+
+
+def test_why_a_build_failed_is_told_by_the_lines_below() -> None:
+    text = "* What went wrong:\nCould not resolve lamp.\n> Could not find bulb:1.8.\n\n* Try:\n> Run with --scan."
+    found = notes(text)
+    assert found["Could not resolve lamp."].worth > FAILURE
+    assert found["> Could not find bulb:1.8."].above == 0
+    assert found["* Try:"].worth == NOISE
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "make: *** [Makefile:6: lamp.o] Error 1",
+        "error: could not compile `lamp` due to 2 previous errors",
+        "BUILD FAILED in 6s",
+        "Found 12 errors in 3 files (checked 20 source files)",
+        "✖ 51 problems (50 errors, 1 warning)",
+        "2 errors and 1 warning generated.",
+        "26 files would be reformatted, 1 file would fail to reformat.",
+    ],
+)
+def test_what_a_tool_says_of_all_its_records_is_worth_most(end: str) -> None:
+    assert notes(f"a.c:1:2: error: no\n{end}")[end].worth > CAUSE
+
+
+def test_lines_that_tell_of_work_are_noise_but_those_that_failed() -> None:
+    found = notes(
+        "   Compiling lamp v0.1\n[ 12%] Building C object lamp.o\nDownloading bulb failed\nerror: no such bulb"
+    )
+    assert found["Compiling lamp v0.1"].worth == found["[ 12%] Building C object lamp.o"].worth == NOISE
+    assert "Downloading bulb failed" not in found
+
+
+def test_what_a_search_found_is_of_equal_worth_and_spread_over_files() -> None:
+    found = read(["a.py:12:    total = 1", "a.py:13:total", "b.py:3:def total():"])
+    assert found[0].worth == MATCH
+    assert found[2].worth > found[1].worth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The lamp is lit: at 12:30 we saw it.\nNote: see the chapter on errors (page 3).\nWe found 3 issues.",
+        "services:\n  web:\n    image: nginx:1.25\n    ports:\n      - '80:80'",
+        "2024-01-01 12:00:01 ERROR lamp.py:12 it went out\n2024-01-01 12:00:02 INFO lamp.py:12 lit",
+        'Traceback (most recent call last):\n  File "/srv/lamp.py", line 3, in lit\n    bulb()',
+        "def lit(bulb):\n    return bulb[1:2]\n",
+        "NAME   IMAGE          STATUS\nlamp   lamp:2.0       Exited (1)\n",
+        "commit 0af3\n\n    The lamp is lit\n\n lamp.py | 3 ++-\n 1 file changed, 2 insertions(+)",
+        "lamp.py:126: in import_module\n    return bulb()",
+        "",
+    ],
+)
+def test_nothing_is_claimed_of_other_shapes(text: str) -> None:
+    assert read(text.split("\n")) == {}
+
+
+def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
+    lines = [f"a{at % 9}.py:{at}:80: E501 line too long ({at} > 79 characters)" for at in range(80, 400)]
+    lines[200:200] = ["a3.py:7:9: F821 undefined name 'lit'", "a4.py:8:1: W605 invalid escape sequence"]
+    form = shortened("\n".join([*lines, "Found 322 errors."]), words).text
+    assert "F821" in form and "W605" in form and form.endswith("Found 322 errors.")
+    assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) > 4
+
+
+HOSTILE: Sequence[tuple[str, int]] = (
+    ("a.c:1:2: error: x", 40_000), ("error: x", 40_000), ("a/b.c", 40_000), ("  3:5  error  x  y", 40_000),
+    ("/a" * 3_000, 800), ("1:" * 3_000, 800), ("a-" * 3_000, 800), (" " * 5_999 + "x", 800),
+    ("^ " * 3_000, 800), ("[" * 6_000, 800), ("A_" * 3_000, 800), ("1 a b c d " * 600, 800),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "many"), HOSTILE)
+def test_reading_is_linear(line: str, many: int) -> None:
+    lines = ["a/b.c", "  1:2  error  x", *[line] * many]
+    start = time.perf_counter()
+    read(lines[: many // 2])
+    half = time.perf_counter() - start
+    start = time.perf_counter()
+    read(lines)
+    assert time.perf_counter() - start < 4 * half + 0.5
