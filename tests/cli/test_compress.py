@@ -17,7 +17,7 @@ def test_json_holds_the_promised_keys_and_nothing_else_is_printed() -> None:
     result = CliRunner().invoke(compress, ["--json"], input=LOG)
     report = json.loads(result.stdout)
     assert result.exit_code == 0
-    assert {"class", "text", "tokens_before", "tokens_after", "ratio", "ms", "kept"} <= set(report)
+    assert {"class", "text", "tokens_before", "tokens_after", "ratio", "ms", "engine"} <= set(report)
     assert report["class"] == "log" and report["tokens_after"] < 0.2 * report["tokens_before"]
 
 
