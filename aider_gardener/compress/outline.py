@@ -26,6 +26,9 @@ FOCUSED = 5.0
 REPEAT = 1.2
 """The n-th line of one form is worth less by so much for each doubling of n."""
 
+SAME = 2.0
+"""The n-th line with the very same words is worth less by so much besides."""
+
 STRETCH = 1.5
 """What is worth at least FAILURE may pass the budget up to so many times it."""
 
@@ -65,12 +68,14 @@ def chosen(
 ) -> set[int]:
     """The rows worth most within `budget` tokens, each with the rows that it needs above it."""
     seen: Counter[Hashable] = Counter()
+    same: Counter[str] = Counter()
     ranked: list[tuple[float, int]] = []
     for row, note in enumerate(notes):
         if note.worth <= NOISE or not lines[row].strip():
             continue
         seen[note.form] += 1
-        worth = note.worth
+        same[lines[row]] += 1
+        worth = note.worth - SAME * log2(same[lines[row]])
         if touches(lines[row], focus):
             worth += FOCUSED
         elif note.form is not None:

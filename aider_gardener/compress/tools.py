@@ -34,7 +34,6 @@ class Tool(NamedTuple):
 WORTH = {"noise": NOISE, "outcome": OUTCOME, "cause": CAUSE, "failure": FAILURE, "warning": WARNING}
 
 TOOLS: tuple[Tool, ...] = (
-    # records: compilers, linters, builds
     Tool(
         "maven",
         "records",
@@ -61,15 +60,6 @@ TOOLS: tuple[Tool, ...] = (
         noise=r"^For more information|^Some errors have detailed",
     ),
     Tool("cmake", "records", r"^-- ", noise=r"^-- (?:Detecting|Check|The \w+ compiler|Looking)"),
-    # (end of records)
-    # testruns
-    # (end of testruns)
-    # logs
-    # (end of logs)
-    # tables
-    # (end of tables)
-    # trees
-    # (end of trees)
 )
 
 

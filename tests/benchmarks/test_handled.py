@@ -49,14 +49,14 @@ def test_sessions_are_told_by_compressor(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
     report = ablate([load_session(path.parent)], default_counter()).record()
     assert report["sessions"] == ["short"] and report["messages"] == 3
-    row = report["compressors"]["log: others"]
+    row = report["compressors"]["log: logs"]
     assert row["share"] > 0.9 and row["ratio"] < 0.2
     assert report["line_ratio"] < report["compressed_ratio"] < 0.25
     counted = sum(row["tokens"] for row in report["compressors"].values())
     assert counted == pytest.approx(report["tokens"], rel=0.02)
     assert main([str(tmp_path)]) == main([str(path.parent)]) == 0
     first, second = capsys.readouterr().out.split("1 sessions, ")[1:]
-    assert first == second and "log: others" in first and "in line form" in first
+    assert first == second and "log: logs" in first and "in line form" in first
 
 
 def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
