@@ -105,8 +105,9 @@ ENDS = re.compile(
 )
 WORKS = re.compile(
     r"\s*(?:\[ *\d+%\] |\[\d+/\d+\] |\[\d+ of \d+\] )?(?:Compil|Check|Download|Fresh|Locking|Adding|Building|"
-    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|Hit:\d|"
-    r"Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
+    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|"
+    r"Hit:\d|Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|"
+    r"g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
     r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w"
 )
 BROKEN = re.compile(
