@@ -100,13 +100,14 @@ COUNTS = re.compile(
 ENDS = re.compile(
     r"(?:\[\w+\] |\S )?(?i:build|compilation|compile) (?i:fail|succe|aborted)|"
     r"error: (?:could not compile|aborting due|build failed)|warning: `.*` \(.*\) generated|"
-    r"Your code has been rated|All checks passed|Success: no|Failed (?:to|with)|FAILURE:|"
+    r"Your code has been rated|All checks passed|Success: no|(?:➤ \w+: · )?Failed (?:to|with)|FAILURE:|"
     r"Error: .*[Ff]ailed to (?:build|compile)|.*compiled (?:with|successfully)|-- Configuring incomplete"
 )
 WORKS = re.compile(
     r"\s*(?:\[ *\d+%\] |\[\d+/\d+\] |\[\d+ of \d+\] )?(?:Compil|Check|Download|Fresh|Locking|Adding|Building|"
-    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|Hit:\d|"
-    r"Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
+    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|"
+    r"Hit:\d|Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|"
+    r"g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
     r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w"
 )
 BROKEN = re.compile(
@@ -245,7 +246,7 @@ class _Reader:
         if placed is not None:
             return placed
         found = BARE.match(line)
-        if found and (found["message"] or self.head < 0):
+        if found and (found["message"] or self.head < 0) and " => {" not in line:
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None
         found = OVER_PLACE.match(line) if NEXT_PLACE.match(self.lines[row + 1]) else NAMED.match(line)
