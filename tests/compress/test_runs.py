@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
+from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
 from aider_gardener.compress.runs import read
@@ -267,6 +268,6 @@ def test_other_shapes_are_left_to_others(text: str) -> None:
     ],
 )
 def test_hostile_lines_take_linear_time(line: str) -> None:
-    begun = perf_counter()
+    begun = process_time()
     read([*PYTEST.split("\n"), *[line] * (20_000 if len(line) < 99 else 500)])
-    assert perf_counter() - begun < 10
+    assert process_time() - begun < HANGS_SECONDS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.shapes import shortened
 from aider_gardener.compress.streams import read
@@ -149,7 +150,7 @@ def test_no_line_of_another_shape_is_a_record(text: str) -> None:
     ],
 )
 def test_the_time_is_linear_in_the_text(line: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     read([line] * 50_000)
     read([line * (6_000 // len(line))] * 50)
-    assert time.perf_counter() - began < 8
+    assert time.process_time() - began < HANGS_SECONDS

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.values import relaid
 
@@ -198,10 +199,10 @@ def test_lines_of_a_log_that_can_be_quoted_stay_and_long_ones_are_items() -> Non
 def test_what_is_no_document_or_nested_without_end_stays_as_it_is(text: str) -> None:
     started = time.process_time()
     assert relaid(text) is None
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < HANGS_SECONDS
 
 
 def test_a_large_document_takes_little_time() -> None:
     started = time.process_time()
     assert relaid(json.dumps([{"a": at, "b": {"c": ["x"] * 5}, "d": "text\n" * 9} for at in range(12_000)]))
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < HANGS_SECONDS
