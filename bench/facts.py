@@ -3,8 +3,8 @@
     python -m bench.facts [FOLDER ...] [--each] [--bare] [--parts] [--json FILE]
 
 Constants are chosen on half a of the outputs, told by their names alone; half b is reported apart. `--bare`
-hides the commands. `--parts` measures besides what each engine, each re-layout and each row of
-`compress.tools` brings: facts kept with it less facts kept without. What the figures mean:
+hides the commands. `--parts` measures besides what each engine
+brings: facts kept with it less facts kept without. What the figures mean:
 `aider_gardener.cli.evaluate`.
 """
 
@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from aider_gardener.cli.evaluate import Output, evaluated, measured, outputs_in, sums
-from aider_gardener.compress import shapes, tools
+from aider_gardener.compress import shapes
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import default_counter
 from bench.provenance import made_on
@@ -36,7 +34,7 @@ def half(output: Output) -> str:
 
 
 def brought(folders: Sequence[Path], count: TokenCounter) -> dict[str, int]:
-    """By part how many facts more are kept with it than without."""
+    """By engine how many facts more are kept with it than without."""
     outputs = [output for folder in folders for output in outputs_in(folder) if output.facts]
 
     def kept() -> int:
@@ -44,25 +42,10 @@ def brought(folders: Sequence[Path], count: TokenCounter) -> dict[str, int]:
 
     whole, found = kept(), dict[str, int]()
     for name in list(shapes.ENGINES):
-        with without(shapes, "ENGINES", {each: one for each, one in shapes.ENGINES.items() if each != name}):
-            found[f"engine {name}"] = whole - kept()
-    for tool in tools.TOOLS:
-        with without(tools, "TOOLS", tuple(one for one in tools.TOOLS if one is not tool)):
-            found[f"row {tool.name}"] = whole - kept()
+        engine = shapes.ENGINES.pop(name)
+        found[name] = whole - kept()
+        shapes.ENGINES[name] = engine
     return found
-
-
-@contextmanager
-def without(module: ModuleType, name: str, value: object) -> Iterator[None]:
-    """Another value in a module for a while."""
-    before = vars(module)[name]
-    vars(module)[name] = value
-    tools.compiled.cache_clear()
-    try:
-        yield
-    finally:
-        vars(module)[name] = before
-        tools.compiled.cache_clear()
 
 
 def main() -> None:
@@ -70,7 +53,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, default=[*sorted(FOLDER.iterdir()), SESSIONS])
     parser.add_argument("--each", action="store_true", help="a line for each output")
     parser.add_argument("--bare", action="store_true", help="without the command, as a paste")
-    parser.add_argument("--parts", action="store_true", help="what each part brings, by leaving it out")
+    parser.add_argument("--parts", action="store_true", help="what each engine brings, by leaving it out")
     parser.add_argument("--json", type=Path, metavar="FILE", help=f"write the figures here ({RESULTS.name})")
     options = parser.parse_args()
     count = default_counter()

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import COMPARES, form_of
-from aider_gardener.compress.tools import tool_notes
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.severities import ANY_SEVERITY, SEVERITY
 
@@ -139,7 +138,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         if line.strip():
             reader.line(row, line)
     reader.tell_matches()
-    return reader.notes | tool_notes(lines, "records") if reader.records else {}
+    return reader.notes if reader.records else {}
 
 
 class _Reader:

@@ -12,7 +12,6 @@ from math import sqrt
 
 from aider_gardener.compress import (
     changes,
-    drawn,
     paths,
     records,
     runs,
@@ -36,7 +35,6 @@ ENGINES: dict[str, Engine] = {
     "tables": tables.read,
     "diffs": changes.read,
     "trees": trees.read,
-    "drawn": drawn.read,
 }
 """By the name of the shape."""
 

@@ -1,4 +1,4 @@
-"""Documents and plans: each line under its true parent, what keys tell, the odd value; drawn trees likewise."""
+"""Documents and plans: each line under its true parent, what keys tell, the odd value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hanging import HANGS_SECONDS
 
-from aider_gardener.compress import drawn, trees
+from aider_gardener.compress import trees
 from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
 
 COMPOSE = """
@@ -76,21 +76,6 @@ Unversionierte Dateien:
 Unmerged paths:
         both modified:   src/scale.py
 """
-NPM = """
-orchard@4.2.0 /srv/orchard
-├─┬ lib-a@8.6.0
-│ └── dep-a@1.0.0
-├── UNMET DEPENDENCY scale@^3.1.0
-└─┬ lib-b@7.6.0
-  └── dep-b@1.1.0 deduped
-"""
-MAVEN = """
-[INFO] dev.shop:shop:jar:1.4.0
-[INFO] +- org.boot:web:jar:3.2.1:compile
-[INFO] |  +- org.boot:core:jar:3.2.1:compile
-[INFO] |  \\- org.yaml:yaml:jar:2.2:compile
-[INFO] \\- org.pg:driver:jar:42.7.1:runtime
-"""
 
 
 def chain(lines: Sequence[str], notes: dict[int, Note], row: int) -> list[str]:
@@ -104,7 +89,7 @@ def chain(lines: Sequence[str], notes: dict[int, Note], row: int) -> list[str]:
 def explained(text: str, line: str) -> tuple[Note, list[str]]:
     """The note of the line that has these words, and what it needs above it."""
     lines = text.split("\n")
-    notes = {**trees.read(lines), **drawn.read(lines)}
+    notes = trees.read(lines)
     row = next(at for at, other in enumerate(lines) if line in other)
     return notes[row], chain(lines, notes, row)
 
@@ -121,9 +106,6 @@ def explained(text: str, line: str) -> tuple[Note, list[str]]:
         (STATUS, "deleted", ["Changes to be committed:"]),
         (STATUS, "run_1.log", ["Unversionierte Dateien:"]),
         (STATUS, "src/scale.py", ["Unmerged paths:"]),
-        (NPM, "dep-b", ["└─┬ lib-b@7.6.0", "orchard@4.2.0 /srv/orchard"]),
-        (NPM, "UNMET", ["orchard@4.2.0 /srv/orchard"]),
-        (MAVEN, "yaml", ["[INFO] +- org.boot:web:jar:3.2.1:compile", "[INFO] dev.shop:shop:jar:1.4.0"]),
         ("[a]\nx = 1\ny = 2\n[b.c]\nx = 3\nz = 4\nw = 5\n", "z = 4", ["[b.c]"]),
         (
             '[[p]]\nname = "x"\nv = "1"\n[p.extra]\nv = "2"\n[q]\nv = 3\n',
@@ -183,11 +165,6 @@ def test_values_that_sort_items_give_them_forms() -> None:
     assert len({notes[at].form for at in range(1, 41)}) == 2
 
 
-def test_a_drawn_line_that_tells_of_trouble_stands_out() -> None:
-    assert explained(NPM, "UNMET")[0].worth >= FAILURE > explained(NPM, "lib-a")[0].worth
-    assert explained(NPM, "dep-b")[0].worth < explained(NPM, "dep-a")[0].worth
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -210,7 +187,7 @@ def test_a_drawn_line_that_tells_of_trouble_stands_out() -> None:
 )
 def test_explains_nothing_of_other_shapes(text: str) -> None:
     lines = text.split("\n")
-    assert trees.read(lines) == {} and drawn.read(lines) == {}
+    assert trees.read(lines) == {}
 
 
 HOSTILE = [
@@ -234,6 +211,6 @@ HOSTILE = [
 def test_hostile_texts_take_little_time_and_parents_stand_above(text: str) -> None:
     lines = text.split("\n")
     started = time.process_time()
-    notes = {**trees.read(lines), **drawn.read(lines)}
+    notes = trees.read(lines)
     assert time.process_time() - started < HANGS_SECONDS
     assert all(note.above < row and (note.above < 0 or note.above in notes) for row, note in notes.items())
