@@ -30,7 +30,8 @@ def compress(text: str, ctx: Context) -> Compressed:
     shown = sum(line not in ("", GAP) for line in form.text.split("\n"))
     if not shown:
         return unchanged(text, cls)
-    head = omitted(f"{shown} of {text.count(chr(10)) + 1:,} lines", ctx.entry_id)
+    whole = text.rstrip("\n").count("\n") + 1
+    head = omitted(f"{shown} of {whole:,} lines", ctx.entry_id)
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 
