@@ -23,7 +23,7 @@ these; what stands around it; nothing at all. Values between are as good."""
 FOCUSED = 5.0
 """A line that names what the user asks for is worth so much more."""
 
-REPEAT = 1.2
+REPEAT = 2.2
 """The n-th line of one form is worth less by so much for each doubling of n."""
 
 SAME = 2.0
