@@ -106,7 +106,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         return _training(lines)
     forms = _forms(records)
     often = Counter(forms)
-    special = _slowest(records, forms) | _around(records, forms) | {0, len(records) - 1}
+    ends = {0, len(records) - 1}
+    special = _slowest(records, forms) | _around(records, forms) | ends
     notes: dict[int, Note] = {}
     seen: Counter[Hashable] = Counter()
     for at, (record, form) in enumerate(zip(records, forms, strict=True)):
@@ -116,7 +117,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             worth += 2 / (1 + 0.5 * log2(often[form]))
             worth += 2 * (record.rank < 2 and alarm(record.says) == "error")
         if at in special:
-            worth, form = worth + DETAIL, (form, "special")
+            worth, form = worth + DETAIL, (form, at if at in ends else "special")
         above = records[at - 1].row if at and FOLLOWS.search(record.says, 0, 60) else -1
         if above >= 0:
             worth = max(worth, notes[above].worth * 0.6)

@@ -192,7 +192,7 @@ def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
     lines[200:200] = ["a3.py:7:9: F821 undefined name 'lit'", "a4.py:8:1: W605 invalid escape sequence"]
     form = shortened("\n".join([*lines, "Found 322 errors."]), words).text
     assert "F821" in form and "W605" in form and form.endswith("Found 322 errors.")
-    assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) > 4
+    assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) >= 3
 
 
 HOSTILE: Sequence[tuple[str, int]] = (
