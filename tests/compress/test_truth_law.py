@@ -189,17 +189,18 @@ randoms = st.randoms(use_true_random=False)
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @given(random=randoms, equal=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_it_holds_for_every_choice_of_lines_with_what_they_stand_under(
     grammar: Callable[[Made], None], random: Random, equal: bool
 ) -> None:
+    equal = equal and grammar is not history  # commits that say the same cannot be told apart
     made = made_by(grammar, random, equal)
     assert broken(made, form_of(made, chosen(made))) == set()
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @given(random=randoms, equal=st.booleans())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8, deadline=None, derandomize=True)
 def test_it_holds_for_the_short_forms(grammar: Callable[[Made], None], random: Random, equal: bool) -> None:
     made = Made(random, equal)
     while len(made.lines) < 80:
@@ -211,7 +212,7 @@ def test_it_holds_for_the_short_forms(grammar: Callable[[Made], None], random: R
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @given(random=randoms)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, derandomize=True)
 def test_other_orders_other_words_other_gaps_and_other_numbers_break_it(
     grammar: Callable[[Made], None], random: Random
 ) -> None:
@@ -238,14 +239,15 @@ def test_other_orders_other_words_other_gaps_and_other_numbers_break_it(
 
 @pytest.mark.parametrize("grammar", HUNG)
 @given(random=randoms)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_a_child_under_another_parent_breaks_it(grammar: Callable[[Made], None], random: Random) -> None:
     made = made_by(grammar, random)
     rows = chosen(made, 0.6)
-    children = [row for row in rows if made.above[row] >= 0 and any(map(str.isalpha, made.lines[row]))]
+    telling = [row for row in rows if any(map(str.isalpha, made.lines[row]))]
+    children = [row for row in telling if made.above[row] >= 0]
     for child in children:
         parent = made.above[child]
-        cousins = [row for row in rows if row < parent and made.above[row] == made.above[parent]]
+        cousins = [row for row in telling if row < parent and made.above[row] == made.above[parent]]
         if cousins and child == min(row for row in children if made.above[row] == parent):
             left = {row for row in rows if row < child and row != parent and made.above[row] != parent} | {
                 child
@@ -255,7 +257,7 @@ def test_a_child_under_another_parent_breaks_it(grammar: Callable[[Made], None],
 
 @pytest.mark.parametrize("grammar", HEADED)
 @given(random=randoms)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_a_row_without_its_head_breaks_it(grammar: Callable[[Made], None], random: Random) -> None:
     made = made_by(grammar, random)
     rows = [
