@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
 from aider_gardener.compress.outline import GAP, NOISE
-from aider_gardener.compress.shapes import explained, shortened
+from aider_gardener.compress.shapes import SMALL_TOKENS, explained, shortened
 from aider_gardener.messages import Compressed, ContentClass, TokenCounter
 from aider_gardener.reading.output import lines_of
-
-WHOLE_TOKENS = 150
-"""Outputs up to this size are left whole: gaps and a head would cost more than they save."""
 
 EXACT_CHARS = 40_000
 """Texts up to this size are counted exactly, longer ones by samples."""
@@ -21,10 +18,10 @@ GIST_CHARS = 20_000
 def compress(text: str, ctx: Context) -> Compressed:
     """The lines worth most; short outputs and forms made before stay."""
     cls = ContentClass.LOG  # the caller's is put in its place
-    if MARKER.match(text.partition("\n")[0]) or len(text) <= WHOLE_TOKENS:
+    if MARKER.match(text.partition("\n")[0]) or len(text) <= SMALL_TOKENS:
         return unchanged(text, cls)
     tokens = estimate(text, ctx.count)
-    if tokens <= WHOLE_TOKENS:
+    if tokens <= SMALL_TOKENS:
         return unchanged(text, cls)
     form = shortened(text, ctx.count, ctx.focus, tokens)
     shown = sum(line not in ("", GAP) for line in form.text.split("\n"))

@@ -36,7 +36,4 @@ SEVERITY = {
 }
 """The severity that each word stands for: "error", "warning" or "note"."""
 
-TRANSLATED = "|".join(sorted((word for word in SEVERITY if word not in STYLE_WORDS), key=len, reverse=True))
-"""The words as alternatives of a pattern, the longer first."""
-
 ANY_SEVERITY = "|".join(sorted(SEVERITY, key=len, reverse=True))
