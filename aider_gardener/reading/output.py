@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,11 +31,6 @@ CI_PREFIX = re.compile(
 )
 LEVEL = re.compile(r"\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b", re.IGNORECASE)
 """Stands behind the stamp in a program's own log; a CI runner's stamp stands before whatever was printed."""
-CONTINUES = re.compile(
-    r"^(?!\d+ ?\||\S+\.\w+(?:\(\d+,\d+\)|:\d+(?::\d+)?)(?: -|:)|\S.*?: line \d+, col )"
-    r"[a-z0-9./:\])}'\"`,;_&|-]"
-)
-"""What a line may begin with that a terminal broke: no place of its own, and no capital."""
 FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 
 
@@ -155,26 +149,3 @@ def clip(line: str, size: int) -> str:
         return line
     head = size * 2 // 3
     return f"{line[:head]} … {line[len(line) - (size - head - 3) :]}"
-
-
-def unwrapped(lines: Sequence[str]) -> list[str]:
-    """Join lines that a terminal broke at its width: widths at which many lines end in mid-word."""
-    lengths = Counter(map(len, lines))
-    widths = {
-        width
-        for width, times in lengths.items()
-        if 70 <= width <= 240
-        and times >= (3 if len(lines) < 300 else 4)
-        and times > 2 * max(lengths[width - 1], lengths[width + 1])
-    }
-    if not widths:
-        return list(lines)
-    joined: list[list[str]] = []
-    open_end = False
-    for line in lines:
-        if open_end and line and CONTINUES.match(line):
-            joined[-1].append(line)
-        else:
-            joined.append([line])
-        open_end = len(line) in widths and not line.endswith((" ", "=", "_", "-", "~", "^", "─"))
-    return [parts[0] if len(parts) == 1 else clip(legible("".join(parts)), LINE_CHARS) for parts in joined]

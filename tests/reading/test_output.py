@@ -11,7 +11,6 @@ from aider_gardener.reading.output import (
     plain,
     sample,
     squeeze,
-    unwrapped,
 )
 
 
@@ -51,13 +50,6 @@ def test_a_clipped_line_keeps_head_and_tail() -> None:
     assert clip("short", 20) == "short"
     shown = clip("a" * 50 + "z" * 50, 30)
     assert len(shown) == 30 and " … " in shown and shown.endswith("z")
-
-
-def test_lines_that_a_terminal_broke_are_joined() -> None:
-    whole = [f"error {n}: no such module {'part' * 20}.py" for n in range(9)]
-    broken = [part for line in whole for part in (line[:72], line[72:])]
-    assert unwrapped(broken) == whole
-    assert unwrapped(["one", "two"]) == ["one", "two"]
 
 
 def test_white_space_is_squeezed() -> None:
