@@ -465,8 +465,8 @@ def fill(store: Store) -> None:
     store.pin(one.id, True)
     store.set_active([two.id], False)
     store.touch([one.id, two.id], 900.0)
-    for _ in range(2):
-        store.record_event("s1", 1, "swap", {"entry_id": one.id, "saved": 5}, 1.0)
+    for at in (1.0, 2.0):
+        store.record_event("s1", 1, "swap", {"entry_id": one.id, "saved": 5}, at)
     store.record_event("s1", 1, "plan", {"entry_ids": [one.id, gone.id]}, 1.0)
     store.set_state("s1", "k", "v")
     store.put_renditions(two.id, [Rendition(Fidelity.COMPRESSED, "2", 1)])

@@ -1,6 +1,8 @@
 """One SQLite file (or memory): its connection, lock, transactions, and what to do when it breaks.
 
-An error of SQLite is told as damage or not, with one line that says what to do.
+Each page of a plain file ends in a check sum (`cksumvfs`, which is SQLite's own), each of an encrypted one in
+the cipher's tag: what a disk has altered is an error when it is read, and never shown. An error of SQLite is
+told as damage or not, with one line that says what to do.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
+import apsw.sqlite_extra
 
-from aider_gardener.archive.store import encryption, location, ownership, schema, sums
+from aider_gardener.archive.store import encryption, location, ownership, schema
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")
@@ -25,20 +28,21 @@ BUSY_MILLISECONDS = 10_000
 NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
-FRAME_HEADER_BYTES = 24
-"""Before each page in a write-ahead log."""
+CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
+"""The name under which `cksumvfs` opens files, and the room that it needs at the end of each page."""
+CHECKSUM_PLACE = 20
+"""Where a file's header says how much room that is."""
 NO_TEXT = "a text that is no UTF-8"
-NO_VERSION = "a header of no version of SQLite's"
-WRITE_VERSION, NEWEST_WRITE_VERSION = slice(18, 19), b"\x02"
-"""Where the header says how the file is written; SQLite would only read what says more than that."""
+BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's"
 NOT_YOURS = "{path} was not made by you on this machine"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
-TOO_OLD = "{path} was written by an older aider-gardener: `gardener store verify` brings it up to date"
+TOO_OLD = "{path} was written by an older aider-gardener, which this one cannot read"
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
 NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project sets it aside"
 READ_ONLY = "{path} is open to be read only"
+NO_CHECKSUMS = "SQLite's page check sums are missing: reinstall apsw-sqlite3mc"
 
 
 class Unavailable(StoreError):
@@ -47,18 +51,15 @@ class Unavailable(StoreError):
 
 def is_damage(error: BaseException) -> bool:
     """Whether SQLite says that the file's contents are broken."""
-    return isinstance(error, (apsw.CorruptError, apsw.NotADBError))
-
-
-def is_index_damage(error: BaseException) -> bool:
-    """Whether only the full-text index is broken: it can be built anew from the originals."""
-    code = getattr(error, "extendedresult", 0)
-    return isinstance(error, apsw.CorruptError) and code == apsw.SQLITE_CORRUPT_VTAB
+    is_altered = getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ)
+    return is_altered or isinstance(error, (apsw.CorruptError, apsw.NotADBError))
 
 
 def explain(error: apsw.Error, path: Path | None) -> str:
     """One line for the user: what happened to the archive and what to do."""
     place = str(path) if path else "the archive in memory"
+    if is_damage(error) and not isinstance(error, apsw.NotADBError):
+        error = apsw.CorruptError()
     for kind, text in EXPLANATIONS:
         if isinstance(error, kind):
             return text.format(path=place)
@@ -105,10 +106,6 @@ class Newer(ForeignFile):
     """The file is of a newer version."""
 
 
-class Older(ForeignFile):
-    """The file is of an older version, and open to be read only."""
-
-
 class Stranger(StoreError):
     """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
 
@@ -128,8 +125,7 @@ class Database:
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
     returns true the step is run once more. `user` is the folder with the key that signs this user's
-    archives; one that lay there before the key was made is signed as it is opened. With `read_only` the file
-    and all around it stay as they are, whatever is found.
+    archives. With `read_only` the file and all around it stay as they are, whatever is found.
     """
 
     def __init__(
@@ -154,16 +150,14 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._trusted: tuple[int, int] | None = None
         self._is_identity_kept = False
-        self._page_bytes = 4_096
         if connect:
             self.connect()
 
     def connect(self) -> None:
-        """Open the file, check whose it is, and bring its tables to the newest version.
+        """Open the file and check whose it is, or begin one.
 
         Raises Stranger for an archive that this user did not make.
         """
-        is_from_before = False
         own = self.own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
@@ -171,23 +165,19 @@ class Database:
                 location.prepare_file(self.path)
             elif not encryption.header_of(self.path):
                 raise apsw.CorruptError("an empty file")
-            if encryption.header_of(self.path)[WRITE_VERSION] > NEWEST_WRITE_VERSION:
-                raise apsw.CorruptError(NO_VERSION)
             self._identity = location.identity(self.path)
-            is_from_before = ownership.is_from_before(self.path, self.user)
             self.key = encryption.key_for(self.path, self.key_source)
-        db = _open_to_read(self.path) if self.path and self.read_only else _open(self.path)
+        db = (
+            _open_to_read(self.path, self.key) if self.path and self.read_only else _open(self.path, self.key)
+        )
         try:
-            encryption.unlock(db, self.key)
-            with db:  # another process may be making the file: all that is looked at is of one moment
-                _check_owner(db, self.path)
-                unsigned = self._needs_signature(db, own, is_from_before=is_from_before)
-            if self.read_only:
-                if schema.version_of(db) < schema.VERSION:
-                    raise Older(TOO_OLD.format(path=self.path))
-            else:
-                self._prepare(db, own, unsigned=unsigned)
-            _probe(db)
+            with _one_moment(db):  # another process may be making the file
+                self._check(db, own)
+            if not self.read_only:
+                if self.path is not None:
+                    location.make_private(self.path)
+                _configure(db, self.path)
+                schema.create(db, partial(ownership.sign, key=own) if own else lambda _db: None)
         except apsw.NotADBError:
             db.close()
             if self.path and self.key and encryption.read_marker(self.path.parent) is None:
@@ -203,21 +193,33 @@ class Database:
         self._connection, self._trusted = db, self._identity
         # Some file systems number a file anew when it is first written, or whenever they are asked.
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
-        self._page_bytes = int(db.pragma("page_size"))
         self.set_patience()
         if self.path is not None and not self.read_only:
             encryption.clear_part(self.path)
 
-    def _prepare(self, db: apsw.Connection, own: bytes | None, *, unsigned: bool) -> None:
-        """Bring a file that may be used to the newest version, private and signed."""
-        if self.path is not None:
-            location.make_private(self.path)
-        _configure(db, self.path)
-        schema.migrate(db, sign=partial(ownership.sign, key=own) if own else None)
-        if unsigned and own:
-            with db:
-                ownership.sign(db, own)
-                sums.keep(db, "state", ownership.SESSION, ownership.NAME)
+    def _check(self, db: apsw.Connection, own: bytes | None) -> None:
+        """Whether the file is new or an archive of this version that this user made: the one check of whose a
+        file is. Raises ForeignFile for what must be left alone, Stranger for what is set aside, CorruptError.
+
+        Where there is no key (`own` None) nothing can be signed, and only the tables are looked at.
+        """
+        application, version = schema.application_of(db), schema.version_of(db)
+        if self.path is None or (schema.is_empty(db) and not application and not version):
+            return
+        if application != schema.APPLICATION_ID:
+            raise ForeignFile(NOT_OURS.format(path=self.path))
+        if version > schema.VERSION:
+            raise Newer(TOO_NEW.format(path=self.path))
+        if version < schema.VERSION:
+            raise Stranger(TOO_OLD.format(path=self.path), self._identity)
+        if not schema.is_exact(db):
+            if self.is_own(self.path):
+                raise apsw.CorruptError("tables that are not the archive's")
+            raise Stranger(CHANGED.format(path=self.path), self._identity)
+        if own is not None and not ownership.is_signed(db, own):
+            raise Stranger(NOT_YOURS.format(path=self.path), self._identity)
+        if not self.key and encryption.header_of(self.path)[CHECKSUM_PLACE] != CHECKSUM_BYTES:
+            raise apsw.CorruptError(BAD_HEADER)
 
     def own_key(self) -> bytes | None:
         """This user's key, None where there is none and none can be made."""
@@ -226,34 +228,17 @@ class Database:
     def is_own(self, path: Path) -> bool:
         """Whether this user made the file there, as far as that can be told of one that cannot be read."""
         own = self.own_key()
-        if own is None or self.key or ownership.is_from_before(path, self.user):
+        if own is None or self.key:
             return True
         if self._trusted is not None and self._trusted == location.identity(path):
             return True
         log = path.with_name(f"{path.name}-wal")
         return any(ownership.holds_signature(place, own) for place in (path, log))
 
-    def has_signed(self, path: Path) -> bool:
-        """Whether a file is signed as this user's, where there is a key to sign with and to read it."""
-        own = ownership.user_key(self.user)
-        return own is None or bool(self.key) or ownership.holds_signature(path, own)
-
-    def _needs_signature(self, db: apsw.Connection, own: bytes | None, *, is_from_before: bool) -> bool:
-        """Whether an archive is this user's though it is not signed yet. Raises Stranger.
-
-        Where there is no key (`own` None) nothing can be signed, and only the tables are looked at.
-        """
-        if self.path is None or schema.is_empty(db):
-            return False
-        if not schema.is_exact(db):
-            if self.is_own(self.path):
-                raise apsw.CorruptError("tables that are not the archive's")
-            raise Stranger(CHANGED.format(path=self.path), self._identity)
-        if own is None or ownership.is_signed(db, own):
-            return False
-        if is_from_before and not ownership.was_signed(db):
-            return True
-        raise Stranger(NOT_YOURS.format(path=self.path), self._identity)
+    def copy_into(self, other: apsw.Connection) -> None:
+        """Make all of this the contents of another database. Raises StoreError."""
+        with self._lock, self._explained(), other.backup("main", self.live, "main") as backup:
+            backup.step(-1)
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -264,6 +249,12 @@ class Database:
         if self.read_only:
             raise StoreError(READ_ONLY.format(path=self.path))
         return self._run(step, "BEGIN IMMEDIATE")
+
+    def have_repaired(self) -> None:
+        """Do about the file what is done when SQLite reports damage."""
+        with self._lock:
+            if self.repair is not None:
+                self.repair(apsw.CorruptError("found by a check"))
 
     def outside(self, step: Step[Result]) -> Result:
         """Run a step that may not stand in a transaction (checkpoints); refused within a trial."""
@@ -301,13 +292,6 @@ class Database:
     def is_open(self) -> bool:
         return self._connection is not None
 
-    def go_on_in_memory(self) -> None:
-        """Leave the file as it is and go on with an empty archive in memory."""
-        with self._lock:
-            self.close()
-            self.path, self.key = None, ""
-            self.connect()
-
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
@@ -327,9 +311,7 @@ class Database:
         return self.path is not None and location.identity(self.path) not in (self._identity, None)
 
     def _check_file(self) -> None:
-        """Raise Gone unless the file that is open is still the one at its place, and not cut off. Within a
-        transaction, in which no other process changes the file's size.
-        """
+        """Raise Gone unless the file that is open is still the one at its place."""
         if self.path is None:
             return
         try:
@@ -340,20 +322,8 @@ class Database:
             return
         if self._is_identity_kept and (found.st_dev, found.st_ino) != self._identity:
             raise Gone("another file took its place")
-        if not found.st_size or self._is_cut_off(found.st_size):
-            raise Gone("the file was cut off")
-
-    def _is_cut_off(self, size: int) -> bool:
-        """Whether pages are missing that the log does not hold."""
-        page = self._page_bytes
-        missing = int(self.live.pragma("page_count")) - size // page
-        if missing <= 0:
-            return False
-        try:
-            log = os.path.getsize(f"{self.path}-wal")
-        except OSError:
-            log = 0
-        return missing > log // (page + FRAME_HEADER_BYTES)
+        if not found.st_size:
+            raise Gone("the file was emptied")
 
     def _run(self, step: Step[Result], begin: str) -> Result:
         with self._lock:
@@ -419,28 +389,53 @@ class Database:
             raise self.failure(error) from error
 
 
-def _open(path: Path | None) -> apsw.Connection:
-    if path is None:
-        db = apsw.Connection(":memory:")
-    else:
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-        db = apsw.Connection(str(path), flags=flags)
-    return _guarded(db)
+@contextlib.contextmanager
+def _one_moment(db: apsw.Connection) -> Iterator[None]:
+    """All that is read inside is of one state of the file."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:  # after some errors SQLite itself has ended it
+            db.execute("ROLLBACK")
 
 
-def _open_to_read(path: Path) -> apsw.Connection:
-    # A file whose log is empty is read as it lies: SQLite would make a log and an index of it otherwise.
-    uri = f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log(path) else "&immutable=1")
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
-    db = apsw.Connection(uri, flags=flags)
-    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    return _guarded(db)
+@cache
+def checksums() -> str:
+    """The name that makes SQLite check each page, for `apsw.Connection`. Raises StoreError without it."""
+    usual = apsw.vfs_names()[0]
+    try:
+        apsw.sqlite_extra.load(apsw.Connection(":memory:"), "cksumvfs")
+    except (apsw.sqlite_extra.NotAvailable, LookupError, apsw.Error) as error:
+        raise StoreError(NO_CHECKSUMS) from error
+    apsw.set_default_vfs(usual)  # an encrypted file has the cipher's own check
+    return CHECKSUMS
 
 
-def _guarded(db: apsw.Connection) -> apsw.Connection:
-    db.set_busy_timeout(BUSY_MILLISECONDS)
+def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connection:
+    """A connection to a file whose pages are checked; `query` are parameters of SQLite's URIs."""
+    name = f"{path.absolute().as_uri()}?{query}" if query else str(path)
+    flags |= apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_URI if query else 0)
+    db = apsw.Connection(name, flags=flags, vfs=None if key else checksums())
+    if not key:
+        db.reserve_bytes(reserve=CHECKSUM_BYTES)  # of a file that is begun now
     schema.distrust(db)
-    sums.register(db)
+    encryption.unlock(db, key)
+    return db
+
+
+def _open(path: Path | None, key: str = "") -> apsw.Connection:
+    db = apsw.Connection(":memory:") if path is None else opened(path, apsw.SQLITE_OPEN_READWRITE, key)
+    db.set_busy_timeout(BUSY_MILLISECONDS)
+    return db
+
+
+def _open_to_read(path: Path, key: str = "") -> apsw.Connection:
+    # A file whose log is empty is read as it lies: SQLite would make a log and an index of it otherwise.
+    query = "mode=ro" + ("" if has_log(path) else "&immutable=1")
+    db = opened(path, apsw.SQLITE_OPEN_READONLY, key, query=query)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    db.set_busy_timeout(BUSY_MILLISECONDS)
     return db
 
 
@@ -451,17 +446,6 @@ def has_log(path: Path) -> bool:
             if os.path.getsize(f"{path}{ending}"):
                 return True
     return False
-
-
-def _check_owner(db: apsw.Connection, path: Path | None) -> None:
-    application, version = schema.application_of(db), schema.version_of(db)
-    if (application, version) != (schema.APPLICATION_ID, schema.VERSION) and schema.has_newest_tables(db):
-        raise apsw.CorruptError("a header that does not fit the tables")
-    if application == schema.APPLICATION_ID:
-        if version > schema.VERSION:
-            raise Newer(TOO_NEW.format(path=path))
-    elif application or version or not schema.is_empty(db):
-        raise ForeignFile(NOT_OURS.format(path=path))
 
 
 def _configure(db: apsw.Connection, path: Path | None) -> None:
@@ -498,10 +482,3 @@ def try_out(path: Path) -> None:
         for ending in ("", "-wal", "-shm", "-journal"):
             with contextlib.suppress(OSError):
                 path.with_name(path.name + ending).unlink()
-
-
-def _probe(db: apsw.Connection) -> None:
-    """Read a little of every table, so that plain damage is found now and not in mid-session."""
-    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    for table in tables:
-        db.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchall()

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import search, shares, sums, vectors
-from aider_gardener.archive.store.base import Chunk
+from aider_gardener.archive.store import search, shares, vectors
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
-from aider_gardener.archive.store.redact import Redacted
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -35,10 +32,9 @@ SHORT_ID_CHARS = len(entry_id("", ""))
 ID_GROWTH = 4
 """Hex digits by which an id is lengthened when two contents share the short one."""
 
-ENTRY_COLUMNS = f"""
+ENTRY_COLUMNS = """
     SELECT o.id, s.id, n.turn, n.seq, o.role, b.body, n.source, n.detail, o.cls, o.segments, o.tokens,
-           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider, o.hash,
-           {sums.is_sound("originals", "o")} AND {sums.is_sound("occurrences", "n")}
+           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider
     FROM occurrences n JOIN sessions s ON s.number = n.session
     JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
 
@@ -47,67 +43,41 @@ CHECKPOINT_PAUSE_SECONDS = 0.1
 CHECKPOINT_MILLISECONDS = 50
 
 
-Place = tuple[str, int]
-"""Where a write stands among the lines of JSON: the file it was first written to, its number in that."""
-NOWHERE: Place = ("", 0)
+class StoredEntry(NamedTuple):
+    """What the archive knows of an entry that was added: its id and place, and how it is used."""
+
+    id: str
+    seq: int
+    pinned: bool
+    active: bool
+    accessed_at: float
+    access_count: int
 
 
-class Damaged(StoreError):
-    """What is stored of an entry is not what was written; nothing of it is shown."""
+def add(
+    db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False, long_id: str = ""
+) -> StoredEntry:
+    """Store an original with its occurrence, its chunks and its short forms, or what of it is not there yet.
 
-    def __init__(self, stored_id: str, what: str) -> None:
-        super().__init__(f"{stored_id} is damaged: {what}; `gardener store verify` mends what it can")
-        self.stored_id = stored_id
-
-
-@dataclass(frozen=True)
-class EntryDraft:
-    """An entry as it will be stored: every text already redacted, every span moved along.
-
-    Its id is the beginning of `long_id`. `place` is that of its line, where it stands in one.
-    """
-
-    entry: Entry
-    body: Redacted
-    detail: str
-    chunks: tuple[tuple[int, int], ...]
-    long_id: str
-    renditions: tuple[Rendition, ...] = ()
-    place: Place = NOWHERE
-
-
-def draft(entry: Entry, body: Redacted, detail: str, chunks: Sequence[Chunk]) -> EntryDraft:
-    """Move an entry's spans from the live content to the stored one."""
-    segments = tuple(
-        replace(segment, start=body.position(segment.start), end=body.position(segment.end, end=True))
-        for segment in entry.segments
-    )
-    spans = ((body.position(chunk.start), body.position(chunk.end, end=True)) for chunk in chunks)
-    kept = tuple(dict.fromkeys((start, end) for start, end in spans if start < end))
-    long_id = "g" + content_hash(entry.role, entry.content)
-    return EntryDraft(replace(entry, segments=segments), body, detail, kept, long_id)
-
-
-def add(db: apsw.Connection, new: EntryDraft) -> Entry:
-    """Store a draft; the entry that comes back is the caller's with what the archive knows of it."""
-    entry = new.entry
-    session = session_number(db, entry.session)
-    number, stored_id = write_original(db, new)
-    seq = _occurrence(db, new, session, number)
-    put_renditions(db, number, new.renditions)
+    `record` is what `records.said` makes, or has no `content` where the original is known by its id. `again`:
+    this may be of another archive, or done already: what is known of the original stays. `long_id` is the
+    hash that the id is the beginning of, where it is known."""
+    session = session_number(db, record["session"])
+    number, is_new = number_of(db, record["id"]), False
+    if "content" in record:
+        number, is_new = _original(db, record, long_id)
+    elif number is None:
+        raise StoreError(f"there is no entry {record['id']}")
+    seq, is_said = _occurrence(db, record, session, number, again)
+    if "content" in record and (is_new or not again):
+        put_renditions(db, number, record["renditions"])
+    if is_new or (is_said and not again):
+        db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(record["active"]), number))
     rows: list[Any] = db.execute(
-        "SELECT pinned, active, accessed_at, access_count FROM originals WHERE number = ?", (number,)
+        "SELECT id, pinned, active, accessed_at, access_count FROM originals WHERE number = ?", (number,)
     ).fetchall()
-    pinned, active, accessed_at, access_count = rows[0]
-    return replace(
-        entry,
-        id=stored_id,
-        seq=seq,
-        pinned=bool(pinned),
-        active=bool(active),
-        accessed_at=accessed_at,
-        access_count=access_count,
-    )
+    stored_id, pinned, active, accessed_at, access_count = rows[0]
+    return StoredEntry(stored_id, seq, bool(pinned), bool(active), accessed_at, access_count)
 
 
 def session_number(db: apsw.Connection, session: str) -> int:
@@ -117,43 +87,33 @@ def session_number(db: apsw.Connection, session: str) -> int:
         "ON CONFLICT (id) DO NOTHING",
         (session,),
     )
-    is_new = db.changes() > 0
-    number = int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
-    if is_new:
-        sums.keep(db, "sessions", number)
-    return number
+    return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
-def write_original(db: apsw.Connection, new: EntryDraft) -> tuple[int, str]:
-    """Find or write an original; returns its row and its id.
+def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> tuple[int, bool]:
+    """Find or write an original; returns its row and whether it is new.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
     """
-    entry = new.entry
-    stored = bytes.fromhex(content_hash(entry.role, new.body.text))
-    short = new.long_id[:SHORT_ID_CHARS]
-    for number, found in db.execute("SELECT number, id FROM originals WHERE hash = ?", (stored,)):
-        if found.startswith(short):
-            return number, found
-    own_id = _free_id(db, new.long_id)
-    segments = json.dumps([[s.start, s.end, s.cls.value, s.kind, s.language] for s in new.entry.segments])
-    redactions = json.dumps([[span.start, span.end, span.kind] for span in new.body.spans])
+    role, text, own_id = record["role"], record["content"], record["id"]
+    hashed = content_hash(role, text)
+    long_id = long_id or own_id + hashed[len(own_id) - 1 :]
+    for number, found in db.execute(
+        "SELECT number, id FROM originals WHERE hash = ?", (bytes.fromhex(hashed),)
+    ):
+        if found.startswith(long_id[:SHORT_ID_CHARS]):
+            return number, False
     db.execute(
-        "INSERT INTO originals (id, hash, role, cls, segments, redactions, tokens, pinned, accessed_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (own_id, stored, entry.role, entry.cls.value, segments, redactions, entry.tokens, int(entry.pinned),
-         entry.created_at),
+        """INSERT INTO originals (id, hash, role, cls, segments, redactions, tokens, pinned, accessed_at,
+               access_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (_free_id(db, long_id), bytes.fromhex(hashed), role, ContentClass(record["cls"]).value,
+         json.dumps(record["segments"]), json.dumps(record["redactions"]), record["tokens"],
+         int(record["pinned"]), record.get("accessed_at", record["at"]), record.get("access_count", 0)),
     )  # fmt: skip
     number = db.last_insert_rowid()
-    sums.keep(db, "originals", number)
-    db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(new.body.text)))
-    search.add_chunks(db, number, new.body.text, list(new.chunks))
-    return number, own_id
-
-
-def lengthened(stored_id: str, role: str, text: str) -> str:
-    """A long id that begins with a stored one, where what was there before redaction is not known."""
-    return stored_id + content_hash(role, text)[len(stored_id) - 1 :]
+    db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(text)))
+    search.add_chunks(db, number, text, [(start, end) for start, end in record["chunks"]])
+    return number, True
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:
@@ -164,36 +124,28 @@ def _free_id(db: apsw.Connection, long_id: str) -> str:
     raise StoreError(f"two texts have the id {long_id}")
 
 
-def _occurrence(db: apsw.Connection, new: EntryDraft, session: int, number: int) -> int:
-    """Record where an original stands; returns its seq, the next free one if its own is taken."""
-    entry, seq = new.entry, new.entry.seq
+def _occurrence(
+    db: apsw.Connection, record: Mapping[str, Any], session: int, number: int, again: bool
+) -> tuple[int, bool]:
+    """Record where an original stands; returns its seq, the next free one if its own is taken, and whether it
+    was not there before."""
+    seq, turn, at = record["seq"], record["turn"], record["at"]
     held = db.execute("SELECT original FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get
     if held == number:
-        return seq
+        return seq, False
     if held is not None:
-        seq = db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get
+        sql = "SELECT seq FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
+        moved = db.execute(sql, (session, number, turn, at)).get if again else None
+        if moved is not None:
+            return int(moved), False
+        seq = int(db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get)
     db.execute(
         "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            session,
-            seq,
-            entry.turn,
-            number,
-            entry.source.kind.value,
-            new.detail,
-            entry.provider,
-            entry.created_at,
-        ),
-    )
-    sums.keep(db, "occurrences", db.last_insert_rowid())
-    db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(entry.active), number))
-    return seq
-
-
-IS_ITS_ROW = f"""(SELECT row.id = o.id OR NOT ({sums.is_sound("originals", "row")})
-                  FROM originals row NOT INDEXED WHERE row.number = o.number)"""
-"""The index of ids, which a disk may have altered, did not lead to another entry's row."""
+        (session, seq, turn, number, SourceKind(record["source"]).value, record["detail"],
+         record["provider"], at),
+    )  # fmt: skip
+    return seq, True
 
 
 def number_of(db: apsw.Connection, stored_id: str) -> int | None:
@@ -204,38 +156,22 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
 
 def get(db: apsw.Connection, stored_id: str) -> Entry | None:
     """The entry at its latest occurrence."""
-    sql = f"{ENTRY_COLUMNS} WHERE o.id = ? AND {IS_ITS_ROW} ORDER BY n.number DESC LIMIT 1"
-    rows = db.execute(sql, (stored_id,)).fetchall()
-    return _entry(rows[0]) if rows else None
+    return get_many(db, [stored_id]).get(stored_id)
 
 
-def get_many(db: apsw.Connection, ids: Iterable[str], damaged: list[Damaged]) -> dict[str, Entry]:
-    """The entries of these ids that are there, each at its latest occurrence; what is not sound goes to
-    `damaged`."""
-    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?)) AND {IS_ITS_ROW}
+def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
+    """The entries of these ids that are there, each at its latest occurrence."""
+    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
-    rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
-    return {entry.id: entry for entry in _sound(rows, damaged)}
+    found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
+    return {entry.id: entry for entry in found}
 
 
 def original(db: apsw.Connection, stored_id: str) -> str | None:
-    """The stored text of an entry; None if there is none of that id. Raises Damaged."""
-    sql = f"""SELECT o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number
-             WHERE o.id = ? AND {IS_ITS_ROW}"""
-    rows: list[Any] = db.execute(sql, (stored_id,)).fetchall()
-    return text_of(stored_id, *rows[0]) if rows else None
-
-
-def is_unlisted(db: apsw.Connection, stored_id: str) -> bool:
-    """Whether an entry is there though the index of ids, which a disk may have altered, does not say so."""
-    return db.execute("SELECT 1 FROM originals NOT INDEXED WHERE id = ?", (stored_id,)).get is not None
-
-
-def text_of(stored_id: str, role: str, stored_hash: bytes, body: bytes) -> str:
-    """A stored text, once it is seen to be the one that was stored. Raises Damaged."""
-    if not is_text_of(role, stored_hash, body):
-        raise Damaged(stored_id, "its text is not the one that was stored")
-    return search.decode(body)
+    """The stored text of an entry; None if there is none of that id."""
+    sql = "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?"
+    body = db.execute(sql, (stored_id,)).get
+    return None if body is None else search.decode(body)
 
 
 def is_text_of(role: object, stored_hash: object, body: object) -> bool:
@@ -248,18 +184,10 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
         return False
 
 
-def session_entries(db: apsw.Connection, session: str, after_seq: int, damaged: list[Damaged]) -> list[Entry]:
-    """The entries of a session; what is not sound goes to `damaged`."""
+def session_entries(db: apsw.Connection, session: str, after_seq: int) -> list[Entry]:
+    """The entries of a session with a higher seq, in order."""
     sql = f"{ENTRY_COLUMNS} WHERE s.id = ? AND n.seq > ? ORDER BY n.seq"
-    return list(_sound(db.execute(sql, (session, after_seq)), damaged))
-
-
-def _sound(rows: Iterable[Any], damaged: list[Damaged]) -> Iterator[Entry]:
-    for row in rows:
-        try:
-            yield _entry(row)
-        except Damaged as error:
-            damaged.append(error)
+    return list(map(_entry, db.execute(sql, (session, after_seq))))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
@@ -273,45 +201,39 @@ def resolve(db: apsw.Connection, prefix: str) -> list[str]:
     return [row[0] for row in db.execute(sql, (wanted, wanted + "\U0010ffff", RESOLVE_LIMIT))]
 
 
-def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Rendition]) -> None:
-    """Keep renditions below full, each in place of the one of its fidelity."""
-    for rendition in renditions:
-        if rendition.fidelity is Fidelity.FULL:
+def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Sequence[Any]]) -> None:
+    """Keep renditions below full, each (fidelity, text, tokens) in place of the one of its fidelity."""
+    for word, text, tokens in renditions:
+        if Fidelity(word) is Fidelity.FULL:
             continue
-        fidelity, text = rendition.fidelity.value, search.encode(rendition.text)
         db.execute(
             "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (original, fidelity) DO UPDATE SET text = excluded.text, tokens = excluded.tokens",
-            (number, fidelity, text, rendition.tokens),
+            (number, word, search.encode(text), tokens),
         )
-        sums.keep(db, "renditions", number, fidelity)
 
 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
-    """The renditions of an entry below full. Raises Damaged."""
-    sql = f"""SELECT r.fidelity, r.text, r.tokens, {sums.is_sound("renditions", "r")}
-             FROM renditions r JOIN originals o ON o.number = r.original WHERE o.id = ? AND {IS_ITS_ROW}"""
-    found = {}
-    for word, text, tokens, is_sound in db.execute(sql, (stored_id,)):
-        if not is_sound:
-            raise Damaged(stored_id, "a short form of it is not the one that was stored")
-        fidelity = Fidelity(word)
-        found[fidelity] = Rendition(fidelity, search.decode(text), tokens)
-    return found
+    """The renditions of an entry below full."""
+    sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
+             WHERE o.id = ?"""
+    found = (
+        Rendition(Fidelity(word), search.decode(text), tokens)
+        for word, text, tokens in db.execute(sql, (stored_id,))
+    )
+    return {each.fidelity: each for each in found}
 
 
 def _entry(row: Any) -> Entry:
     (stored_id, session, turn, seq, role, body, source, detail, cls, segments, tokens, pinned, active,
-     at, accessed_at, access_count, provider, stored_hash, is_sound) = row  # fmt: skip
-    if not is_sound:
-        raise Damaged(stored_id, "what is known of it is not what was stored")
+     at, accessed_at, access_count, provider) = row  # fmt: skip
     return Entry(
         id=stored_id,
         session=session,
         turn=turn,
         seq=seq,
         role=role,
-        content=text_of(stored_id, role, stored_hash, body),
+        content=search.decode(body),
         source=Source(SourceKind(source), detail),
         cls=ContentClass(cls),
         segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments)),
@@ -394,7 +316,6 @@ def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
             db.execute(
                 "UPDATE events SET data = ? WHERE number = ?", (json.dumps(left, sort_keys=True), event)
             )
-            sums.keep(db, "events", event)
     db.execute("DELETE FROM event_entries WHERE entry = ?", (stored_id,))
 
 

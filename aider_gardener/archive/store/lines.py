@@ -1,34 +1,30 @@
-"""The archive as lines of JSON: what is said goes to the end of a file where SQLite cannot write.
+"""The archive as lines of JSON, where SQLite cannot write: what is said goes to the end of a file.
 
 Each process appends to a file of its own, so that nothing has to be locked, and a line is on the disk (fsync)
-before its write counts as done. A file begins with who writes it and a signature as archives have one; every
-line has a check sum. What is forgotten is taken out by writing the file anew and putting that in its place.
-"""
+before its write counts as done. Each line ends in a check that only this user's key makes. What a process
+left behind is taken in by the next one that opens the archive."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import heapq
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Protocol
 
-from aider_gardener.archive.store import files, location, ownership, sessions
-from aider_gardener.archive.store.entries import Place
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Numbered, Record, without_forgotten
+from aider_gardener.archive.store import files, location, sessions
+from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT, Record
 from aider_gardener.archive.store.sessions import Owner
 
-FORMAT = 1
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-([0-9a-f]{32})\.jsonl")
 PART_ENDING = ".part"
 CLOSED = "closed"
-HEAD, SUM_HEX = b'{"sum":"', 16
-PART_SECONDS = 3_600.0
+HEAD, SUM_BYTES = b'{"sum":"', 16
 QUIET_SECONDS = 24 * 3_600.0
 """A file of another machine counts as left behind when nothing was written to it for so long."""
 
@@ -36,39 +32,55 @@ CUT_OFF = "the last line of {name} was cut off as it was written and is left out
 UNREADABLE = "{name}: {count} lines are not what was written and are left out"
 ASIDE = "{name} was set aside as {aside}"
 STRANGERS = "{names} were not made by you on this machine: they are left alone"
-NEWER = "{name} was written by a newer aider-gardener: it is left alone; upgrade to read it"
+IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
-class ArchiveLine(NamedTuple):
-    """A record of a file, and when it was written, in seconds since the epoch; never before the one above."""
+class Lines(Protocol):
+    """Where the records of an archive are kept that is held in memory. `fault` is why the last ones are not
+    kept yet, "" if they are: they come with the next."""
 
-    numbered: Numbered
-    at: float
-
-    @property
-    def place(self) -> Place:
-        """The file that the record was first written to, and its number in that."""
-        return (self.numbered.file, self.numbered.number)
+    fault: str
 
     @property
-    def order(self) -> tuple[float, bool]:
-        """Sorts lines of several files: at one moment, what is said comes before what is forgotten."""
-        return (self.at, self.numbered.record["kind"] in (FORGET, FORGET_SESSION))
+    def directory(self) -> Path | None:
+        """Where they are, None if in no directory."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where they are, for people."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """What they take."""
+        ...
+
+    def append(self, record: Record) -> None:
+        """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
+        cannot be kept at all."""
+        ...
+
+    def replace(self, records: Iterable[Record]) -> list[str]:
+        """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
+        OSError or StoreError."""
+        ...
+
+    def close(self) -> None:
+        """Leave them to whoever comes next."""
+        ...
 
 
 @dataclass
 class LinesFile:
-    """A file of lines as it was read: `size` bytes of it, by its owner, who may still be at it (`is_alive`).
-
-    `problems` are lines for the user; with `unreadable` there is something in it that must not be deleted.
-    """
+    """A file as it was read: `size` bytes of it, by its process, which may still be at it (`is_alive`).
+    `problems` are lines for the user; with `unreadable` there is something in it that must not be deleted."""
 
     path: Path
-    token: str
     owner: Owner
     size: int
     is_alive: bool
-    lines: list[ArchiveLine] = field(default_factory=list)
+    records: list[tuple[float, Record]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unreadable: int = 0
 
@@ -86,33 +98,19 @@ class FoundLines:
         return [*(each for file in self.files for each in file.problems), *self.refused]
 
     @property
-    def left_behind(self) -> list[LinesFile]:
-        """Those to which nobody writes any more."""
-        return [file for file in self.files if not file.is_alive]
-
-    def records(self) -> list[Numbered]:
-        """All records in the order in which they were written, each with its process if that still runs."""
-        streams = [[(line, file) for line in file.lines] for file in self.files]
-        merged = heapq.merge(*map(_ordered, streams), key=lambda each: each[0])
-        return [
-            line.numbered._replace(owner=file.owner if file.is_alive else None) for _, (line, file) in merged
-        ]
+    def records(self) -> list[Record]:
+        """All records in the order in which they were written; at one moment, what is said comes before what
+        is forgotten."""
+        found = [each for file in self.files for each in _in_order(file.records)]
+        return [record for _, record in sorted(found, key=lambda each: each[0])]
 
 
-Ordered = tuple[tuple[float, bool], tuple[ArchiveLine, LinesFile]]
-
-
-def _ordered(stream: list[tuple[ArchiveLine, LinesFile]]) -> Iterator[Ordered]:
-    """The lines of one file with keys that never fall: within a file the order of the lines counts."""
+def _in_order(records: Sequence[tuple[float, Record]]) -> Iterator[tuple[tuple[float, bool], Record]]:
+    """The records of one file with times that never fall: within a file the order of the lines counts."""
     last = (0.0, False)
-    for each in stream:
-        last = max(last, each[0].order)
-        yield last, each
-
-
-def path_of(directory: Path, token: str) -> Path:
-    """Where the file of a token lies."""
-    return directory / f"{location.FILE_NAME}.lines-{token}.jsonl"
+    for at, record in records:
+        last = max(last, (at, record["kind"] in (FORGET, FORGET_SESSION)))
+        yield last, record
 
 
 def names(directory: Path) -> list[str]:
@@ -128,29 +126,19 @@ def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
 
     `key` is this user's, None where there is none: then only their owner in the file system is looked at.
     """
-    found, strangers, refused = [], [], []
+    found, strangers = [], []
     for name in names(directory):
-        path = directory / name
         try:
-            file = read_file(path, key, now)
+            found.append(_read_file(directory / name, key, now))
         except FileNotFoundError:  # taken in by another process meanwhile
             continue
-        except _Newer:
-            refused.append(NEWER.format(name=name))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError):
             strangers.append(name)
-        else:
-            found.append(file)
-    if strangers:
-        refused.append(STRANGERS.format(names=", ".join(strangers)))
+    refused = [STRANGERS.format(names=", ".join(strangers))] if strangers else []
     return FoundLines(tuple(found), tuple(refused))
 
 
-class _Newer(Exception):
-    """A file of a format that is not known yet."""
-
-
-def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
+def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     """Read one file. Raises OSError or ValueError for one that this user did not make."""
     with files.open_plain(path, location.LARGEST_BYTES) as source:
         status = os.fstat(source.fileno())
@@ -158,21 +146,23 @@ def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
             raise OSError("another user's")
         raw = source.read()
     *whole, rest = raw.split(b"\n")
-    first = unframed(whole[0]) if whole else None
-    if first is None or first["kind"] != "meta":
-        raise ValueError("no first line")
-    if first["format"] > FORMAT:
-        raise _Newer
-    token = str(first["token"])
-    is_own = path == path_of(path.parent, token)
-    if not is_own or (
-        key is not None and not ownership.is_signature(first["owner"].encode(), token.encode(), key)
-    ):
-        raise ValueError("another user's")
+    first = _unframed(whole[0], path, key) if whole else None
+    if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
+        raise ValueError("no first line of this version")
     owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
-    file = LinesFile(path, token, owner, len(raw), is_alive=_is_alive(owner, now - status.st_mtime))
-    for line in map(unframed, filter(None, whole[1:])):
-        take_line(file, line)
+    if owner.host == sessions.this_host():
+        is_alive = sessions.is_running(owner.pid, owner.started)
+    else:
+        is_alive = now - status.st_mtime < QUIET_SECONDS
+    file = LinesFile(path, owner, len(raw), is_alive)
+    for line in filter(None, whole[1:]):
+        record = _unframed(line, path, key)
+        if record is None:
+            file.unreadable += 1
+        elif record["kind"] == CLOSED:
+            file.is_alive = False
+        else:
+            file.records.append((float(record.pop("written_at")), record))
     if rest and not file.is_alive:
         file.problems.append(CUT_OFF.format(name=path.name))
     if file.unreadable:
@@ -180,148 +170,205 @@ def read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     return file
 
 
-def take_line(file: LinesFile, line: Record | None) -> None:
-    """Add a record to those of its file; None is one that could not be read."""
-    if line is None:
-        file.unreadable += 1
-    elif line["kind"] == CLOSED:
-        file.is_alive = False
-    else:
-        own, number, at = line.pop("of", file.token), int(line.pop("n")), float(line.pop("written_at"))
-        file.lines.append(ArchiveLine(Numbered(own, number, line), at))
-
-
-def _is_alive(owner: Owner, silent_seconds: float) -> bool:
-    if owner.host != sessions.this_host():
-        return silent_seconds < QUIET_SECONDS
-    return sessions.is_running(owner.pid, owner.started)
-
-
-def framed(record: Record) -> bytes:
-    """A record as a line with its check sum. Texts stay as they are, lone surrogates and all."""
+def _framed(record: Record, path: Path, key: bytes | None) -> bytes:
+    """A record as a line with its check. Texts stay as they are, lone surrogates and all."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str)
     body = text.encode("utf-8", "surrogatepass")[1:]
-    return HEAD + _sum_of(body) + b'",' + body + b"\n"
+    return HEAD + _sum(body, path, key) + b'",' + body + b"\n"
 
 
-def unframed(raw: bytes) -> Record | None:
-    """The record of a line, None for one that is not as it was written."""
-    start = len(HEAD) + SUM_HEX
+def _unframed(raw: bytes, path: Path, key: bytes | None) -> Record | None:
+    """The record of a line, None for one that is not as it was written by this user, to this file."""
+    start = len(HEAD) + 2 * SUM_BYTES
     body = raw[start + 2 :]
-    if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum_of(body):
+    if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path, key):
         return None
     found = json.loads("{" + body.decode("utf-8", "surrogatepass"))
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 
-def _sum_of(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=SUM_HEX // 2).hexdigest().encode()
-
-
-def rewrite(file: LinesFile, changed: Mapping[Place, Record | None]) -> None:
-    """Write a file anew with other records in the places named, or none. Raises OSError.
-
-    The new one takes the place of the old one in one step, and the old bytes are overwritten.
-    """
-    kept = []
-    for line in file.lines:
-        record = changed.get(line.place, line.numbered.record)
-        if record is not None:
-            kept.append(ArchiveLine(line.numbered._replace(record=record), line.at))
-    part = file.path.with_name(file.path.name + PART_ENDING)
-    with contextlib.suppress(FileNotFoundError):
-        part.unlink()
-    with files.open_plain(file.path, location.LARGEST_BYTES) as source:
-        meta = source.readline()
-    try:
-        write_new(part, meta, kept, file.token)
-        with _overwritten(file.path):
-            os.replace(part, file.path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-    files.synced(file.path.parent)
-    file.lines = kept
-
-
-def clean(found: FoundLines, own: str = "", *, last: Record | None = None) -> list[str]:
-    """Take what the lines, or a `last` record behind them, forget out of the files that were left behind and
-    the own one, named by its token.
-
-    Returns the names of those that other processes write, and that hold something of it. Raises OSError.
-    """
-    records = found.records()
-    left = without_forgotten([*(each.record for each in records), *([last] if last else [])])
-    changed = {
-        (each.file, each.number): record
-        for each, record in zip(records, left, strict=False)
-        if record != each.record
-    }
-    in_use = []
-    for file in found.files:
-        if changed.keys().isdisjoint(line.place for line in file.lines):
-            continue
-        if file.is_alive and file.token != own:
-            in_use.append(file.path.name)
-        else:
-            rewrite(file, changed)
-    return in_use
+def _sum(body: bytes, path: Path, key: bytes | None) -> bytes:
+    told = hashlib.blake2b(path.name.encode() + b"\0" + body, key=key or b"", digest_size=SUM_BYTES)
+    return told.hexdigest().encode()
 
 
 def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
-    """Remove a file whose lines are in the archive, unless more was written to it since; one of which not all
-    could be taken (not `whole`, or some unreadable) is set aside. Returns lines for the user."""
+    """Remove a file whose records are in the archive, unless more was written to it since; one of which not
+    all could be taken (not `whole`, or some unreadable) is set aside. Returns lines for the user."""
     try:
         if file.path.stat().st_size != file.size:
             return []
         if whole and not file.unreadable:
             erase(file.path)
             return []
-        aside = file.path.with_name(f"{location.FILE_NAME}.damaged-lines-{file.token}")
+        aside = file.path.with_name(
+            file.path.name.replace(".lines-", ".damaged-lines-").removesuffix(".jsonl")
+        )
         os.replace(file.path, aside)
     except OSError:
         return []
     return [ASIDE.format(name=file.path.name, aside=aside.name)]
 
 
-def clear_parts(directory: Path, now: float) -> None:
-    """Remove what was left of files that a process was writing as it ended."""
-    with contextlib.suppress(OSError):
-        for path in directory.glob(f"{location.FILE_NAME}.lines-*{PART_ENDING}"):
-            if now - path.lstat().st_mtime > PART_SECONDS:
-                path.unlink()
-
-
-def write_new(path: Path, meta: bytes, lines: Sequence[ArchiveLine], token: str) -> None:
-    """Write a file of lines under a name that is free. Raises OSError."""
-    with location.open_private(path) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-        out.write(meta)
-        for line in lines:
-            own, number, record, _ = line.numbered
-            head = {"n": number, "written_at": line.at} | ({"of": own} if own != token else {})
-            out.write(framed({**head, **record}))
-        out.flush()
-        os.fsync(out.fileno())
-
-
 def erase(path: Path) -> None:
     """Remove a file and overwrite what it held. Raises OSError."""
-    with _overwritten(path):
+    if os.name == "nt":  # a file that is open cannot be removed there
         path.unlink()
-    files.synced(path.parent)
-
-
-@contextlib.contextmanager
-def _overwritten(path: Path) -> Iterator[None]:
-    """Overwrite the bytes of a file once something else, or nothing, has its name."""
-    if os.name == "nt":  # a file that is open can be neither replaced nor removed there
-        yield
         return
     old = os.open(path, os.O_RDWR | files.NO_LINK | getattr(os, "O_CLOEXEC", 0))
     try:
-        yield
+        path.unlink()
         with contextlib.suppress(OSError):
             files.overwrite(old)
     finally:
         os.close(old)
+    files.synced(path.parent)
+
+
+class FileLines:
+    """The lines of one process, begun when the first record comes. What the disk does not take is kept in
+    memory and comes with the next record; without a `directory` all is. See `Lines`."""
+
+    def __init__(self, directory: Path | None, key: bytes | None, clock: Callable[[], float]) -> None:
+        self.fault = ""
+        self.path: Path | None = None
+        self._directory = directory
+        self._key = key
+        self._clock = clock
+        self._handle = -1
+        self._is_torn = False
+        self._unwritten: list[Record] = []
+        self._written: list[Record] = []
+        self.found = FoundLines()
+
+    @property
+    def directory(self) -> Path | None:
+        return self._directory
+
+    @property
+    def place(self) -> str:
+        return str(self.path or self._directory or "")
+
+    @property
+    def records(self) -> list[Record]:
+        """All that was appended, whether the disk has it or not."""
+        return [*self._written, *self._unwritten]
+
+    @property
+    def size_bytes(self) -> int:
+        sizes = 0
+        if self._directory is not None:
+            for name in names(self._directory):
+                with contextlib.suppress(OSError):
+                    sizes += (self._directory / name).stat().st_size
+        return sizes
+
+    def begin(self) -> None:
+        """Make the file at once. Raises OSError."""
+        self._begin(())
+
+    def read(self) -> FoundLines:
+        """The files of lines in the directory, those of other processes too."""
+        if self._directory is not None:
+            self.found = read(self._directory, self._key, self._clock())
+        return self.found
+
+    def append(self, record: Record) -> None:
+        self._unwritten.append(record)
+        if self._directory is None:
+            return
+        try:
+            if self._handle < 0 or not self._is_in_place():
+                self._begin(self._written)
+            while self._unwritten:
+                self._write(self._line(self._unwritten[0]))
+                self._written.append(self._unwritten.pop(0))
+        except OSError as error:
+            self.fault = error.strerror or str(error)
+        else:
+            self.fault = ""
+
+    def replace(self, records: Iterable[Record]) -> list[str]:
+        own, self._unwritten, self._written = self.path, [], list(records)
+        self._begin(self._written)
+        if own is not None:
+            erase(own)
+        return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
+
+    def remove(self) -> None:
+        """Close and remove the file: all of it is in the archive, or there is nothing in it."""
+        self._close()
+        self._written, self._unwritten, self.fault = [], [], ""
+        if self.path is not None:
+            with contextlib.suppress(OSError):
+                erase(self.path)
+        self.path = None
+
+    def close(self) -> None:
+        if self._handle < 0:
+            return
+        if not (self._written or self._unwritten):
+            self.remove()
+            return
+        with contextlib.suppress(OSError):
+            for record in [*self._unwritten, {"kind": CLOSED}]:
+                self._write(self._line(record))
+        self._close()
+
+    def _begin(self, records: Iterable[Record]) -> None:
+        """Make a new file with some records: whole, then under its name. Raises OSError."""
+        self._close()
+        assert self._directory is not None
+        path = self._directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
+        meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
+        part = path.with_name(path.name + PART_ENDING)
+        try:
+            with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+                out.write(_framed(meta, path, self._key))
+                for record in records:
+                    out.write(_framed({"written_at": self._clock(), **record}, path, self._key))
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(part, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise
+        files.synced(self._directory)
+        flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
+        self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+        self.path, self._is_torn = path, False
+
+    def _line(self, record: Record) -> bytes:
+        assert self.path is not None
+        return _framed({"written_at": self._clock(), **record}, self.path, self._key)
+
+    def _is_in_place(self) -> bool:
+        """Whether the file is still there: one of a process that is thought to have ended is taken away."""
+        try:
+            there, own = os.stat(self.path or ""), os.fstat(self._handle)
+        except OSError:
+            return False
+        return (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
+
+    def _write(self, line: bytes) -> None:
+        """Bring a line to the disk; what a write that fails left of it is cut off, or told from the next
+        one."""
+        data = (b"\n" if self._is_torn else b"") + line
+        size, written = os.fstat(self._handle).st_size, 0
+        try:
+            while written < len(data):
+                written += os.write(self._handle, data[written:])
+            os.fsync(self._handle)
+        except OSError:
+            self._is_torn = True
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._handle, size)
+                self._is_torn = False
+            raise
+        self._is_torn = False
+
+    def _close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1

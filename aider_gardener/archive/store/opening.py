@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import copies, encryption, lines, location, ownership, repair
+from aider_gardener.archive.store import encryption, lines, location, ownership, repair
 from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
     NOT_OPENED,
@@ -32,11 +32,13 @@ IN_MEMORY = "this session is kept in memory only: {reason}"
 UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
 IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
+LINES_WAIT = (
+    "{count} lines wait to be taken into the archive; the next chat or `gardener store verify` does it"
+)
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
-FROM_COPY = "; {saved} entries of its copy, which is yours, were put back"
 RETRY_SECONDS = 0.05
 FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
 FALTERING_SECONDS = 1.0
@@ -62,17 +64,15 @@ def open_sqlite(
         )
         if place != Path(os.path.realpath(directory)):
             store.notice = store.notice or TRACKED.format(path=directory, place=place)
-        store.fallback.take_in()
+        store.take_in()
         return store
     except StoreError as error:
         reason, fault = str(error), error
     except apsw.Error as error:
         reason, fault = explain(error, directory / location.FILE_NAME), error
     except (OSError, ValueError) as error:
-        reason, fault = (
-            UNUSABLE.format(path=directory, fault=getattr(error, "strerror", None) or error),
-            error,
-        )
+        reason = UNUSABLE.format(path=directory, fault=getattr(error, "strerror", None) or error)
+        fault = error
     if place is not None and is_fault_of_file(fault):
         if encryption.is_secret(place / location.FILE_NAME, key_source):
             reason += NO_PLAIN_LINES
@@ -89,9 +89,12 @@ def open_lines(
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
-    notice = IN_LINES.format(reason=reason, place=place) if reason else ""
-    store = SqliteStore(Database(None), clock=clock, notice=notice)
-    store.fallback.begin(place, ownership.user_key(user or location.user_directory()))
+    kept = lines.FileLines(place, ownership.user_key(user or location.user_directory()), clock)
+    kept.begin()
+    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store.hold(kept.read())
+    if reason:
+        store.notice = "; ".join(filter(None, [IN_LINES.format(reason=reason, place=place), store.notice]))
     return store
 
 
@@ -113,11 +116,13 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
         is_none = found.files and not encryption.header_of(path)
         if not found.files or not (is_none or is_fault_of_file(error)):
             raise
-        told = [*([] if is_none else [str(error)]), *found.problems]
-        store = SqliteStore(Database(None), notice="; ".join(told))
-        store.fallback.show(place, found)
+        store = SqliteStore(Database(None), kept=lines.FileLines(place, None, time.time))
+        store.hold(found, read_only=True)
+        if not is_none:
+            store.notice = "; ".join(filter(None, [str(error), store.notice]))
         return store
-    store.fallback.count(found)
+    if found.records:
+        store.notice = LINES_WAIT.format(count=len(found.records))
     return store
 
 
@@ -137,13 +142,18 @@ def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStor
 
 def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
     path = database.path or Path()
-    notice = "" if path.exists() else copies.put_aside(path)
+    notice = "" if path.exists() else repair.keep_copy(path)
     if notice:
         notice = NO_ARCHIVE.format(path=path) + notice
     try:
         _connect(database)
     except Stranger as error:
-        notice = _begin_beside(database, path, clock(), error)
+        if location.identity(path) == error.identity:  # no other process has done so
+            aside = repair.set_aside(path, clock(), "foreign")
+            notice = SET_ASIDE.format(reason=error, aside=aside.name)
+        _connect(database)
+        if notice:
+            repair.salvage(database, None)  # what the copy holds, if that is ours
     except apsw.Error as error:
         if not is_damage(error):
             raise
@@ -151,21 +161,6 @@ def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
     return SqliteStore(database, clock=clock, notice=notice)
-
-
-def _begin_beside(database: Database, path: Path, now: float, error: Stranger) -> str:
-    """Set a stranger's archive aside, unless another process has done so, and begin one of our own with what
-    the copy of ours holds."""
-    notice = ""
-    if location.identity(path) == error.identity:
-        aside = repair.set_aside(path, now, "foreign")
-        notice = SET_ASIDE.format(reason=error, aside=aside.name)
-    _connect(database)
-    copy = repair.own_copy(database, path) if notice else None
-    if copy is not None:
-        saved = database.write(lambda db: repair.salvage(db, None, copy, database.key))
-        notice += FROM_COPY.format(saved=saved)
-    return notice
 
 
 def _connect(database: Database) -> None:
@@ -177,6 +172,6 @@ def _connect(database: Database) -> None:
             return database.connect()
         except (apsw.BusyError, *FALTERING) as error:
             patience = FALTERING_SECONDS if isinstance(error, FALTERING) else BUSY_MILLISECONDS / 1_000
-            if time.monotonic() >= began + patience:
+            if is_damage(error) or time.monotonic() >= began + patience:
                 raise
             time.sleep(RETRY_SECONDS)

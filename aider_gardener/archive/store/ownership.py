@@ -64,11 +64,6 @@ def is_signed(db: apsw.Connection, key: bytes) -> bool:
     return found is not None and _fits(found, key)
 
 
-def was_signed(db: apsw.Connection) -> bool:
-    """Whether somebody signed the archive, this user or another."""
-    return db.execute("SELECT 1 FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get is not None
-
-
 def holds_signature(path: Path, key: bytes) -> bool:
     """Whether a signature of this user stands anywhere in the bytes of a file that SQLite cannot read."""
     try:
@@ -79,18 +74,6 @@ def holds_signature(path: Path, key: bytes) -> bool:
                 return any(_fits(found, key) for found in SIGNATURE.finditer(data))
     except (OSError, ValueError):
         return False
-
-
-def is_from_before(path: Path, directory: Path) -> bool:
-    """Whether a file lay here, as this user's, before the key was made: an archive that could not be signed.
-
-    The time is that of the last change of the file, its name or its mode, which nobody can set at will.
-    """
-    try:
-        found, made_at = os.stat(path), os.stat(directory / KEY_NAME).st_mtime
-    except OSError:
-        return False
-    return found.st_ctime < made_at and (os.name != "posix" or found.st_uid == os.geteuid())
 
 
 def _check(archive: bytes, key: bytes) -> bytes:

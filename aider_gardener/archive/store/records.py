@@ -1,234 +1,265 @@
-"""A write as plain data: what a line of the archive says, and what it does to a database.
+"""A write as plain data: a line of an export, or of the lines that stand for an archive, and what it does.
 
-A record holds texts as they are stored, without secrets. Each is applied once: the number of the last one
-taken from a file is kept in the same transaction.
+A record holds texts as they are stored, without secrets. Done twice it changes nothing more, so lines may be
+taken in again by whoever does not know that they were.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.store import entries, ownership, sessions, transfer
-from aider_gardener.archive.store.redact import Redacted, Redaction
-from aider_gardener.archive.store.sessions import Owner
+from aider_gardener.archive.store import entries, files, location, ownership, search, sessions
+from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Segment, Source, SourceKind
+from aider_gardener.messages import Entry, Rendition
 
 if TYPE_CHECKING:
     import apsw
 
+    from aider_gardener.archive.store.base import Chunk
+
 Record = dict[str, Any]
-SAID, FORGET, FORGET_SESSION, IMPORT = "said", "forget", "forget session", "import"
-TAKEN = "lines:"
-"""Begins the key under which the archive keeps what it has taken from a file; see `take`."""
-REMEMBERED_SECONDS = 30 * 24 * 3_600.0
-"""So long it is remembered how much was taken from a file that is gone."""
+FORMAT = 2
+SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
+EXPORTED = frozenset(("session", SAID, "event", "state"))
+"""What another archive may say here."""
+SESSION_FIELDS = ("id", "project", "started_at", "provider", "model")
+ENTRY_FIELDS = (
+    "role", "cls", "segments", "redactions", "tokens", "pinned", "active", "accessed_at", "access_count"
+)  # fmt: skip
+PLACE_FIELDS = ("session", "seq", "turn", "source", "detail", "provider", "at", "id")
+NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError)
+"""What a record raises that is none."""
 
 
-class Numbered(NamedTuple):
-    """A record with the file that it was first written to and its number in that, from 1."""
-
-    file: str
-    number: int
-    record: Record
-    owner: Owner | None = None
-
-
-def said(draft: entries.EntryDraft, stored_id: str, seq: int) -> Record:
-    """An entry as it was stored."""
-    entry = draft.entry
-    return {
-        "kind": SAID, "id": stored_id, "session": entry.session, "turn": entry.turn, "seq": seq,
-        "role": entry.role, "content": draft.body.text, "source": entry.source.kind.value,
-        "detail": draft.detail, "cls": entry.cls.value,
+def said(entry: Entry, redact: Redactor, chunks: Sequence[Chunk], renditions: Iterable[Rendition]) -> Record:
+    """An entry as it is stored: every text redacted, every span moved along."""
+    record: Record = {
+        "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
+        "source": entry.source.kind.value, "detail": entry.source.detail, "provider": entry.provider,
+        "at": entry.created_at, "id": entry.id, "role": entry.role, "cls": entry.cls.value,
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
-        "redactions": [[span.start, span.end, span.kind] for span in draft.body.spans],
-        "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active, "at": entry.created_at,
-        "provider": entry.provider, "chunks": [list(span) for span in draft.chunks],
-        "renditions": rendition_rows(draft.renditions),
+        "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
+        "content": entry.content, "chunks": [[chunk.start, chunk.end] for chunk in chunks],
+        "renditions": [[each.fidelity.value, each.text, each.tokens] for each in renditions],
     }  # fmt: skip
+    return redacted(record, redact)
 
 
-def rendition_rows(renditions: Iterable[Rendition]) -> list[list[object]]:
-    """Renditions as a record has them."""
-    return [[each.fidelity.value, each.text, each.tokens] for each in renditions]
+def redacted(record: Record, redact: Redactor) -> Record:
+    """A record without secrets; spans of its content are moved along."""
+    kind = record["kind"]
+    if kind == "event":
+        data = {str(key): redact.clean(value) for key, value in record["data"].items()}
+        return {**record, "data": data}
+    if kind == "state":
+        return {**record, "value": redact.clean_json(record["value"])}
+    if kind not in (SAID, "renditions"):
+        return record
+    clean = dict(record)
+    if "renditions" in record:
+        clean["renditions"] = [[word, redact(text).text, n] for word, text, n in record["renditions"]]
+    if "detail" in record:
+        clean["detail"] = redact(record["detail"]).text
+    if "content" in record:
+        body = redact(record["content"])
+        clean["content"] = body.text
+        clean["segments"] = [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]]
+        spans = (_moved(body, each) for each in record["chunks"])
+        clean["chunks"] = [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]]
+        added = [[span.start, span.end, span.kind] for span in body.spans]
+        clean["redactions"] = [*record["redactions"], *added]
+    return clean
 
 
-def draft_of(record: Record) -> entries.EntryDraft:
-    """The entry of a record, as it is to be stored."""
-    entry = Entry(
-        id=record["id"], session=record["session"], turn=record["turn"], seq=record["seq"],
-        role=record["role"], content=record["content"],
-        source=Source(SourceKind(record["source"]), record["detail"]), cls=ContentClass(record["cls"]),
-        segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in record["segments"]),
-        tokens=record["tokens"], pinned=record["pinned"], active=record["active"],
-        created_at=record["at"], accessed_at=record["at"], provider=record["provider"],
-    )  # fmt: skip
-    spans = tuple(Redaction(start, end, kind, "") for start, end, kind in record["redactions"])
-    return entries.EntryDraft(
-        entry,
-        Redacted(entry.content, spans),
-        entry.source.detail,
-        tuple((start, end) for start, end in record["chunks"]),
-        entries.lengthened(entry.id, entry.role, entry.content),
-        tuple(Rendition(Fidelity(word), text, tokens) for word, text, tokens in record["renditions"]),
-    )
+def _moved(body: Redacted, span: Sequence[int]) -> tuple[int, int]:
+    return body.position(span[0]), body.position(span[1], end=True)
 
 
-def apply(db: apsw.Connection, record: Record, owner: Owner | None = None) -> None:
-    """Do what a record says. `owner` is the process that wrote it, if that still runs: what it holds open is
-    held. Raises KeyError, ValueError or the like for one that is none, StoreError for what cannot be done."""
-    STEPS[record["kind"]](db, record)
-    if owner is not None and record["kind"] == "session" and record["held"]:
-        sessions.hold(db, record["id"], record["started_at"], owner)
+def apply(db: apsw.Connection, record: Record, *, again: bool = False) -> Any:
+    """Do what a record says; with `again` only what of it is not done yet. Raises NOT_READ for one that is
+    none, StoreError for what cannot be done. Returns what the step does."""
+    return STEPS[record["kind"]](db, record, again)
 
 
-def _add(db: apsw.Connection, record: Record) -> None:
-    entries.add(db, draft_of(record))
+def _open_session(db: apsw.Connection, record: Record, _again: bool) -> None:
+    sessions.open_session(db, *(record[name] for name in SESSION_FIELDS))
 
 
-def _open_session(db: apsw.Connection, record: Record) -> None:
-    names = ("id", "project", "started_at", "provider", "model")
-    sessions.open_session(db, *(record[name] for name in names))
-
-
-def _put_renditions(db: apsw.Connection, record: Record) -> None:
-    number = entries.number_of(db, record["entry"])
+def _put_renditions(db: apsw.Connection, record: Record, _again: bool) -> None:
+    number = entries.number_of(db, record["id"])
     if number is None:
-        raise StoreError(f"there is no entry {record['entry']}")
-    rows = record["renditions"]
-    entries.put_renditions(db, number, [Rendition(Fidelity(word), text, n) for word, text, n in rows])
+        raise StoreError(f"there is no entry {record['id']}")
+    entries.put_renditions(db, number, record["renditions"])
 
 
-def _import(db: apsw.Connection, record: Record) -> None:
-    known = transfer.Known()
-    for line in record["lines"]:
-        transfer.import_line(db, line, known)
+def _record_event(db: apsw.Connection, record: Record, again: bool) -> None:
+    given = (record["session"], record["turn"], record["event"], record["data"], record["at"])
+    if not (again and sessions.has_event(db, *given)):
+        sessions.record_event(db, *given)
 
 
-STEPS: dict[str, Callable[[apsw.Connection, Record], object]] = {
-    SAID: _add,
+STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
+    SAID: lambda db, record, again: entries.add(db, record, again=again),
     "session": _open_session,
     "renditions": _put_renditions,
-    "touch": lambda db, record: sessions.touch(db, record["ids"], record["at"]),
-    "pin": lambda db, record: sessions.pin(db, record["entry"], record["pinned"]),
-    "active": lambda db, record: sessions.set_active(db, record["ids"], record["active"]),
-    "event": lambda db, record: sessions.record_event(
-        db, record["session"], record["turn"], record["event"], record["data"], record["at"]
-    ),
-    "state": lambda db, record: sessions.set_state(db, record["session"], record["key"], record["value"]),
-    FORGET: lambda db, record: entries.forget(db, record["ids"], told=record.get("told", True)),
-    FORGET_SESSION: lambda db, record: entries.forget_session(db, record["session"]),
-    IMPORT: _import,
+    "touch": lambda db, record, again: sessions.touch(db, record["ids"], record["at"], again=again),
+    "pin": lambda db, record, _: sessions.pin(db, record["id"], record["pinned"]),
+    "active": lambda db, record, _: sessions.set_active(db, record["ids"], record["active"]),
+    "event": _record_event,
+    "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),
+    FORGET: lambda db, record, _: entries.forget(db, record["ids"], told=record["told"]),
+    FORGET_SESSION: lambda db, record, _: entries.forget_session(db, record["session"]),
 }
-"""What each kind of record does. One to forget that has no `told` is from before: it is told."""
+"""What each kind of record does."""
 
 
-def taken(db: apsw.Connection, file: str) -> int:
-    """The number of the last record that was taken from a file, 0 for none."""
-    value = sessions.get_state(db, ownership.SESSION, TAKEN + file)
-    return int(json.loads(value)["number"]) if value else 0
-
-
-def mark_taken(db: apsw.Connection, file: str, number: int, now: float) -> None:
-    """Keep, in the caller's transaction, that all records of a file up to this one are in the archive."""
-    sessions.set_state(db, ownership.SESSION, TAKEN + file, json.dumps({"number": number, "at": now}))
-
-
-def take(
-    db: apsw.Connection, records: Sequence[Numbered], now: float
-) -> tuple[list[Numbered], list[Numbered]]:
-    """Apply the records that are not in the archive yet, in order and in the caller's transaction.
-
-    Returns those that were applied, and those that cannot be: they are of no known kind, or damaged.
-    """
-    before: dict[str, int] = {}
-    last: dict[str, int] = {}
-    applied: list[Numbered] = []
-    refused: list[Numbered] = []
-    for each in records:
-        if each.file not in before:
-            before[each.file] = taken(db, each.file)
-        if each.number <= max(before[each.file], last.get(each.file, 0)):
+def take(db: apsw.Connection, records: Iterable[Record]) -> int:
+    """Do what the lines of an archive say, in order and in the caller's transaction; returns how many of them
+    are no records or cannot be done."""
+    refused = 0
+    for record in records:
+        try:
+            apply(db, record, again=True)
+        except StoreError:  # of an entry that was forgotten since
             continue
-        last[each.file] = each.number
-        (applied if _is_applied(db, each) else refused).append(each)
-    for file, number in last.items():
-        mark_taken(db, file, number, now)
-    if last:
-        _drop_old_marks(db, before, now)
-    return applied, refused
+        except NOT_READ:
+            refused += 1
+    return refused
 
 
-def waiting(db: apsw.Connection, records: Sequence[Numbered]) -> int:
-    """How many of the records are not in the archive yet."""
-    last = {file: taken(db, file) for file in {each.file for each in records}}
-    return len({each[:2] for each in records if each.number > last[each.file]})
+def export(db: apsw.Connection) -> Iterator[Record]:
+    """All that an archive holds, in the order in which it was said, but for vectors, which are made anew."""
+    yield {"kind": "meta", "format": FORMAT}
+    for row in db.execute(f"SELECT {', '.join(SESSION_FIELDS)} FROM sessions ORDER BY number"):
+        yield {"kind": "session", **dict(zip(SESSION_FIELDS, row, strict=True))}
+    yield from _said(db)
+    sql = "SELECT session, turn, kind, data, at FROM events ORDER BY number"
+    for session, turn, kind, data, at in db.execute(sql):
+        event = {"session": session, "turn": turn, "event": kind, "data": json.loads(data), "at": at}
+        yield {"kind": "event", **event}
+    sql = "SELECT session, key, value FROM state WHERE session != ? ORDER BY session, key"
+    for session, key, value in db.execute(sql, (ownership.SESSION,)):
+        yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
 
 
-def _is_applied(db: apsw.Connection, each: Numbered) -> bool:
-    try:
-        with db:  # all of a record or nothing
-            apply(db, each.record, each.owner)
-    except StoreError:  # of an entry that was forgotten since
-        return True
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError):
-        return False
-    return True
+def _said(db: apsw.Connection) -> Iterator[Record]:
+    """Each occurrence; with its text where an original occurs first."""
+    sql = """SELECT s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id, o.number,
+                    n.number = (SELECT min(m.number) FROM occurrences m WHERE m.original = o.number)
+             FROM occurrences n JOIN sessions s ON s.number = n.session
+             JOIN originals o ON o.number = n.original ORDER BY n.number"""
+    for *place, number, is_first in db.execute(sql):
+        record = {"kind": SAID, **dict(zip(PLACE_FIELDS, place, strict=True))}
+        yield record | (_original(db, number) if is_first else {})
 
 
-def _drop_old_marks(db: apsw.Connection, present: Collection[str], now: float) -> None:
-    sql = "SELECT key FROM state WHERE session = ? AND substr(key, 1, ?) = ?"
-    rows: list[Any] = db.execute(sql, (ownership.SESSION, len(TAKEN), TAKEN)).fetchall()
-    for (key,) in rows:
-        value = sessions.get_state(db, ownership.SESSION, key)
-        is_old = value is None or json.loads(value)["at"] < now - REMEMBERED_SECONDS
-        if is_old and key[len(TAKEN) :] not in present:
-            db.execute("DELETE FROM state WHERE session = ? AND key = ?", (ownership.SESSION, key))
-
-
-def without_forgotten(records: Sequence[Record]) -> list[Record | None]:
-    """The records without what a later one of them forgets; None in place of one of which nothing is left."""
-    ids: set[str] = set()
-    gone: set[str] = set()
-    left: list[Record | None] = []
-    for record in reversed(records):
-        left.append(without(record, ids, gone) if ids or gone else record)
-        if record["kind"] == FORGET:
-            ids.update(record["ids"])
-        elif record["kind"] == FORGET_SESSION:
-            gone.add(record["session"])
-    return left[::-1]
-
-
-def without(record: Record, ids: Collection[str], gone: Collection[str]) -> Record | None:
-    """A record, or a line of an export, without entries by id and sessions; None if nothing of it is left."""
-    kind = record["kind"]
-    if kind == IMPORT:
-        lines = [each for each in (without(line, ids, gone) for line in record["lines"]) if each]
-        return {**record, "lines": _without_stray(lines)} if len(lines) > 1 else None
-    own = record.get("id") if kind in (SAID, "entry") else record.get("entry")
-    if own in ids or record.get("session") in gone or (kind == "session" and record["id"] in gone):
-        return None
-    if kind == "event":
-        return _event_without(record, ids)
-    if "ids" in record and kind != FORGET:
-        kept = [each for each in record["ids"] if each not in ids]
-        return {**record, "ids": kept} if kept else None
+def _original(db: apsw.Connection, number: int) -> Record:
+    columns = ", ".join(f"o.{name}" for name in ENTRY_FIELDS)
+    sql = (
+        f"SELECT b.body, {columns} FROM originals o JOIN bodies b ON b.original = o.number WHERE o.number = ?"
+    )
+    rows: list[Any] = db.execute(sql, (number,)).fetchall()
+    body, *row = rows[0]
+    record = {"content": search.decode(body), **dict(zip(ENTRY_FIELDS, row, strict=True))}
+    record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
+    record |= {name: bool(record[name]) for name in ("pinned", "active")}
+    sql = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
+    record["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
+    sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
+    rows = db.execute(sql, (number,)).fetchall()
+    record["renditions"] = [[word, search.decode(text), n] for word, text, n in rows]
     return record
 
 
-def _event_without(record: Record, ids: Collection[str]) -> Record | None:
-    data: Mapping[str, object] | None = record["data"]
-    for each in sessions.entries_of(record["data"]):
-        if data is not None and each in ids:
-            data = entries.without(data, each)
-    return {**record, "data": data} if data is not None else None
+def add_all(db: apsw.Connection, records: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
+    """Add what another archive holds and this one does not, within the caller's transaction; returns how many
+    records there were. What is known here of the same entries stays.
+
+    The other's texts are redacted, its ids replaced where another text has them here. Raises what
+    `unreadable` makes of the number of a record that is none."""
+    redact, ids, count = Redactor(), dict[str, str](), 0
+    left = iter(records)
+    while True:
+        try:
+            given = next(left, None)
+            if given is None:
+                return count
+            count += 1
+            if given["kind"] == "meta":
+                continue
+            if given["kind"] not in EXPORTED:
+                raise ValueError(given["kind"])
+            record = redacted(_with_ids(given, ids), redact)
+            if record["kind"] == "state" and _is_set(db, record):
+                continue
+            done = apply(db, record, again=True)
+            if record["kind"] == SAID:
+                ids[given["id"]] = done.id
+        except NOT_READ as error:
+            raise unreadable(count) from error
 
 
-def _without_stray(lines: list[Record]) -> list[Record]:
-    """Lines of an export without the entries that stand nowhere any more."""
-    placed = {line["entry"] for line in lines if line["kind"] == "occurrence"}
-    return [line for line in lines if line["kind"] != "entry" or line["id"] in placed]
+def _is_set(db: apsw.Connection, record: Record) -> bool:
+    """Whether a value is one of the archive's own, or is kept already."""
+    session, key = record["session"], record["key"]
+    return session == ownership.SESSION or sessions.get_state(db, session, key) is not None
+
+
+def _with_ids(record: Record, ids: dict[str, str]) -> Record:
+    """A record that names entries as they are named here."""
+    if record["kind"] == SAID and "content" not in record:
+        return {**record, "id": ids[record["id"]]}
+    if record["kind"] == "event":
+        data = dict(record["data"])
+        if isinstance(data.get("entry_id"), str):
+            data["entry_id"] = ids.get(data["entry_id"], data["entry_id"])
+        if isinstance(data.get("entry_ids"), list):
+            data["entry_ids"] = [ids.get(each, each) for each in data["entry_ids"]]
+        return {**record, "data": data}
+    return record
+
+
+def write_export(db: apsw.Connection, path: Path) -> int:
+    """Write all records to a private file beside `path`, then put it in its place; returns their number.
+    Raises OSError."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    count = 0
+    try:
+        with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+            for record in export(db):
+                count += 1
+                out.write(json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def read_export(path: Path) -> Iterator[Record]:
+    """The records of an export. Raises OSError, StoreError for a file that is none."""
+    number = 0
+    with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
+        for number, raw in enumerate(source, 1):
+            try:
+                record = json.loads(raw)
+                is_ours = number > 1 or (record["kind"] == "meta" and record["format"] == FORMAT)
+            except NOT_READ as error:
+                raise unreadable(path, number) from error
+            if not is_ours:
+                raise StoreError(f"{path} is not an export of this version's (format {FORMAT})")
+            yield record
+    if not number:
+        raise StoreError(f"{path} is empty")
+
+
+def unreadable(path: Path, number: int) -> StoreError:
+    """The error for a line of an export that cannot be read."""
+    return StoreError(f"{path}, line {number}, cannot be read: nothing was imported")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from aider_gardener.archive.retention import CONFIDENCE_FLOOR, CONFIDENCE_GAIN, CONFIDENCE_LOSS_PER_HOUR
-from aider_gardener.archive.store import schema, search, sums
+from aider_gardener.archive.store import schema, search
 from aider_gardener.archive.store.base import Event, Holding, SessionInfo, StoreStats
 
 QUIET_SECONDS = 24 * 3_600.0
@@ -53,7 +53,6 @@ def open_session(
                model = iif(excluded.model = '', model, excluded.model)""",
         (session, project, started_at, provider, model),
     )
-    sums.keep(db, "sessions", db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
 def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
@@ -65,14 +64,16 @@ def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
     return [SessionInfo(*row) for row in db.execute(sql, (project,))]
 
 
-def touch(db: apsw.Connection, ids: Iterable[str], at: float) -> None:
-    """Count an access; confidence decays up to it and gains by it (see `retention`)."""
+def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = False) -> None:
+    """Count an access; confidence decays up to it and gains by it (see `retention`). `again`: unless it, or a
+    later one, is counted already."""
     hours = "max(0.0, ?1 - accessed_at) / 3600.0"
     decayed = f"max({CONFIDENCE_FLOOR}, confidence - {CONFIDENCE_LOSS_PER_HOUR} * {hours})"
     db.executemany(
         f"""UPDATE originals SET confidence = min(1.0, {decayed} + {CONFIDENCE_GAIN}),
-            accessed_at = max(accessed_at, ?1), access_count = access_count + 1 WHERE id = ?2""",
-        [(at, stored_id) for stored_id in dict.fromkeys(ids)],
+            accessed_at = max(accessed_at, ?1), access_count = access_count + 1
+            WHERE id = ?2 AND (NOT ?3 OR accessed_at < ?1)""",
+        [(at, stored_id, again) for stored_id in dict.fromkeys(ids)],
     )
 
 
@@ -89,14 +90,25 @@ def record_event(
 ) -> None:
     db.execute(
         "INSERT INTO events (session, turn, kind, data, at) VALUES (?, ?, ?, ?, ?)",
-        (session, turn, kind, json.dumps(data, default=str, sort_keys=True), at),
+        (session, turn, kind, _as_json(data), at),
     )
     number = db.last_insert_rowid()
-    sums.keep(db, "events", number)
     db.executemany(
         "INSERT OR IGNORE INTO event_entries (entry, event) VALUES (?, ?)",
         [(stored_id, number) for stored_id in entries_of(data)],
     )
+
+
+def has_event(
+    db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
+) -> bool:
+    """Whether exactly this was recorded."""
+    sql = "SELECT 1 FROM events WHERE session = ? AND kind = ? AND turn = ? AND at = ? AND data = ?"
+    return db.execute(sql, (session, kind, turn, at, _as_json(data))).get is not None
+
+
+def _as_json(data: Mapping[str, object]) -> str:
+    return json.dumps(data, default=str, sort_keys=True)
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:
@@ -117,9 +129,8 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
     if stored_id is not None:
         conditions.append("number IN (SELECT event FROM event_entries WHERE entry = ?)")
         values.append(stored_id)
-    conditions.append(sums.is_sound("events", "events"))
-    sql = f"""SELECT number, session, turn, kind, data, at FROM events WHERE {" AND ".join(conditions)}
-              ORDER BY number"""
+    where = " AND ".join(["1", *conditions])
+    sql = f"SELECT number, session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
     return [
         Event(number, own, turn, word, json.loads(data), at)
         for number, own, turn, word, data, at in db.execute(sql, values)
@@ -132,12 +143,10 @@ def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:
         "ON CONFLICT (session, key) DO UPDATE SET value = excluded.value",
         (session, key, search.encode(value)),
     )
-    sums.keep(db, "state", session, key)
 
 
 def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
-    sql = f"SELECT value FROM state WHERE session = ? AND key = ? AND {sums.is_sound('state', 'state')}"
-    value = db.execute(sql, (session, key)).get
+    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, key)).get
     return None if value is None else search.decode(value)
 
 

@@ -1,11 +1,13 @@
 """The archive in SQLite: `Store` over one `Database`, redaction in front of every write.
 
-What waits and what goes to lines is `beside`'s; what is damaged is `mending`'s.
+Where the file cannot be written the same archive goes on in memory, and each write is a line beside the file
+(see `lines`) until it can. Where the file is damaged a new one takes its place (see `repair`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,16 +15,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 from aider_gardener.archive.store import (
-    copies,
     encryption,
     entries,
     evidence,
     files,
+    lines,
+    location,
     records,
+    repair,
+    schema,
     search,
     sessions,
-    transfer,
     vectors,
 )
 from aider_gardener.archive.store.base import (
@@ -33,75 +39,206 @@ from aider_gardener.archive.store.base import (
     SessionInfo,
     StoreStats,
 )
-from aider_gardener.archive.store.database import Database, Step
-from aider_gardener.archive.store.fallback import Fallback
-from aider_gardener.archive.store.mending import Mending
-from aider_gardener.archive.store.notice import Notice
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, IMPORT, Record
+from aider_gardener.archive.store.database import (
+    Database,
+    Gone,
+    Result,
+    Step,
+    Unavailable,
+    has_log,
+    opened,
+)
+from aider_gardener.archive.store.lines import FileLines, Lines
+from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Fidelity, Rendition, content_hash
 
 if TYPE_CHECKING:
-    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
     from aider_gardener.archive.store.base import Evidence, Vector
     from aider_gardener.archive.store.words import Word
 
-NOT_EXPORTED = "damaged and not exported: {ids}; `gardener store verify` mends what it can"
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
+REMOVED = "{path} was removed: it was begun anew with what this chat holds"
+OTHER_TABLES = "{path} has other tables than an archive of the gardener's"
+NOT_ADOPTED = "{path} cannot be read: nothing was taken over"
+NOT_NOW = "{path} cannot be written for the moment: try again when it can"
+NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
+LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 500
 FORGOTTEN_AT_ONCE = 200
+PATIENCE_MILLISECONDS = 250
+"""While the file cannot be written, a lock is waited for no longer than this: the first wait was long
+enough."""
 
 
 class SqliteStore:
-    """See `Store` for what each method promises. `beside` is what stands beside its file."""
+    """See `Store` for what each method promises. `kept` keeps the records of an archive in memory; one in a
+    file has none as long as that can be written."""
 
     def __init__(
-        self, database: Database, *, clock: Callable[[], float] = time.time, notice: str = ""
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], float] = time.time,
+        notice: str = "",
+        kept: Lines | None = None,
     ) -> None:
+        self.notice = notice
+        self.generation = 0
+        self.lines = kept
+        self._file = database
         self._db = database
         self._clock = clock
-        self._notice = Notice(notice)
+        self._lock = threading.RLock()
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._places = evidence.PlaceCache()
         self._holds = False
-        self.fallback = Fallback(database, clock, self._notice, self.scrub)
-        self._mending = Mending(database, clock, self._notice, self.fallback, (self._vectors, self._places))
-
-    @property
-    def notice(self) -> str:
-        return self._notice.text
-
-    @notice.setter
-    def notice(self, line: str) -> None:
-        self._notice.text = line
-
-    @property
-    def generation(self) -> int:
-        return self._mending.generation
+        database.repair = self._look_again if database.read_only else self._repair
 
     @property
     def persistent(self) -> bool:
-        return self._db.path is not None or self.fallback.lines.is_tier
+        return self._file.path is not None or (self.lines is not None and bool(self.lines.place))
 
     @property
     def is_file(self) -> bool:
         """Whether it is a file of SQLite's."""
-        return self._db.path is not None
+        return self._file.path is not None
 
     @property
     def directory(self) -> Path | None:
-        return self._db.path.parent if self._db.path is not None else self.fallback.lines.directory
+        if self._file.path is not None:
+            return self._file.path.parent
+        return self.lines.directory if self.lines is not None else None
 
     @property
     def database(self) -> Database:
-        """The file beneath, for what goes from one archive to another (see `archive.shared`)."""
+        """What is read: the file, or the archive in memory."""
         return self._db
+
+    def _tell(self, *told: str) -> None:
+        """Say more, after what was said before."""
+        self.notice = "; ".join(filter(None, [self.notice, *told]))
+
+    def _write(self, record: Record, step: Step[Result] | None = None) -> Result:
+        """Do what a record says, by `step` if given: in the file, or in memory with a line."""
+        do: Step[Result] = step or (lambda db: records.apply(db, record))
+        with self._lock:
+            self._come_back()
+            if self.lines is None:
+                try:
+                    return self._db.write(do)
+                except Unavailable as error:
+                    if self._db.in_trial or self._file.path is None:
+                        raise
+                    self._go_beside(error)
+
+            def with_line(db: apsw.Connection) -> Result:
+                result = do(db)
+                if self.lines is not None and not self._db.in_trial:
+                    self.lines.append(record)
+                return result
+
+            result = self._db.write(with_line)
+            if self.lines is not None and self.lines.fault:
+                self.notice = NOT_KEPT.format(place=self.lines.directory, fault=self.lines.fault)
+            return result
+
+    def _go_beside(self, error: StoreError) -> None:
+        """Go on in memory, with all that the file holds if it can be read, and with lines beside it."""
+        path = self._file.path or Path()
+        memory = Database(None)
+        try:
+            self._file.set_patience(PATIENCE_MILLISECONDS)
+            if path.stat().st_size > repair.LARGEST_COPIED_BYTES:
+                raise StoreError("too large for the memory")
+            self._file.copy_into(memory.live)
+        except (StoreError, OSError):
+            self.generation += 1
+        is_secret = encryption.is_secret(path, self._file.key_source)
+        own = None if is_secret else path.parent
+        self.lines = FileLines(own, self._file.own_key(), self._clock)
+        self._forget_caches()
+        self._db = memory
+        where = "in memory" if is_secret else "in lines of JSON beside it"
+        self.notice = f"{error}; until then messages wait {where}"
+
+    def _come_back(self) -> None:
+        """Write to the file what waits, if it can be written again, and go on with it."""
+        waiting = self.lines
+        if self._db is self._file or not isinstance(waiting, FileLines) or self._db.in_trial:
+            return
+        try:
+            self._file.write(lambda db: records.take(db, waiting.records))
+        except StoreError:
+            return
+        self._db, self.lines = self._file, None
+        self._file.set_patience()
+        self._forget_caches()
+        said = sum(each["kind"] == records.SAID for each in waiting.records)
+        waiting.remove()
+        self.notice = f"{self._file.path} can be written again; stored what waited: {said}"
+
+    def _forget_caches(self) -> None:
+        self._vectors.clear()
+        self._places.clear()
+
+    def _look_again(self, _error: apsw.Error) -> bool:
+        """Open a file anew that is only read and that another process has begun to write meanwhile."""
+        path = self._file.path
+        if path is None or not has_log(path):
+            return False
+        self._file.close()
+        self._file.connect()
+        return True
+
+    def _repair(self, error: apsw.Error) -> bool:
+        """Put a new file in the place of one that is damaged or gone, with all that can be saved; where even
+        that is impossible go on in memory. What a chat still holds is to be written again."""
+        path = self._file.path
+        if path is None:
+            return False
+        self._forget_caches()
+        self._file.close()
+        self.generation += 1
+        try:
+            if isinstance(error, Gone):
+                location.prepare_directory(path.parent, self._file.user)
+            if isinstance(error, Gone) and not path.exists():
+                self.notice = REMOVED.format(path=path) + repair.keep_copy(path)
+                self._file.connect()
+            elif self._file.is_replaced():
+                self._file.connect()
+            else:
+                self.notice = repair.begin_anew(self._file, path, self._clock())
+        except (StoreError, apsw.Error, OSError) as fault:
+            self._file.close()
+            raise Unavailable(str(fault)) from fault
+        return True
+
+    def _read(self, step: Step[Result]) -> Result:
+        """Read of the file, or where that is lost of the archive in memory."""
+        try:
+            return self._db.read(step)
+        except Unavailable as error:
+            if self._file.is_open or self._file.path is None:
+                raise
+            with self._lock:
+                self._go_beside(error)
+            return self._db.read(step)
+
+    def _read_or(self, instead: Result, step: Step[Result]) -> Result:
+        """Read, or give something instead while the file cannot be read, with a notice."""
+        try:
+            return self._read(step)
+        except Unavailable as error:
+            self.notice = str(error)
+            return instead
 
     def open_session(
         self,
@@ -113,100 +250,83 @@ class SqliteStore:
         model: str = "",
         hold: bool = True,
     ) -> None:
-        record = {
+        record: Record = {
             "kind": "session", "id": session_id, "project": project, "started_at": started_at,
-            "provider": provider, "model": model, "held": hold,
+            "provider": provider, "model": model,
         }  # fmt: skip
-        at = self._clock()
-        self.fallback.write_record(record, (lambda db: sessions.hold(db, session_id, at)) if hold else None)
+
+        def step(db: apsw.Connection) -> None:
+            records.apply(db, record)
+            if hold:
+                sessions.hold(db, session_id, self._clock())
+
+        self._write(record, step)
         self._holds = self._holds or hold
 
     def redact(self, text: str) -> Redacted:
         return self._redactor(text)
 
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
-        entry = self._dated(entry)
-        body = self.redact(entry.content)
-        draft = entries.draft(entry, body, self.redact(entry.source.detail).text, chunks)
-        draft = replace(draft, renditions=self._redacted_renditions(renditions))
+        entry = entry if entry.created_at else replace(entry, created_at=self._clock())
+        record = records.said(entry, self._redactor, chunks, renditions)
+        long_id = "g" + content_hash(entry.role, entry.content)
 
-        def step(db: apsw.Connection) -> tuple[Entry, Record]:
+        def step(db: apsw.Connection) -> entries.StoredEntry:
             search.work_off(db, BACKLOG_PER_ADD)
-            stored = entries.add(db, draft)
-            return stored, records.said(draft, stored.id, stored.seq)
+            stored = entries.add(db, record, long_id=long_id)
+            record.update(id=stored.id, seq=stored.seq)
+            return stored
 
-        stored = self.fallback.write(draft, step)
-        if stored is None:
-            return entry
-        return replace(
-            stored, segments=entry.segments
-        )  # those of its own text, not of the one without secrets
-
-    def _dated(self, entry: Entry) -> Entry:
-        return entry if entry.created_at else replace(entry, created_at=self._clock())
-
-    def _redacted_renditions(self, renditions: Iterable[Rendition]) -> tuple[Rendition, ...]:
-        return tuple(replace(each, text=self._redactor(each.text).text) for each in renditions)
+        return replace(entry, **self._write(record, step)._asdict())
 
     def get(self, entry_id: str) -> Entry | None:
-        return self.fallback.waiting.get(entry_id) or self._mending.sound(
-            entry_id, lambda db: entries.get(db, entry_id)
-        )
+        return self._read(lambda db: entries.get(db, entry_id))
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         wanted, nothing = list(ids), dict[str, Entry]()
-        stored = self._mending.sound_ones(nothing, lambda db, damaged: entries.get_many(db, wanted, damaged))
-        return stored | {each: entry for each in wanted if (entry := self.fallback.waiting.get(each))}
+        return self._read_or(nothing, lambda db: entries.get_many(db, wanted))
 
     def original(self, entry_id: str) -> str | None:
-        waiting = self.fallback.waiting.get(entry_id)
-        if waiting:
-            return waiting.content
-        return self._mending.sound(entry_id, lambda db: entries.original(db, entry_id))
+        return self._read(lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
-        return self._db.read(lambda db: entries.resolve(db, prefix))
+        return self._read(lambda db: entries.resolve(db, prefix))
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
-        rows = records.rendition_rows(self._redacted_renditions(renditions))
-        self.fallback.write_record({"kind": "renditions", "entry": entry_id, "renditions": rows})
+        rows = [[each.fidelity.value, self.redact(each.text).text, each.tokens] for each in renditions]
+        self._write({"kind": "renditions", "id": entry_id, "renditions": rows})
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
-        stored = self._mending.sound(entry_id, lambda db: entries.renditions(db, entry_id))
-        return stored | self.fallback.waiting.renditions(entry_id)
+        return self._read(lambda db: entries.renditions(db, entry_id))
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
         nothing: list[Entry] = []
-        self._mending.look_at_places()
-        stored = self._mending.sound_ones(
-            nothing, lambda db, damaged: entries.session_entries(db, session_id, after_seq, damaged)
-        )
-        return stored + self.fallback.waiting.session_entries(session_id, after_seq)
+        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq))
 
     def sessions(self, project: str) -> list[SessionInfo]:
-        return self._db.read(lambda db: sessions.sessions(db, project))
+        return self._read(lambda db: sessions.sessions(db, project))
 
     def evidence(
         self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
     ) -> Evidence:
-        return self._mending.read_or(
+        return self._read_or(
             evidence.nothing(len(words)),
             lambda db: evidence.find(db, self._places, words, session=session, sessions=sessions),
         )
 
     def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
         nothing: dict[int, str] = {}
-        return self._mending.read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
+        return self._read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
-        if not self._db.read(search.has_backlog):
+        if not self._read(search.has_backlog):
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
     def vectors_pending(
         self, limit: int, embedder: str, *, session: str | None = None
     ) -> list[PendingPassage]:
-        return self._db.read(lambda db: vectors.pending(db, limit, embedder, session))
+        return self._read(lambda db: vectors.pending(db, limit, embedder, session))
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
         return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
@@ -218,46 +338,98 @@ class SqliteStore:
 
         none = np.full(len(chunks), np.nan, dtype=np.float32)
         step = partial(self._vectors.similarities, vector=vector, embedder=embedder, chunks=chunks)
-        return self._mending.read_or(none, step)
+        return self._read_or(none, step)
 
     def warm_vectors(self, embedder: str) -> int:
-        while self._db.read(lambda db: self._vectors.grow(db, embedder)):
+        while self._read(lambda db: self._vectors.grow(db, embedder)):
             pass
         return self._vectors.count
 
     def touch(self, ids: Iterable[str], at: float) -> None:
-        wanted = list(ids)
         if not self._db.read_only:
-            self.fallback.write_record({"kind": "touch", "ids": wanted, "at": at})
+            self._write({"kind": "touch", "ids": list(ids), "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        self.fallback.write_record({"kind": "pin", "entry": entry_id, "pinned": pinned})
+        self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
-        self.fallback.write_record({"kind": "active", "ids": list(ids), "active": active})
+        self._write({"kind": "active", "ids": list(ids), "active": active})
 
     def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         wanted = list(ids)
-        self.fallback.take_in()
-        count = self.fallback.waiting.forget(wanted)
-        for at in range(0, len(wanted), FORGOTTEN_AT_ONCE):
-            some = wanted[at : at + FORGOTTEN_AT_ONCE]
-            count += self._forget(partial(entries.forget, ids=some, told=told))
-        self.scrub()
-        self.fallback.forget({"kind": FORGET, "ids": wanted, "told": told})
-        return count
+        some = (wanted[at : at + FORGOTTEN_AT_ONCE] for at in range(0, len(wanted), FORGOTTEN_AT_ONCE))
+        steps = [partial(entries.forget, ids=each, told=told) for each in some]
+        return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
 
     def forget_session(self, session_id: str) -> int:
-        self.fallback.take_in()
-        count = self._forget(lambda db: entries.forget_session(db, session_id))
-        self.scrub()
-        self.fallback.forget({"kind": FORGET_SESSION, "session": session_id})
-        return count
+        record = {"kind": FORGET_SESSION, "session": session_id}
+        return self._forget(record, [lambda db: entries.forget_session(db, session_id)])
 
-    def _forget(self, step: Callable[[apsw.Connection], int]) -> int:
+    def _forget(self, record: Record, steps: Iterable[Step[int]]) -> int:
         if self._db.in_trial:
             raise StoreError("nothing can be forgotten within a trial")
-        return self._db.write(step)
+        with self._lock:
+            self._come_back()
+            self._refuse_beside()
+            self.take_in()
+            in_use = [each.path.name for each in self._lines_of_others() if each.is_alive]
+            if in_use:
+                raise StoreError(lines.IN_USE.format(names=", ".join(in_use)))
+            count = sum(self._db.write(step) for step in steps)
+            self.scrub()
+            if self.lines is not None:
+                self._put_lines_anew()
+                self.lines.append(record)  # an archive that cannot be opened now may hold it too
+            return count
+
+    def _refuse_beside(self) -> None:
+        """Raise StoreError while the file beneath cannot be written."""
+        if self.lines is not None and self._file.path is not None:
+            raise StoreError(NOT_NOW.format(path=self._file.path))
+
+    def _put_lines_anew(self) -> None:
+        """Let the lines be what the archive holds, and no more. Raises StoreError."""
+        if self.lines is None:
+            return
+        try:
+            told = self.lines.replace(self._db.read(lambda db: list(records.export(db))))
+        except OSError as error:
+            fault = error.strerror or str(error)
+            raise StoreError(NOT_KEPT.format(place=self.lines.place, fault=fault)) from error
+        self._tell(*told)
+
+    def _lines_of_others(self) -> list[lines.LinesFile]:
+        """The files of lines beside the archive that are not this store's."""
+        if self.directory is None:
+            return []
+        own = self.lines.place if self.lines is not None else ""
+        found = lines.read(self.directory, self._file.own_key(), self._clock())
+        return [each for each in found.files if str(each.path) != own]
+
+    def hold(self, found: lines.FoundLines, *, read_only: bool = False) -> None:
+        """Be, in memory, the archive that these lines say."""
+        self._db.write(lambda db: records.take(db, found.records))
+        self._db.read_only = read_only
+        self._tell(*found.problems)
+
+    def take_in(self) -> None:
+        """Bring into the file what was written in lines while it could not be, also by processes that still
+        run. Files that are left behind go then; one with damaged lines is set aside. Says so."""
+        path = self._file.path
+        if path is None or self.lines is not None or not lines.names(path.parent):
+            return
+        found = lines.read(path.parent, self._file.own_key(), self._clock())
+        try:
+            refused = self._file.write(lambda db: records.take(db, found.records))
+            if any(each["kind"] in (FORGET, FORGET_SESSION) for each in found.records):
+                self.scrub()
+        except StoreError as error:
+            self.notice = str(error)
+            return
+        dead = [each for each in found.files if not each.is_alive]
+        told = [line for each in dead for line in lines.dismiss(each, whole=not refused)]
+        count = len(found.records) - refused
+        self._tell(LINES_TAKEN.format(count=count) if count else "", *told, *found.problems)
 
     def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
@@ -270,51 +442,48 @@ class SqliteStore:
 
     def _drop_copy(self) -> None:
         """What is forgotten leaves the copy with all else in it; the end of a session makes a new one."""
-        if self._db.path is None:
+        path = self._file.path
+        if path is None:
             return
         try:
-            copies.remove(self._db.path)
+            repair.drop_copy(path)
         except OSError as error:
-            place = copies.copy_of(self._db.path)
+            place = repair.copy_of(path)
             raise StoreError(f"{place} cannot be deleted ({error.strerror}): delete it") from error
 
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
         clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
-        self.fallback.write_record(
+        self._write(
             {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}
         )
 
     def events(
         self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
     ) -> list[Event]:
-        stored = self._db.read(lambda db: sessions.events(db, session_id, kind, entry_id))
-        return stored + self.fallback.waiting.events(session_id, kind, entry_id)
+        return self._read(lambda db: sessions.events(db, session_id, kind, entry_id))
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
         clean = self._redactor.clean_json(value)
-        self.fallback.write_record({"kind": "state", "session": session_id, "key": key, "value": clean})
+        self._write({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
-        waiting = self.fallback.waiting.state(session_id, key)
-        if waiting is not None:
-            return waiting
-        return self._db.read(lambda db: sessions.get_state(db, session_id, key))
+        return self._read(lambda db: sessions.get_state(db, session_id, key))
 
     def holdings(self) -> list[Holding]:
-        return self._db.read(sessions.holdings)
+        return self._read(sessions.holdings)
 
     def size_bytes(self) -> int:
-        if self.fallback.lines.is_tier:
-            return self.fallback.lines.bytes
-        return self._db.read(sessions.size_bytes)
+        if self.lines is not None and self._file.path is None:
+            return self.lines.size_bytes
+        return self._read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
-        return self._db.read(lambda db: sessions.live_sessions(db, self._clock()))
+        return self._read(lambda db: sessions.live_sessions(db, self._clock()))
 
     def open_elsewhere(self) -> frozenset[str]:
-        return self._db.read(sessions.open_elsewhere)
+        return self._read(sessions.open_elsewhere)
 
     def compact(self) -> None:
         self._drop_copy()
@@ -324,7 +493,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
-        with self._redactor.trial(), self._db.trial():
+        with self._lock, self._redactor.trial(), self._db.trial():
             held = self._vectors.held
             try:
                 yield
@@ -333,69 +502,90 @@ class SqliteStore:
                 self._places.clear()
 
     def stats(self) -> StoreStats:
-        found = self._db.read(lambda db: sessions.stats(db, self._db.path))
-        if self.fallback.lines.is_tier:
-            return replace(found, path=self.fallback.lines.shown, bytes=self.fallback.lines.bytes)
+        found = self._read(lambda db: sessions.stats(db, self._file.path))
+        if self.lines is not None and self._file.path is None:
+            return replace(found, path=self.lines.place, bytes=self.lines.size_bytes)
         return found
 
     def verify(self) -> list[str]:
-        return self._mending.verify()
+        """See `Store.verify`; what is found is mended as far as it can be."""
+        before, generation = self.notice, self.generation
+        found = [line for each in self._lines_of_others() for line in each.problems]
+        try:
+            found += self._read(repair.problems)
+            if found and self.generation == generation and not self._db.read_only:
+                self._db.have_repaired()
+        except StoreError as error:
+            found.append(str(error))
+        return [*found, *([self.notice] if self.notice != before else [])]
 
     def export(self, path: Path) -> int:
-        damaged: list[str] = []
         try:
-            count = self._db.read(lambda db: transfer.write_export(db, Path(path), damaged))
+            return self._read(lambda db: records.write_export(db, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be written ({error.strerror})") from error
-        if damaged:
-            self.notice = NOT_EXPORTED.format(ids=", ".join(damaged))
-        return count
 
     def import_(self, path: Path) -> int:
         try:
-            return self._add_lines(
-                lambda db: transfer.read_import(db, Path(path), self.fallback.lines.leaving)
-            )
+            return self._add_all(records.read_export(Path(path)), partial(records.unreadable, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def adopt(self, stranger: Path) -> int:
         try:
             files.check_plain(stranger)
-            key = encryption.key_for(stranger, self._db.key_source)
-            return self._add_lines(lambda db: transfer.adopt(db, stranger, key, self.fallback.lines.leaving))
+            key = encryption.key_for(stranger, self._file.key_source)
+            with contextlib.closing(opened(stranger, apsw.SQLITE_OPEN_READWRITE, key)) as old:
+                if not schema.is_exact(old):
+                    raise StoreError(OTHER_TABLES.format(path=stranger))
+                self._add_all(_export(old), lambda _number: StoreError(NOT_ADOPTED.format(path=stranger)))
+                return int(old.execute("SELECT count(*) FROM originals").get)
+        except apsw.Error as error:
+            raise StoreError(NOT_ADOPTED.format(path=stranger)) from error
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
 
     def copy_from(self, source: SqliteStore) -> int:
-        """Add what another archive holds, this one does not, and may go to where this one is; returns the
-        lines of that. All or nothing.
+        """Add what another archive holds and this one does not; returns the records of that. All or nothing.
+        Raises StoreError."""
+        fault = StoreError(f"{source.directory} cannot be read: nothing was copied")
+        return source._read(lambda old: self._add_all(_export(old), lambda _number: fault))
 
-        Raises StoreError, also if an entry of the source is damaged.
-        """
-        leaving = self.fallback.lines.leaving
-        return source._db.read(lambda old: self._add_lines(lambda db: transfer.copy(old, db, leaving)))
-
-    def _add_lines(self, step: Step[int]) -> int:
+    def _add_all(self, found: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
         """Add what comes from elsewhere, to the lines too where they are the archive."""
 
-        def whole(db: apsw.Connection) -> int:
+        def step(db: apsw.Connection) -> int:
             before = db.total_changes()
-            count = step(db)
-            if self.fallback.lines.is_tier and db.total_changes() > before:
-                self.fallback.keep_all({"kind": IMPORT, "lines": list(transfer.lines(db, []))})
+            count = records.add_all(db, found, unreadable)
+            if db.total_changes() > before:
+                self._put_lines_anew()
             return count
 
-        count = self._db.write(whole)
-        if self.fallback.lines.told:
-            self._notice.add([self.fallback.lines.told])
-        return count
+        with self._lock:
+            self._come_back()
+            self._refuse_beside()
+            return self._db.write(step)
 
     def close(self) -> None:
-        if self._db.is_open and (self.fallback.waiting or self._holds):
-            with contextlib.suppress(StoreError):
-                self.fallback.write_last()
-                self._mending.copy()
-                self.fallback.settle()
-        self.fallback.lines.close()
-        self._db.close()
+        with self._lock:
+            if self._db.is_open and not self._db.read_only:
+                with contextlib.suppress(StoreError):
+                    self._come_back()
+                if self._holds:
+                    with contextlib.suppress(StoreError, apsw.Error, OSError):
+                        self._db.set_patience(PATIENCE_MILLISECONDS)
+                        self._db.write(sessions.let_go)
+                        if self._db is self._file:
+                            repair.make_copy(self._file)
+            if self.lines is not None:
+                self.lines.close()
+            self._db.close()
+            self._file.close()
+
+
+def _export(old: apsw.Connection) -> Iterator[Record]:
+    """The records of another archive. What is damaged there raises ValueError: it is no fault of this one."""
+    try:
+        yield from records.export(old)
+    except (apsw.Error, UnicodeDecodeError) as error:
+        raise ValueError("damaged") from error

@@ -1,7 +1,5 @@
-"""The tiers of the archive: a file of SQLite's, lines of JSON where that cannot be written, else memory.
-
-Says which a place gives and why no better one, what an archive holds and what of it waits, and copies one
-archive to another place.
+"""What an archive holds and in which tier a chat would work in: a file of SQLite's, lines of JSON where that
+cannot be written, else memory. Says why it is no better one, and copies one archive to another place.
 """
 
 from __future__ import annotations
@@ -33,8 +31,8 @@ class Tier:
 
 @dataclass(frozen=True)
 class Status:
-    """What an archive holds. `waiting_lines` are in no file of SQLite's yet, they stand in `lines_files`;
-    `told` are lines for the user."""
+    """What an archive holds. `lines_files` are files of lines that are in no file of SQLite's yet; `told` are
+    lines for the user."""
 
     tier: str
     why: str
@@ -42,7 +40,6 @@ class Status:
     entries: int
     sessions: int
     bytes: int
-    waiting_lines: int
     lines_files: int
     told: tuple[str, ...] = ()
 
@@ -66,7 +63,13 @@ def here(directory: Path, key_source: str = "", user: Path | None = None) -> Tie
     try:
         place = Path(os.path.realpath(location.settled_directory(directory, user)))
         if not place.exists():
-            return _to_be_made(place)
+            around = next(folder for folder in place.parents if folder.exists())
+            is_open = around.is_dir() and os.access(around, os.W_OK)
+            return (
+                Tier(SQLITE)
+                if is_open
+                else Tier(MEMORY, f"{around} cannot be written; check its permissions")
+            )
         if not place.is_dir():
             return Tier(MEMORY, f"{place} is not a directory")
         location.check_files(place)
@@ -77,18 +80,16 @@ def here(directory: Path, key_source: str = "", user: Path | None = None) -> Tie
         return Tier(SQLITE)
     if encryption.is_secret(place / location.FILE_NAME, key_source):
         return Tier(MEMORY, fault + opening.NO_PLAIN_LINES)
+    probe = _probe_path(place)
     try:
-        _write_and_remove(place)
+        with location.open_private(probe) as handle:
+            os.write(handle.fileno(), bytes(PROBE_BYTES))
+            os.fsync(handle.fileno())
     except OSError as error:
         return Tier(MEMORY, f"{fault}, and no lines can be written there ({error.strerror})")
+    finally:
+        probe.unlink(missing_ok=True)
     return Tier(LINES, fault)
-
-
-def _to_be_made(place: Path) -> Tier:
-    around = next(folder for folder in place.parents if folder.exists())
-    if around.is_dir() and os.access(around, os.W_OK):
-        return Tier(SQLITE)
-    return Tier(MEMORY, f"{around} cannot be written; check its permissions")
 
 
 def _fault_of_sqlite(place: Path, key_source: str, user: Path | None) -> str:
@@ -102,15 +103,13 @@ def _fault_of_sqlite(place: Path, key_source: str, user: Path | None) -> str:
             if not os.access(path, os.W_OK):
                 return f"{path} cannot be written; check the permissions of the file and its directory"
             opening.opened_to_read(path, key_source, user).close()
-    except database.Older:
-        pass
     except (encryption.Locked, database.ForeignFile) as error:
         if not database.is_fault_of_file(error):
             raise
         return str(error)
     except database.Unavailable as error:
         return str(error)
-    except StoreError:  # damaged or a stranger's: the next chat sees to it
+    except StoreError:  # damaged, a stranger's or older: the next chat sees to it
         pass
     try:
         database.try_out(_probe_path(place))
@@ -125,33 +124,14 @@ def _probe_path(place: Path) -> Path:
     return place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}"
 
 
-def _write_and_remove(place: Path) -> None:
-    probe = _probe_path(place)
-    try:
-        with location.open_private(probe) as handle:
-            os.write(handle.fileno(), bytes(PROBE_BYTES))
-            os.fsync(handle.fileno())
-    finally:
-        probe.unlink(missing_ok=True)
-
-
 def status(directory: Path, key_source: str = "", user: Path | None = None) -> Status:
     """What the archive of a directory holds; nothing is changed. Raises StoreError if it cannot be read."""
     store = opening.open_to_read(directory, key_source, user)
     try:
-        stats, tier = store.stats(), here(directory, key_source, user)
-        place = store.directory or directory
-        return Status(
-            tier.name,
-            tier.why,
-            str(place),
-            stats.entries,
-            stats.sessions,
-            stats.bytes,
-            store.fallback.waiting_lines,
-            len(lines.names(place)),
-            tuple(filter(None, [store.notice])),
-        )
+        stats, tier, place = store.stats(), here(directory, key_source, user), store.directory or directory
+        told = (store.notice,) if store.notice else ()
+        counts = (stats.entries, stats.sessions, stats.bytes, len(lines.names(place)))
+        return Status(tier.name, tier.why, str(place), *counts, told)
     finally:
         store.close()
 
