@@ -55,8 +55,8 @@ def failing(at: int, fault: type[apsw.Error], times: int = 1) -> Iterator[Failin
     found = Failing(at, fault, times)
     opened = database._open
 
-    def watched(path: Path | None) -> apsw.Connection:
-        db = opened(path)
+    def watched(path: Path | None, key: str = "") -> apsw.Connection:
+        db = opened(path, key)
         if path is not None:
             db.exec_trace = found.watch
         return db

@@ -111,10 +111,10 @@ def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.M
 
     opened = database._open
 
-    def attempt(path: Path | None) -> apsw.Connection:
+    def attempt(path: Path | None, key: str = "") -> apsw.Connection:
         if path is not None:
             raise apsw.CantOpenError("unable to open database file")
-        return opened(path)
+        return opened(path, key)
 
     monkeypatch.setattr(database, "_open", attempt)
     place = tmp_path / "lines"

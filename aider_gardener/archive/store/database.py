@@ -11,14 +11,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
-import apsw.sqlite_extra
 
 from aider_gardener.archive.store import encryption, location, ownership, schema
+from aider_gardener.archive.store.pages import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")
@@ -28,10 +28,6 @@ BUSY_MILLISECONDS = 10_000
 NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
-CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
-"""The name under which `cksumvfs` opens files, and the room that it needs at the end of each page."""
-CHECKSUM_PLACE = 20
-"""Where a file's header says how much room that is."""
 NO_TEXT = "a text that is no UTF-8"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
@@ -42,7 +38,6 @@ TOO_OLD = "{path} was written by an older aider-gardener, which this one cannot 
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
 NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project sets it aside"
 READ_ONLY = "{path} is open to be read only"
-NO_CHECKSUMS = "SQLite's page check sums are missing: reinstall apsw-sqlite3mc"
 
 
 class Unavailable(StoreError):
@@ -177,7 +172,8 @@ class Database:
                 if self.path is not None:
                     location.make_private(self.path)
                 _configure(db, self.path)
-                schema.create(db, partial(ownership.sign, key=own) if own else lambda _db: None)
+                if schema.is_empty(db):
+                    schema.create(db, partial(ownership.sign, key=own) if own else lambda _db: None)
         except apsw.NotADBError:
             db.close()
             if self.path and self.key and encryption.read_marker(self.path.parent) is None:
@@ -398,30 +394,6 @@ def _one_moment(db: apsw.Connection) -> Iterator[None]:
     finally:
         if db.in_transaction:  # after some errors SQLite itself has ended it
             db.execute("ROLLBACK")
-
-
-@cache
-def checksums() -> str:
-    """The name that makes SQLite check each page, for `apsw.Connection`. Raises StoreError without it."""
-    usual = apsw.vfs_names()[0]
-    try:
-        apsw.sqlite_extra.load(apsw.Connection(":memory:"), "cksumvfs")
-    except (apsw.sqlite_extra.NotAvailable, LookupError, apsw.Error) as error:
-        raise StoreError(NO_CHECKSUMS) from error
-    apsw.set_default_vfs(usual)  # an encrypted file has the cipher's own check
-    return CHECKSUMS
-
-
-def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connection:
-    """A connection to a file whose pages are checked; `query` are parameters of SQLite's URIs."""
-    name = f"{path.absolute().as_uri()}?{query}" if query else str(path)
-    flags |= apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_URI if query else 0)
-    db = apsw.Connection(name, flags=flags, vfs=None if key else checksums())
-    if not key:
-        db.reserve_bytes(reserve=CHECKSUM_BYTES)  # of a file that is begun now
-    schema.distrust(db)
-    encryption.unlock(db, key)
-    return db
 
 
 def _open(path: Path | None, key: str = "") -> apsw.Connection:

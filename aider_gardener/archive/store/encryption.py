@@ -18,26 +18,23 @@ import hmac
 import importlib.util
 import json
 import os
-import re
 import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import apsw
 
 from aider_gardener.archive.store import files, location, schema
 from aider_gardener.archive.store.location import MARKER_NAME
+from aider_gardener.archive.store.pages import RAW_KEY, new_file, opened
 from aider_gardener.errors import StoreError
 
 VARIABLE = "AIDER_GARDENER_KEY"
 SERVICE, ACCOUNT = "aider-gardener", "archive"
 KEY_BYTES = 32
-RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
-"""A key of this form is used as it is; any other text is a passphrase, from which SQLite derives one."""
 CHECK_ROUNDS = 64_007
 PLAIN_HEADER = b"SQLite format 3\0"
 PAYLOAD_FRACTIONS = b"\x40\x20\x20"
@@ -146,18 +143,6 @@ def key_for(path: Path, source: str) -> str:
     if marker is None and not header:
         write_marker(path.parent, source, key)
     return key
-
-
-def unlock(db: apsw.Connection, key: str) -> None:
-    """Give a connection its key; nothing may have been read through it before."""
-    if key:
-        db.pragma("cipher", "chacha20")
-        db.pragma("key", cipher_key(key))
-
-
-def cipher_key(key: str) -> str:
-    """The key as the cipher wants it."""
-    return f"raw:{key.lower()}" if RAW_KEY.fullmatch(key) else key
 
 
 def read_key(source: str) -> str:
@@ -278,8 +263,7 @@ def _replaced(path: Path, *, old_key: str, new_key: str) -> Iterator[None]:
     try:
         part.unlink(missing_ok=True)
         location.open_private(part).close()
-        wanted = quote(cipher_key(new_key)) if new_key else ""
-        db.execute("VACUUM INTO ?", (f"file:{quote(part.as_posix())}?cipher=chacha20&key={wanted}",))
+        db.execute("VACUUM INTO ?", (new_file(part, new_key),))
         files.synced(part)
         yield
         _put_in_place(db, part, path)
@@ -293,12 +277,9 @@ def _replaced(path: Path, *, old_key: str, new_key: str) -> Iterator[None]:
 
 def _held(path: Path, key: str) -> apsw.Connection:
     """The archive, held so that no other process can open it, its log moved into the file."""
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
-    db = apsw.Connection(str(path), flags=flags)
+    db = opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, key)
     try:
-        schema.distrust(db)
-        unlock(db, key)
-        if schema.application_of(db) != schema.APPLICATION_ID or not schema.is_exact(db):
+        if not schema.is_exact(db):
             raise StoreError(f"{path} is not an archive of this version")
         db.pragma("locking_mode", "exclusive")
         if db.pragma("journal_mode", "delete") != "delete":

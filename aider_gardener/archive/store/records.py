@@ -171,8 +171,8 @@ def _original(db: apsw.Connection, number: int) -> Record:
     sql = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     record["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
     sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
-    rows = db.execute(sql, (number,)).fetchall()
-    record["renditions"] = [[word, search.decode(text), n] for word, text, n in rows]
+    made: list[Any] = db.execute(sql, (number,)).fetchall()
+    record["renditions"] = [[word, search.decode(text), n] for word, text, n in made]
     return record
 
 

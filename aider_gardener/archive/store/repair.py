@@ -12,8 +12,9 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import files, location, ownership, schema, search, shares
-from aider_gardener.archive.store.database import Database, Unavailable, explain, opened
+from aider_gardener.archive.store.database import Database, Unavailable, explain
 from aider_gardener.archive.store.entries import is_text_of
+from aider_gardener.archive.store.pages import opened
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events", "tombstones")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
@@ -219,13 +220,9 @@ def _place(db: apsw.Connection) -> None:
 
 
 def problems(db: apsw.Connection) -> list[str]:
-    """What is wrong with an archive, one line each: its pages, its index, each text against its hash, rows
+    """What is wrong with an archive, one line each: its pages and indexes, each text against its hash, rows
     that belong to nothing. Raises apsw.Error for a file so damaged that it cannot be looked through."""
     found = [str(row[0]) for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-    try:
-        db.execute("INSERT INTO word_index (word_index) VALUES ('integrity-check')")
-    except (apsw.CorruptError, apsw.SQLError) as error:
-        found.append(f"the full-text index is damaged ({error})")
     sql = "SELECT o.id, o.role, o.hash, b.body FROM originals o LEFT JOIN bodies b ON b.original = o.number"
     for stored_id, role, stored_hash, body in db.execute(sql):
         if not is_text_of(role, stored_hash, body):

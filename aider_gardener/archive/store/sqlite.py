@@ -46,9 +46,9 @@ from aider_gardener.archive.store.database import (
     Step,
     Unavailable,
     has_log,
-    opened,
 )
 from aider_gardener.archive.store.lines import FileLines, Lines
+from aider_gardener.archive.store.pages import opened
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError

@@ -20,10 +20,10 @@ def no_sqlite(monkeypatch: pytest.MonkeyPatch) -> Iterator[NoSqlite]:
     """SQLite opens no file, from the start; called with False it does again."""
     opened, failing = database._open, [True]
 
-    def attempt(path: Path | None) -> apsw.Connection:
+    def attempt(path: Path | None, key: str = "") -> apsw.Connection:
         if path is not None and failing[0]:
             raise apsw.CantOpenError("unable to open database file")
-        return opened(path)
+        return opened(path, key)
 
     monkeypatch.setattr(database, "_open", attempt)
     monkeypatch.setattr(database, "_open_to_read", attempt)

@@ -37,10 +37,10 @@ def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
     """SQLite opens no file below a place."""
     opened = database._open
 
-    def attempt(path: Path | None) -> apsw.Connection:
+    def attempt(path: Path | None, key: str = "") -> apsw.Connection:
         if path is not None and place in path.parents:
             raise apsw.ProtocolError("locking protocol")
-        return opened(path)
+        return opened(path, key)
 
     monkeypatch.setattr(database, "_open", attempt)
     monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
