@@ -52,7 +52,6 @@ TABLES = (
     """CREATE TABLE state (
         session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (session, key)) WITHOUT ROWID""",
-    search.INDEX_TABLE,
     """CREATE TABLE embedders (
         number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL,
         removed INTEGER NOT NULL DEFAULT 0)""",
@@ -131,6 +130,7 @@ def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lamb
         if is_empty(db):
             for statement in TABLES:
                 db.execute(statement)
+            search.make_index(db)
             db.pragma("application_id", APPLICATION_ID)
             db.pragma("user_version", VERSION)
             sign(db)

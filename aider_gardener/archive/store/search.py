@@ -14,6 +14,8 @@ CREATE VIRTUAL TABLE word_index USING fts5(
     words, stems, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
 """
+LEAF_BYTES = 4_000
+"""A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take two."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
 SCRUB_PAGES = 1_000
@@ -90,16 +92,17 @@ def scrub(db: apsw.Connection) -> bool:
 
 def rebuild(db: apsw.Connection) -> None:
     """Build the whole index anew from the stored texts."""
-    rebuild_index_table(db)
+    db.execute("DROP TABLE IF EXISTS word_index")
+    make_index(db)
     db.execute("UPDATE chunks SET indexed = 0")
     while work_off(db, FILL_BATCH):
         pass
 
 
-def rebuild_index_table(db: apsw.Connection) -> None:
-    """Drop the full-text index and make an empty one; the caller fills it."""
-    db.execute("DROP TABLE IF EXISTS word_index")
+def make_index(db: apsw.Connection) -> None:
+    """Make an empty index."""
     db.execute(INDEX_TABLE)
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('pgsz', ?)", (LEAF_BYTES,))
 
 
 def encode(text: str) -> bytes:
