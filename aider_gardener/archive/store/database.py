@@ -34,7 +34,7 @@ NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's"
 NOT_YOURS = "{path} was not made by you on this machine"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
-TOO_OLD = "{path} was written by an older aider-gardener, which this one cannot read"
+TOO_OLD = "{path} was written by an older aider-gardener"
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
 NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project sets it aside"
 READ_ONLY = "{path} is open to be read only"
@@ -107,6 +107,10 @@ class Stranger(StoreError):
     def __init__(self, reason: str, identity: tuple[int, int] | None) -> None:
         super().__init__(reason)
         self.identity = identity
+
+
+class Older(Stranger):
+    """The archive is of an older version: what it holds is carried over."""
 
 
 def is_fault_of_file(fault: Exception) -> bool:
@@ -207,7 +211,7 @@ class Database:
         if version > schema.VERSION:
             raise Newer(TOO_NEW.format(path=self.path))
         if version < schema.VERSION:
-            raise Stranger(TOO_OLD.format(path=self.path), self._identity)
+            raise Older(TOO_OLD.format(path=self.path), self._identity)
         if not schema.is_exact(db):
             if self.is_own(self.path):
                 raise apsw.CorruptError("tables that are not the archive's")

@@ -69,8 +69,8 @@ def add(
     elif number is None:
         raise StoreError(f"there is no entry {record['id']}")
     seq, is_said = _occurrence(db, record, session, number, again)
-    if "content" in record and (is_new or not again):
-        put_renditions(db, number, record["renditions"])
+    if "content" in record:
+        put_renditions(db, number, record["renditions"], again=again)
     if is_new or (is_said and not again):
         db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(record["active"]), number))
     rows: list[Any] = db.execute(
@@ -201,14 +201,18 @@ def resolve(db: apsw.Connection, prefix: str) -> list[str]:
     return [row[0] for row in db.execute(sql, (wanted, wanted + "\U0010ffff", RESOLVE_LIMIT))]
 
 
-def put_renditions(db: apsw.Connection, number: int, renditions: Iterable[Sequence[Any]]) -> None:
-    """Keep renditions below full, each (fidelity, text, tokens) in place of the one of its fidelity."""
+def put_renditions(
+    db: apsw.Connection, number: int, renditions: Iterable[Sequence[Any]], *, again: bool = False
+) -> None:
+    """Keep renditions below full, each (fidelity, text, tokens) in place of the one of its fidelity, or
+    `again` only where there is none."""
+    change = "NOTHING" if again else "UPDATE SET text = excluded.text, tokens = excluded.tokens"
     for word, text, tokens in renditions:
         if Fidelity(word) is Fidelity.FULL:
             continue
         db.execute(
             "INSERT INTO renditions (original, fidelity, text, tokens) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (original, fidelity) DO UPDATE SET text = excluded.text, tokens = excluded.tokens",
+            f"ON CONFLICT (original, fidelity) DO {change}",
             (number, word, search.encode(text), tokens),
         )
 

@@ -19,6 +19,7 @@ from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
     NOT_OPENED,
     Database,
+    Older,
     Stranger,
     Unavailable,
     explain,
@@ -37,7 +38,6 @@ LINES_WAIT = (
 )
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
-SET_ASIDE = "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 RETRY_SECONDS = 0.05
 FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
@@ -142,22 +142,25 @@ def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStor
 
 def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
     path = database.path or Path()
-    notice = "" if path.exists() else repair.keep_copy(path)
-    if notice:
-        notice = NO_ARCHIVE.format(path=path) + notice
+    notice = ""
+    if not path.exists() and not repair.finish(path):
+        notice = repair.keep_copy(path)
+        notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     try:
         _connect(database)
     except Stranger as error:
-        if location.identity(path) == error.identity:  # no other process has done so
-            aside = repair.set_aside(path, clock(), "foreign")
-            notice = SET_ASIDE.format(reason=error, aside=aside.name)
-        _connect(database)
-        if notice:
-            repair.salvage(database, None)  # what the copy holds, if that is ours
+        if location.identity(path) == error.identity:
+            why = "older" if isinstance(error, Older) else "foreign"
+            notice = repair.begin_anew(database, path, clock(), why=why, reason=str(error))
+        else:  # another process has set it aside
+            _connect(database)
     except apsw.Error as error:
         if not is_damage(error):
             raise
         notice = repair.begin_anew(database, path, clock())
+    else:
+        with contextlib.suppress(OSError):
+            repair.drop_mended(path, clock())
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
     return SqliteStore(database, clock=clock, notice=notice)

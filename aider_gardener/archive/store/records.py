@@ -176,7 +176,23 @@ def _original(db: apsw.Connection, number: int) -> Record:
     return record
 
 
-def add_all(db: apsw.Connection, records: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
+def export_of_other(old: apsw.Connection) -> Iterator[Record]:
+    """The records of another archive. What is damaged there raises ValueError: it is no fault of this one."""
+    import apsw
+
+    try:
+        yield from export(old)
+    except (apsw.Error, UnicodeDecodeError) as error:
+        raise ValueError("damaged") from error
+
+
+def add_all(
+    db: apsw.Connection,
+    records: Iterable[Record],
+    unreadable: Callable[[int], StoreError],
+    *,
+    redact: Redactor | None,
+) -> int:
     """Add what another archive holds and this one does not, within the caller's transaction; returns how many
     records there were. What is known here of the same entries stays.
 
@@ -194,7 +210,8 @@ def add_all(db: apsw.Connection, records: Iterable[Record], unreadable: Callable
                 continue
             if given["kind"] not in EXPORTED:
                 raise ValueError(given["kind"])
-            record = redacted(_with_ids(given, ids), redact)
+            record = _with_ids(given, ids)
+            record = record if redact is None else redacted(record, redact)
             if record["kind"] == "state" and _is_set(db, record):
                 continue
             done = apply(db, record, again=True)

@@ -15,7 +15,8 @@ CREATE VIRTUAL TABLE word_index USING fts5(
     tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
 """
 LEAF_BYTES = 4_000
-"""A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take two."""
+"""A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take
+two."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
 SCRUB_PAGES = 1_000

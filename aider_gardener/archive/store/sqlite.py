@@ -68,6 +68,7 @@ NOT_ADOPTED = "{path} cannot be read: nothing was taken over"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
+PUT_BACK = "{count} entries were missing: they were put back from the copy"
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 500
 FORGOTTEN_AT_ONCE = 200
@@ -515,6 +516,8 @@ class SqliteStore:
             found += self._read(repair.problems)
             if found and self.generation == generation and not self._db.read_only:
                 self._db.have_repaired()
+            if not self._db.read_only and (count := repair.put_back(self._file)):
+                found.append(PUT_BACK.format(count=count))
         except StoreError as error:
             found.append(str(error))
         return [*found, *([self.notice] if self.notice != before else [])]
@@ -532,16 +535,17 @@ class SqliteStore:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def adopt(self, stranger: Path) -> int:
+        fault = StoreError(NOT_ADOPTED.format(path=stranger))
         try:
             files.check_plain(stranger)
             key = encryption.key_for(stranger, self._file.key_source)
             with contextlib.closing(opened(stranger, apsw.SQLITE_OPEN_READWRITE, key)) as old:
                 if not schema.is_exact(old):
                     raise StoreError(OTHER_TABLES.format(path=stranger))
-                self._add_all(_export(old), lambda _number: StoreError(NOT_ADOPTED.format(path=stranger)))
+                self._add_all(records.export_of_other(old), lambda _number: fault)
                 return int(old.execute("SELECT count(*) FROM originals").get)
         except apsw.Error as error:
-            raise StoreError(NOT_ADOPTED.format(path=stranger)) from error
+            raise fault from error
         except OSError as error:
             raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
 
@@ -549,14 +553,14 @@ class SqliteStore:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.
         Raises StoreError."""
         fault = StoreError(f"{source.directory} cannot be read: nothing was copied")
-        return source._read(lambda old: self._add_all(_export(old), lambda _number: fault))
+        return source._read(lambda old: self._add_all(records.export_of_other(old), lambda _number: fault))
 
     def _add_all(self, found: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
         """Add what comes from elsewhere, to the lines too where they are the archive."""
 
         def step(db: apsw.Connection) -> int:
             before = db.total_changes()
-            count = records.add_all(db, found, unreadable)
+            count = records.add_all(db, found, unreadable, redact=Redactor())
             if db.total_changes() > before:
                 self._put_lines_anew()
             return count
@@ -581,11 +585,3 @@ class SqliteStore:
                 self.lines.close()
             self._db.close()
             self._file.close()
-
-
-def _export(old: apsw.Connection) -> Iterator[Record]:
-    """The records of another archive. What is damaged there raises ValueError: it is no fault of this one."""
-    try:
-        yield from records.export(old)
-    except (apsw.Error, UnicodeDecodeError) as error:
-        raise ValueError("damaged") from error
