@@ -109,13 +109,15 @@ CALM = re.compile(
 """What says that there is no trouble, in small letters."""
 
 OUTCOME = re.compile(
-    r"^(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|^collect2: |"
-    r"\bexit(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|^##\[error\]|"
-    r"returned (?:a )?non-zero|^Killed$|^Terminated$|^Aborted|core dumped|^BUILD (?:FAILED|SUCCESSFUL)|"
-    r"linker command failed|symbol\(s\) not found|^Build (?:failed|succeeded|FAILED)|^Command failed|"
-    r"ELIFECYCLE"
+    r"(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|collect2: |"
+    r"##\[error\]|Killed$|Terminated$|Aborted|B(?:UILD (?:FAILED|SUCCESSFUL)|uild (?:failed|succeeded|FAILED))|"
+    r"Command failed"
 )
-"""How a command ended."""
+ENDED = re.compile(
+    r"exit(?<=\bexit)(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|"
+    r"returned (?:a )?non-zero|core dumped|linker command failed|symbol\(s\) not found|ELIFECYCLE"
+)
+"""How a command ended: at the beginning of a line, and within."""
 
 _PARTS = re.compile(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
 _ERRNO = frozenset(errno.errorcode.values())
@@ -157,7 +159,7 @@ def warns(line: str) -> bool:
 
 def tells_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
-    return bool(OUTCOME.search(line[: 5 * LINE_CHARS]))
+    return bool(OUTCOME.match(line, 0, 5 * LINE_CHARS) or ENDED.search(line, 0, 5 * LINE_CHARS))
 
 
 def _level(line: str) -> int:
