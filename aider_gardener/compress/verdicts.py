@@ -11,9 +11,7 @@ _KINDS = (
     "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|success|"
     "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
 )
-COUNT = re.compile(
-    rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b"
-)
+COUNT = re.compile(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
 OF_TESTS = re.compile(
     r"test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
 )

@@ -110,8 +110,8 @@ CALM = re.compile(
 
 OUTCOME = re.compile(
     r"(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|collect2: |"
-    r"##\[error\]|Killed$|Terminated$|Aborted|B(?:UILD (?:FAILED|SUCCESSFUL)|uild (?:failed|succeeded|FAILED))|"
-    r"Command failed"
+    r"##\[error\]|Killed$|Terminated$|Aborted|B(?:UILD (?:FAILED|SUCCESSFUL)|"
+    r"uild (?:failed|succeeded|FAILED))|Command failed"
 )
 ENDED = re.compile(
     r"exit(?<=\bexit)(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|"
