@@ -17,6 +17,12 @@ SUMS_UP = re.compile(
     r"\b(?:total|summary|passed|finished|completed?|built|done in|elapsed|ran \d+|added|updated)\b|={5}|"
     r"\b\d+ (?:errors?|warnings?|tests?|files?|failed|problems?|issues?|packages?|changes?|rows?)\b"
 )
+SUM_WORDS = tuple(
+    "total summary passed finished complete built done elapsed ran added updated ===== error warning test "
+    "file failed problem issue package change row".split()
+)
+"""Without one of these nothing is summed up."""
+
 PLACE = re.compile(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
@@ -72,7 +78,9 @@ def _told(line: str) -> float:
     level = alarm(line)
     value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
     line = line[:400]
-    value += 3 * bool(SUMS_UP.search(line.lower())) + 1.5 * bool(PLACE.search(line))
+    small = line.lower()
+    value += 3 * (any(map(small.__contains__, SUM_WORDS)) and bool(SUMS_UP.search(small)))
+    value += 1.5 * bool(PLACE.search(line))
     return value + 3 * (level != "error" and compares(line))
 
 

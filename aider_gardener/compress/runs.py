@@ -17,7 +17,7 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOI
 from aider_gardener.compress.places import LIBRARY_PATH
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import explained as explained_traces
-from aider_gardener.compress.verdicts import BARE, LESSER, kind_of
+from aider_gardener.compress.verdicts import BARE, LESSER, kind_of, starts, sums_up
 from aider_gardener.reading.alarms import alarm
 
 LINE_CHARS = 400
@@ -104,6 +104,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         return _events(lines)
     lines = [line[:LINE_CHARS].rstrip() for line in lines]
     tap = sum(1 for line in lines if TAP.match(line)) > 1
+    if not any(sums_up(line) or starts(line, tap) for line in lines):
+        return {}
     kinds = [kind_of(line, tap) for line in lines]
     of_kind = Counter(kind for kind, _name in kinds)
     verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]

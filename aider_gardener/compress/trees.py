@@ -120,9 +120,9 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
 
 
 def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
-    if section := _SECTION.match(text):
+    if text[0] == "[" and (section := _SECTION.match(text)):
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
-    if node := _NODE.match(line.bare):
+    if "(" in text and (node := _NODE.match(line.bare)):
         return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
     found = _KEYED.match(text) or _FLOW.match(text) or _TAG.match(text) or (heads and _HEAD.match(text))
     if not found or _CODE.match(line.bare):

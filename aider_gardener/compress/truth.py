@@ -23,7 +23,7 @@ CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
 the text, the pairs of lines that may be alike."""
 
 ALIKE = re.compile(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
-DRAWN = re.compile(r"[├└╰┣┗]|[+`\\]-")
+DRAWN = re.compile(r"├|└|╰|┣|┗|\+-|`-|\\-")
 BRANCH = re.compile(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
 NUMBER_OR_GUTTER = re.compile(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
 WORDLESS = re.compile(r"[\W_]*$")

@@ -107,13 +107,13 @@ def kind_of(line: str, tap: bool) -> tuple[str, str]:
     """
     if not line.strip():
         return "", ""
-    if SUMS_UP.match(line) or EXECUTED.search(line) or _counts(line.lower()):
+    if sums_up(line):
         return "count", ""
     if SKIP_WORD.search(line) and SKIPPED.search(line):
         return "skip", ""
     if OK.match(line) or (OK_WORD.search(line) and OK_BEHIND.search(line)):
         return "ok", ""
-    if found := START.match(line) or (tap and COMMENT.match(line)):
+    if found := starts(line, tap):
         return "start", found["name"]
     if BUILT.match(line):
         return "built", ""
@@ -124,6 +124,14 @@ def kind_of(line: str, tap: bool) -> tuple[str, str]:
     return ("section" if SECTION.match(line) or LESSER.match(line) else ""), ""
 
 
-def _counts(line: str) -> bool:
-    """True for a line in small letters that tells more than one number of tests."""
-    return bool(OF_TESTS.search(line)) and len(COUNT.findall(line)) > 1 and not BEGINS.search(line)
+def starts(line: str, tap: bool) -> re.Match[str] | None:
+    """The name of the test that begins with a line."""
+    return START.match(line) or (COMMENT.match(line) if tap else None)
+
+
+def sums_up(line: str) -> bool:
+    """True for a line that sums up tests: in a runner's words, or with more than one number of them."""
+    if SUMS_UP.match(line) or EXECUTED.search(line):
+        return True
+    small = line.lower()
+    return bool(OF_TESTS.search(small)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)

@@ -268,7 +268,7 @@ def _loud(counts: Counter[str], sample: str) -> bool:
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_dependency_tree(sample):
         return ContentClass.LISTING, ""
-    if is_run(sample):
+    if is_run(sample, counts):
         return ContentClass.LOG, ""
     if is_traceback(sample):
         return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
