@@ -70,7 +70,7 @@ def quoted(lines: Sequence[str]) -> list[Note]:
             for step, share in ((1, 0.45), (2, 0.3), (3, 0.15), (-1, 0.3), (-2, 0.1)):
                 if 0 <= row + step < total and worth[row + step] > NOISE:
                     near[row + step] = max(near[row + step], value * share + worth[row + step] * 0.6)
-    return [Note(*three) for three in zip(near, indent_parents(lines), forms, strict=True)]
+    return list(map(Note, near, indent_parents(lines), forms))
 
 
 def _told(line: str) -> float:

@@ -133,6 +133,8 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
+    if not BAR.search("\n".join(run)):
+        return None
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
     ruled = set(rules)
     counts = [0 if row in ruled else sum(map(line.count, BARS)) for row, line in enumerate(run)]

@@ -53,8 +53,9 @@ class Original:
         self.lines = [lines[row].rstrip() for row in self.rows]
         self.depths = _depths(self.lines)
         self.nearest = _nearest(self.depths)
-        self.parents = _nearest(self.depths, _silent(self.lines))
-        self.free = _free(self.lines, self.depths)
+        wordless = _wordless(self.lines)
+        self.parents = _nearest(self.depths, _silent(self.lines, wordless))
+        self.free = _free(self.lines, self.depths, wordless)
         self.heads = heads_of(self.lines, [not row or not lines[row - 1].strip() for row in self.rows])
 
 
@@ -106,14 +107,19 @@ def _depths(lines: Sequence[str]) -> list[int]:
     return depths
 
 
-def _silent(lines: Sequence[str]) -> list[bool]:
+def _wordless(lines: Sequence[str]) -> list[bool]:
+    """True for lines without a letter or a digit."""
+    return [not line[-1].isalnum() and bool(WORDLESS.match(line)) for line in lines]
+
+
+def _silent(lines: Sequence[str], wordless: Sequence[bool]) -> list[bool]:
     """True for lines that say nothing that others could stand under: a rule, a bracket, a commit's fields."""
-    silent: list[bool] = []
+    silent = [*wordless]
     head = False
-    for line in lines:
+    for row, line in enumerate(lines):
         field = head and bool(FIELD.match(line))
         head = field or bool(COMMIT.match(line))
-        silent.append(field or bool(WORDLESS.match(line)))
+        silent[row] = field or silent[row]
     return silent
 
 
@@ -132,15 +138,15 @@ def _nearest(depths: Sequence[int], silent: Sequence[bool] = ()) -> list[int]:
     return nearest
 
 
-def _free(lines: Sequence[str], depths: Sequence[int]) -> list[bool]:
+def _free(lines: Sequence[str], depths: Sequence[int], wordless: Sequence[bool]) -> list[bool]:
     """True for lines indented to end at a column, behind a gutter or by a hunk's marks, and without words."""
     free: list[bool] = []
     ends: list[tuple[int, bool]] = []
     hunk = False
-    for line, depth in zip(lines, depths, strict=True):
+    for line, depth, bare in zip(lines, depths, wordless, strict=True):
         indent = len(line) - len(line.lstrip())
         hunk = bool(HUNK.match(line)) or (hunk and line[0] in " +-\\")
-        loose = (indent and NUMBER_OR_GUTTER.match(line)) or WORDLESS.match(line)
+        loose = bare or (indent and NUMBER_OR_GUTTER.match(line))
         free.append(hunk or bool(loose and depth == indent))
         ends.append((indent + len(line.split(None, 1)[0]) if indent else 0, indent % 2 > 0))
     told = set(ends)
@@ -157,7 +163,7 @@ def _aligned(
     """
     places = _places(text.lines, items)
     shown = [item.line for item in items]
-    above = _nearest(_depths(shown), _silent(shown))
+    above = _nearest(_depths(shown), _silent(shown, _wordless(shown)))
     steps: list[dict[int, int]] = [{-1: -1}]
     for at, item in enumerate(items):
         before = sorted(steps[-1])
@@ -223,7 +229,7 @@ def _false_parents(text: Original, items: Sequence[_Shown], rows: Sequence[int])
     """The shown lines whose nearest shown line above that stands less deep is not theirs in the text."""
     lines = [item.line for item in items]
     depths = _depths(lines)
-    both = zip(rows, _nearest(depths), _nearest(depths, _silent(lines)), strict=True)
+    both = zip(rows, _nearest(depths), _nearest(depths, _silent(lines, _wordless(lines))), strict=True)
     for at, (row, near, parent) in enumerate(both):
         if row < 0 or text.free[row] or near < 0 or rows[near] == text.nearest[row]:
             continue
@@ -237,9 +243,11 @@ _Look = tuple[str, int, frozenset[str]]
 def _look(line: str) -> _Look:
     """What makes lines look alike: the sign that they begin with, how many cells they have, their words."""
     bare = line.strip()
-    plain = (word for word in QUOTED.sub(" ", bare).split() if "/" not in word and "\\" not in word)
-    words = frozenset(filter(None, WORD.findall(" ".join(plain))))
-    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(line), words
+    plain = QUOTED.sub(" ", bare)
+    if "/" in plain or "\\" in plain:
+        plain = " ".join([word for word in plain.split() if "/" not in word and "\\" not in word])
+    words = frozenset(filter(None, WORD.findall(plain)))
+    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(bare), words
 
 
 def _like(one: _Look, other: _Look) -> bool:

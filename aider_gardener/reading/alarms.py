@@ -126,9 +126,10 @@ _ERRNO = frozenset(errno.errorcode.values())
 @lru_cache(maxsize=WORDS_KNOWN)
 def _word(word: str) -> int:
     """2 for a word of errors, 1 of warnings, 0 for others; -1 for one that may begin a phrase."""
-    if word in _ERRNO or word == "×" or NAMES.fullmatch(word.rstrip(".")):
+    small = word.lower()
+    if word == "×" or (word != small and (word in _ERRNO or NAMES.fullmatch(word.rstrip(".")))):
         return 2
-    plain = word.strip(".-_+#~>").lower()
+    plain = small.strip(".-_+#~>")
     if ERROR_WORDS.fullmatch(plain):
         return 2
     if WARNING_WORDS.fullmatch(plain) or word.endswith("Warning"):
@@ -163,7 +164,7 @@ def tells_outcome(line: str) -> bool:
 
 
 def _level(line: str) -> int:
-    found = [_word(word) for word in _PARTS.findall(line)]
+    found = set(map(_word, _PARTS.findall(line)))
     level = max(found, default=0)
     if level < 2 and -1 in found and PHRASES.search(line.lower()):
         return 2

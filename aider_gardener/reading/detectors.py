@@ -141,7 +141,10 @@ def is_log(text: str) -> bool:
 
 def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
     """The part of the lines that match one of the shapes."""
-    return sum(1 for line in lines if any(shape.match(line) for shape in shapes)) / max(1, len(lines))
+    found: set[int] = set()
+    for shape in shapes:
+        found.update(row for row, line in enumerate(lines) if shape.match(line))
+    return len(found) / max(1, len(lines))
 
 
 def is_dependency_tree(text: str) -> bool:
