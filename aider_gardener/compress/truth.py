@@ -266,6 +266,10 @@ def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[
     ranked = looks.most_common(PAIRS // max(1, len(counting)))
     unseen = sum(looks.values()) - sum(many for _look, many in ranked)
     for at in counting:
-        own = _look(items[at].line)
-        if items[at].alike > unseen + sum(many for other, many in ranked if _like(own, other)):
+        own, missing = _look(items[at].line), items[at].alike - unseen
+        for other, many in ranked:
+            if missing <= 0:
+                break
+            missing -= many * _like(own, other)
+        if missing > 0:
             yield at
