@@ -22,7 +22,8 @@ PIECE_CHARS = 4_000
 KEPT_CHARS = 1_000
 """Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
 
-LONG_RUN = re.compile(r"\S{400,}")
+LONG = 400
+LONG_RUN = re.compile(rf"\S{{{LONG},}}")
 
 ENCODING, ESTIMATE = "cl100k_base", "a quarter of the bytes"
 """How tokens are counted where no model is named, and where the encoding is not at hand."""
@@ -58,7 +59,7 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
     """
 
     def count_piece(piece: str) -> int:
-        if not LONG_RUN.search(piece):
+        if all(len(word) < LONG for word in piece.split()):
             return encode(piece)
         total, at = 0, 0
         for match in LONG_RUN.finditer(piece):

@@ -28,6 +28,9 @@ from aider_gardener.compress.quoting import form_of, indent_parents
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
 
+CHANGE = re.compile(r"\n(?:@@|## -|diff -|commit |changeset: |r\d| (?:\S.* \| |create |delete |rename ))")
+"""Without such a line nothing was changed."""
+
 HUNK = re.compile(r"@@+ (?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)? @@|## -\d+(?:,\d+)? \+\d+(?:,\d+)? ##")
 RANGE = re.compile(r"[-+]\d+(?:,(\d+))?")
 FILE = re.compile(r"diff (?:--(?:git|cc|combined) |-[-\w]+ ).|Index: .*[./]|\* Unmerged path .|Only in .+: .")
@@ -80,6 +83,8 @@ class _Open:
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The notes of the lines of diffs and of the commits above them."""
+    if not CHANGE.search("\n".join(["", *lines])):
+        return {}
     commits = sum(1 for line in lines if COMMIT.match(line, 0, LOOKED_AT))
     often = Counter(form_of(line) for line in lines if commits > 1 and line.startswith("    "))
     at = _Open(commits, often, indent_parents(lines), sure=commits > 0)

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b")
 FIELD = re.compile(r"(?:Merge|Author|AuthorDate|Commit|CommitDate|Date): ")
 HUNK = re.compile(r"@@+ -\d")
-RULE = re.compile(r"(?=.*[-=─━═]{3})[\s|+:=│┼├┤─━═┌┬┐└┴┘╪╞╡┿-]+$")
+RULE = re.compile(r"(?=[\s|+:=│┼├┤─━═┌┬┐└┴┘╪╞╡┿-]+$).*[-=─━═]{3}")
 STROKES = re.compile(r"[-=─━═]+")
 CAPITALS = re.compile(r"[A-Z][A-Z0-9 %/()_#.-]*$")
 TITLE = re.compile(r"\"?[^\W\d][\w .%()/#-]*\"?$")
 PATH = re.compile(r"(?:[A-Za-z]:)?[\w@.~+-]*(?:[/\\][\w@.~+-]+)*\.\w{1,8}:?$")
 RECORD = re.compile(r"\s+\d+:\d+\s")
+PARTED = re.compile(r"\n(?:commit [0-9a-f]|@@|\s+\d+:\d+\s)")
+"""Without such a line no line has a part for its head."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-BETWEEN_CELLS = re.compile(r"\t|\s{2,}")
+BETWEEN_CELLS = re.compile(r"\s(?:(?<=\t)|\s+)")
 
 Heads = Iterator[tuple[int, Sequence[int]]]
 
@@ -37,6 +39,8 @@ def cells(line: str) -> int:
 def _heads_of_parts(lines: Sequence[str]) -> Heads:
     """Fields under their commit, hunks under a line that names their file, lines under their hunk, records
     that begin with a line and a column under a path that stands alone."""
+    if not PARTED.search("\n".join(["", *lines])):
+        return
     files: list[int] = []
     commit = hunk = path = -1
     for row, line in enumerate(lines):
@@ -73,10 +77,11 @@ def _heads_of_rows(lines: Sequence[str], open_above: Sequence[bool]) -> Heads:
                 yield row, [head]
             continue
         titles = row - 1 if rule and row and not open_above[row] else row
-        width = cells(lines[titles])
-        named = titles < row or all(CAPITALS.match(cell) for cell in BETWEEN_CELLS.split(line))
-        least = 2 if titles < row and len(STROKES.findall(line)) > 1 else 3
-        head = titles if named and width >= least else -1
+        head = -1
+        if titles < row or ("A" <= line[0] <= "Z" and all(map(CAPITALS.match, BETWEEN_CELLS.split(line)))):
+            width = cells(lines[titles])
+            least = 2 if titles < row and len(STROKES.findall(line)) > 1 else 3
+            head = titles if width >= least else -1
 
 
 def _is_csv(lines: Sequence[str]) -> bool:

@@ -39,8 +39,9 @@ def relaid(text: str) -> list[str] | None:
 def _of_paths(lines: Sequence[str]) -> list[str] | None:
     """A path a line."""
     filled = [line for line in lines if line]
-    paths = [line for line in filled if PATH.fullmatch(line)]
-    others = [line for line in filled if not PATH.fullmatch(line)]
+    paths, others = list[str](), list[str]()
+    for line in filled:
+        (paths if PATH.fullmatch(line) else others).append(line)
     inside = sum("/" in path[:-1] for path in paths)
     if len(others) * MOST_OTHERS > len(filled) or inside * 2 < len(paths):
         return None

@@ -52,6 +52,10 @@ AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<ano
 PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
 
 
+SIGN = re.compile(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
+"""Without one of these a line is no frame of its own."""
+
+
 class Frame(NamedTuple):
     """A frame of a stack: its rows, the one of them that names its file, what it is called, whose it is."""
 
@@ -70,7 +74,8 @@ def is_library(path_or_name: str) -> bool:
 def frame_at(lines: Sequence[str], row: int) -> Frame | None:
     """The frame that begins in the row."""
     line = lines[row]
-    for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED):
+    signed = SIGN.search(line)
+    for pattern in (PYTHON, SHORT, NUMBERED, MEMORY, NAMED) if signed else ():
         if (found := pattern.match(line)) and not (
             pattern is NAMED and line.endswith(("Error)", "Exception)"))
         ):
@@ -80,7 +85,7 @@ def frame_at(lines: Sequence[str], row: int) -> Frame | None:
     if below and CALL.match(line):
         name = line.strip().removeprefix("created by ").lstrip("0123456789: ")
         return Frame(range(row, row + 2), row + 1, name, not (is_library(below[1]) or is_library(name)))
-    found = AT.match(line)
+    found = AT.match(line) if signed else None
     if not found or not AT_LIKE.search(found[1]):
         return None
     name = found[1]

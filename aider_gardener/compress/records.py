@@ -15,7 +15,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
-from aider_gardener.compress.quoting import COMPARES, form_of
+from aider_gardener.compress.quoting import compares, form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.severities import ANY_SEVERITY, SEVERITY
 
@@ -91,8 +91,9 @@ BLOCK = re.compile(
     r"(?:ERROR|WARNING) in |error during build:"
 )
 STEP = re.compile(r"FAILED: | > \[[^\]]+\] \w|(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? ")
+COUNTED = re.compile("error|warning|problem|issue|offen|violation|vulnerab|file")
 COUNTS = re.compile(
-    r"(?i)\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
+    r"\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
     r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"
 )
@@ -159,6 +160,7 @@ class _Reader:
         self.seen: Counter[Hashable] = Counter()
         self.head = self.under = self.heading = self.block = self.place = -1
         self.record, self.file = Record(), ""
+        self.form = self.record.form
         self.records = self.depth = self.told = 0
         self.worth = 0.0
 
@@ -186,7 +188,7 @@ class _Reader:
 
     def _below(self, row: int, worth: float, above: int) -> None:
         """A line that belongs to the head: worth less for each doubling of the records of its form."""
-        self._say(row, worth - 2 * log2(max(1, self.seen[self.record.form])), above, row)
+        self._say(row, worth - 2 * log2(max(1, self.seen[self.form])), above, row)
 
     def _ended(self, row: int, line: str) -> bool:
         """What the tool says of all its records, or how the build ended."""
@@ -194,7 +196,8 @@ class _Reader:
         if len(bare) > 240 or line.startswith("     "):
             return False
         ends = bool(ENDS.match(bare)) or (tells_outcome(bare) and not bare.startswith("error: "))
-        if not ends and (not COUNTS.search(bare) or PLACED.match(bare)):
+        small = bare.lower()
+        if not ends and not (COUNTED.search(small) and COUNTS.search(small) and not PLACED.match(bare)):
             return False
         self.records += ends and row >= len(self.lines) - ENDING
         self.seen["counts"] += not ends
@@ -237,7 +240,7 @@ class _Reader:
             if record.severity or record.code or "Line " in self.lines[self.heading]:
                 return record
             return record._replace(found=True) if re.match(r"\d+:", line) else None
-        found = CARET.match(line)
+        found = CARET.match(line) if "^" in line else None
         if found:
             return Record(_severity(found["severity"]), found["code"], found["message"], self.file)
         found = PLACED.match(line)
@@ -255,11 +258,12 @@ class _Reader:
         """A new head: worth less if its file, its code or the very line were seen before."""
         severity = record.severity or _rank(record.code)
         worth = self.worth = {"error": CAUSE, "warning": WARNING, "note": DETAIL}[severity]
-        repeats = ((record.form, record.file), 1.0), (record.code, 0.6), (("line", line.strip()), 3.0)
+        form = self.form = record.form
+        repeats = ((form, record.file), 1.0), (record.code, 0.6), (("line", line.strip()), 3.0)
         for key, less in repeats:
             self.seen[key] += 1
             worth -= less * log2(self.seen[key]) if key else 0
-        self.seen[record.form] += 1
+        self.seen[form] += 1
         above = self.heading
         if not record.file and 0 <= self.place < row <= self.place + MESSAGE_LINES:
             above = self.place
@@ -270,7 +274,7 @@ class _Reader:
         self.records += 1
         self.head = self.under = row
         self.record, self.told, self.depth = record, 0, len(line) - len(line.lstrip())
-        self._say(row, max(worth, NOISE / 2), above, record.form)
+        self._say(row, max(worth, NOISE / 2), above, form)
 
     def _belongs(self, row: int, line: str) -> bool:
         """True for a line that belongs to the head above."""
@@ -295,7 +299,7 @@ class _Reader:
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:
             worth = self.worth / 3 if own and (pointed or ">" in line[:8]) else worth
-        elif alarm(line) == "error" or LABELLED.match(line) or COMPARES.search(line):
+        elif alarm(line) == "error" or LABELLED.match(line) or compares(line):
             worth = max(self.worth - 2 - 0.3 * self.told, CONTEXT)
         elif self.told <= MESSAGE_LINES:
             message = self.worth / 2 if self.record.message.strip(" :") else self.worth - 0.5

@@ -17,7 +17,7 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOI
 from aider_gardener.compress.places import LIBRARY_PATH
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import explained as explained_traces
-from aider_gardener.compress.verdicts import BARE, LESSER, kind_of
+from aider_gardener.compress.verdicts import BARE, LESSER, kind_of, starts, sums_up
 from aider_gardener.reading.alarms import alarm
 
 LINE_CHARS = 400
@@ -51,6 +51,7 @@ PLACE = re.compile(
     r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
     r"\bat \S+ line \d"
 )
+NO_FILE = re.compile(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
 LIBRARY = re.compile(
     rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
 )
@@ -104,6 +105,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         return _events(lines)
     lines = [line[:LINE_CHARS].rstrip() for line in lines]
     tap = sum(1 for line in lines if TAP.match(line)) > 1
+    if not any(sums_up(line) or starts(line, tap) for line in reversed(lines)):
+        return {}
     kinds = [kind_of(line, tap) for line in lines]
     of_kind = Counter(kind for kind, _name in kinds)
     verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
@@ -273,7 +276,7 @@ def _notes(
     rows = [row for row in case.body if lines[row].strip()]
     captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
     marked = any(lines[row].startswith("E  ") for row in rows)
-    own = {row for row in rows if not LIBRARY.search(lines[row])}
+    own = {row for row in rows if not (NO_FILE.search(lines[row]) and LIBRARY.search(lines[row]))}
     places = [row for row in rows if row < captured and row in own and PLACE.search(lines[row])]
     compared = others = 0
     for row in rows:

@@ -23,7 +23,7 @@ from aider_gardener.compress import (
 )
 from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
 from aider_gardener.compress.quoting import quoted
-from aider_gardener.compress.truth import falsehoods, with_parents
+from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Focus, TokenCounter
 from aider_gardener.reading.output import clip, lines_of
 
@@ -91,8 +91,9 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
         return ShortForm(text, engine, lines)
     budget = budget_for(tokens)
     failed = ""
-    for way, form in _forms(lines, notes, budget, focus, count):
-        found = falsehoods(lines, form)
+    original = Original(lines)
+    for way, form in _forms(lines, notes, original, budget, focus, count):
+        found = falsehoods(original, form)
         if not found:
             return ShortForm(form, engine if way < 2 else "", lines, failed)
         failed = failed or found[0].partition(":")[0]
@@ -100,26 +101,32 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
 
 
 def _forms(
-    lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
+    lines: Sequence[str],
+    notes: Sequence[Note],
+    original: Original,
+    budget: int,
+    focus: Focus,
+    count: TokenCounter,
 ) -> Iterator[tuple[int, str]]:
     """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
     lines quoted by none, and both ends."""
-    rows = with_parents(lines, chosen(lines, notes, budget, focus, count))
+    rows = with_parents(original, chosen(lines, notes, budget, focus, count))
     yield 0, "\n".join(written(lines, notes, rows))
     bare = [note._replace(form=None) for note in notes]
     yield 1, "\n".join(written(lines, bare, rows))
     notes = quoted(lines)
-    yield 2, "\n".join(written(lines, notes, with_parents(lines, chosen(lines, notes, budget, focus, count))))
-    yield 3, _ends(lines, budget, count)
+    rows = with_parents(original, chosen(lines, notes, budget, focus, count))
+    yield 2, "\n".join(written(lines, notes, rows))
+    yield 3, _ends(lines, original, budget, count)
 
 
-def _ends(lines: Sequence[str], budget: int, count: TokenCounter) -> str:
+def _ends(lines: Sequence[str], original: Original, budget: int, count: TokenCounter) -> str:
     """The first lines and, where they stand under nothing that is left out, the last ones."""
     rows = range(len(lines))
     notes = [Note(0)] * len(lines)
     both = _fitting(lines, rows, budget // 2, count) | _fitting(lines, rows[::-1], budget // 2, count)
     form = "\n".join(written(lines, notes, both))
-    if falsehoods(lines, form):
+    if falsehoods(original, form):
         form = "\n".join(written(lines, notes, _fitting(lines, rows, budget, count)))
     return form
 

@@ -70,11 +70,12 @@ TRACE = re.compile(
 
 TOOK = re.compile(r"(?<![\w.])(\d{1,9}(?:\.\d+)?) ?(ms|s|sec|secs|seconds|µs|us|ns|m|min)\b")
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "m": 60.0, "min": 60.0}
+MEASURED = re.compile("loss|err|ppl|acc|f1|score|auc|reward|map")
 MEASURE = re.compile(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
 LOW = re.compile(r"loss|err|ppl")
 """A name and a number of those that a training tells; the lower is the better for some."""
 
-BAR = re.compile(r"\d{1,3}% ?[|\[█━]")
+BAR = re.compile(r"%(?<=\d%) ?[|\[█━]")
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*")
 NAMES = re.compile(
     r"\"[^\"]*\"|'[^']*'|(?<![\w.])[\w.-]*/[^\s,;)\]]*|(?<==)[^\s,;)\]]+|(?<=\[)[^\[\]]*(?=\])"
@@ -222,7 +223,7 @@ def _training(lines: Sequence[str]) -> dict[int, Note]:
     kinds: defaultdict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
     notes: dict[int, Note] = {}
     for row, line in enumerate(lines):
-        if found := MEASURE.findall(line, 0, 400):
+        if MEASURED.search(line, 0, 400) and (found := MEASURE.findall(line, 0, 400)):
             name, value = max(found, key=lambda pair: "val" in pair[0])
             kinds[tuple(pair[0] for pair in found)].append(
                 (float(value) * (1 if LOW.search(name) else -1), row)

@@ -18,9 +18,10 @@ from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Not
 from aider_gardener.compress.quoting import indent_parents
 from aider_gardener.reading.alarms import alarm
 
-RULE = re.compile(r"^(?=.*[-=─━═]{3})[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]{3,}$")
+RULE = re.compile(r"(?=[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]+$).*[-=─━═]{3}")
 CROSSED = re.compile(r"[+|┼╪╋┬┴├┡]")
-BAR = re.compile(r"[|│┃║]")
+BARS = "|│┃║"
+BAR = re.compile(rf"[{BARS}]")
 NUMBER = re.compile(
     r"([-+]?[$€£]?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?) ?(?:([kKMGTP])i?[Bb]?|B|(%|ms|s|us|µs|ns|m|x))?"
 )
@@ -132,9 +133,11 @@ def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
+    if not BAR.search("\n".join(run)):
+        return None
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
     ruled = set(rules)
-    counts = [0 if row in ruled else len(BAR.findall(line)) for row, line in enumerate(run)]
+    counts = [0 if row in ruled else sum(map(line.count, BARS)) for row, line in enumerate(run)]
     bars = {row: found for row, found in enumerate(counts) if found}
     if len(bars) < LEAST:
         return None
@@ -220,11 +223,8 @@ def _gaps(lines: Sequence[str]) -> list[int]:
     if len(lines) < LEAST or lengths[-1] > 4 * WIDE:
         return []
     width = min(lengths[len(lengths) // 2], WIDE)
-    filled = [0] * (width + 1)
-    for line in lines:
-        for at, character in enumerate(line[:width]):
-            if character != " ":
-                filled[at] += 1
+    columns = zip(*(line[:width].ljust(width) for line in lines), strict=True)
+    filled = [len(lines) - column.count(" ") for column in columns] + [0]
     most = max(0.05 * len(lines), len(lines) >= 8)
     start = next((at for at in range(width) if filled[at] > most), width)
     return [at for at in range(start, width - 1) if filled[at] <= most < filled[at + 1]]
@@ -242,7 +242,7 @@ def _plain_cells(cells: _Cells) -> bool:
 def _numbers(cells: _Cells, column: int, one: Callable[[str], object] = NUMBER.fullmatch) -> bool:
     """True for a column of numbers, or of what else is `one`."""
     found = [row[column] for row in cells if row[column]]
-    return bool(found) and sum(one(cell) is not None for cell in found) >= NUMERIC * len(found)
+    return bool(found) and sum(map(bool, map(one, found))) >= NUMERIC * len(found)
 
 
 def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: list[int]) -> _Table:
@@ -252,13 +252,18 @@ def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: 
         named = [cell for cell in cells[at] if WORD.search(cell)]
         titled = len(named) >= 2 and sum(map(str.isupper, named)) >= 0.7 * len(named)
         above_rule = rows[at] + 1 in rules and rows[at] + 2 < len(run)
-        numbers = [column for column in range(len(cells[at])) if _numbers(rest, column)]
-        counted = [column for column in range(len(cells[at])) if _numbers(rest, column, DIGITS.search)]
-        columns = numbers or (counted[1:] and counted)
-        names = columns and not any(DIGITS.search(cells[at][column] or "0") for column in columns)
-        if titled or above_rule or names:
+        if titled or above_rule or _names_columns(cells[at], rest):
             return _Table(rows[at], rows[at + 1 :], rest, rules)
     return _Table(-1, rows, cells, rules)
+
+
+def _names_columns(titles: Sequence[str], rest: _Cells) -> bool:
+    """True where no title of a column of numbers, or of two with digits, has a digit."""
+    numbers = [column for column in range(len(titles)) if _numbers(rest, column)]
+    if not numbers:
+        numbers = [column for column in range(len(titles)) if _numbers(rest, column, DIGITS.search)]
+        numbers = numbers if len(numbers) > 1 else []
+    return bool(numbers) and not any(DIGITS.search(titles[column] or "0") for column in numbers)
 
 
 def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:

@@ -109,7 +109,7 @@ def _stacks(lines: Sequence[str]) -> Iterator[Stack]:
     row = done = 0
     head = -1
     while row < len(lines):
-        if HEAD.match(lines[row]):
+        if "(most recent call" in lines[row] and HEAD.match(lines[row]):
             head = row
         frame = frame_at(lines, row) if lines[row].strip() else None
         if frame is None:

@@ -98,7 +98,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     """The lines of documents in a text."""
     parsed = _parsed([line[:LINE_CHARS].expandtabs(8).rstrip() for line in lines])
     notes: dict[int, Note] = {}
-    for rows in _stretches(parsed):
+    for rows in _stretches(parsed) if sum(bool(line.key) for line in parsed) >= FEWEST_KEYS else ():
         notes.update(_document(parsed, rows))
     if notes:
         notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if keys.SUMS_UP.match(line.bare))
@@ -120,11 +120,14 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
 
 
 def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
-    if section := _SECTION.match(text):
+    if text[0] == "[" and (section := _SECTION.match(text)):
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
-    if node := _NODE.match(line.bare):
+    if "(" in text and (node := _NODE.match(line.bare)):
         return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
-    found = _KEYED.match(text) or _FLOW.match(text) or _TAG.match(text) or (heads and _HEAD.match(text))
+    found = None
+    if ":" in text or "=" in text or "：" in text:
+        found = _KEYED.match(text) or ("{" in text and _FLOW.match(text))
+    found = found or ("<" in text and _TAG.match(text)) or (heads and _HEAD.match(text))
     if not found or _CODE.match(line.bare):
         return line
     parts = found.groupdict()

@@ -23,12 +23,13 @@ CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
 the text, the pairs of lines that may be alike."""
 
 ALIKE = re.compile(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
+DRAWN = re.compile(r"├|└|╰|┣|┗|\+-|`-|\\-")
 BRANCH = re.compile(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
 NUMBER_OR_GUTTER = re.compile(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
 WORDLESS = re.compile(r"[\W_]*$")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-MASKED = re.compile(r"(?<!\S)\S*[/\\]\S*|0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|\d+")
-WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = re.compile(r"(?<!\d)0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|([^\W\d_]{2,})")
+"""Words, among addresses and hashes, which are none."""
 
 
 class _Shown(NamedTuple):
@@ -39,52 +40,50 @@ class _Shown(NamedTuple):
     alike: int
 
 
-class _Text(NamedTuple):
-    """The lines that are not blank; of each row the parent, the parent among lines that say something, and
-    whether the line is indented for another reason than to stand under one."""
+class Original:
+    """The lines of a text as the law reads them: once, whatever forms of it are read back.
 
-    lines: Sequence[str]
-    nearest: Sequence[int]
-    parents: Sequence[int]
-    free: Sequence[bool]
+    `lines` are those that are not blank, `rows` where they stand in the text. Of each: `depths` how deep it
+    stands, `nearest` the nearest above that stands less deep, `parents` that among lines that say something,
+    `free` whether it is indented for another reason than to stand under one, `heads` what `heads_of` says.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.rows = [row for row, line in enumerate(lines) if line.strip()]
+        self.lines = [lines[row].rstrip() for row in self.rows]
+        self.depths = _depths(self.lines)
+        self.nearest = _nearest(self.depths)
+        wordless = _wordless(self.lines)
+        self.parents = _nearest(self.depths, _silent(self.lines, wordless))
+        self.free = _free(self.lines, self.depths, wordless)
+        self.heads = heads_of(self.lines, [not row or not lines[row - 1].strip() for row in self.rows])
 
 
-def falsehoods(lines: Sequence[str], shown: str) -> list[str]:
+def falsehoods(text: Original, shown: str) -> list[str]:
     """What a short form says that its lines do not: the kind of each falsehood and the line of the form."""
-    kept = [line.rstrip() for line in lines if line.strip()]
-    open_above = _open_above(lines)
-    items, open_end = _read_back(shown, frozenset(kept))
-    text = _Text(kept, _nearest(kept), _nearest(kept, words=True), _free(kept))
+    items, open_end = _read_back(shown, frozenset(text.lines))
     rows, false = _aligned(text, items, open_end)
     if not false:
-        heads = heads_of(kept, open_above)
-        seen = set(rows)
+        heads, seen = text.heads, set(rows)
         false += [(at, "head") for at, row in enumerate(rows) if row in heads and seen.isdisjoint(heads[row])]
         false += [(at, "parent") for at in _false_parents(text, items, rows)]
-        false += [(at, "alike") for at in _false_counts(kept, items, rows)]
+        false += [(at, "alike") for at in _false_counts(text.lines, items, rows)]
     return [f"{kind}: line {at + 1}" for at, kind in sorted(false)]
 
 
-def with_parents(lines: Sequence[str], rows: Collection[int]) -> set[int]:
+def with_parents(text: Original, rows: Collection[int]) -> set[int]:
     """The rows, the head of each that has one, and, where one would stand under another's parent, its own."""
-    kept = [row for row, line in enumerate(lines) if line.strip()]
-    texts = [lines[row].rstrip() for row in kept]
-    nearest, free, heads = _nearest(texts), _free(texts), heads_of(texts, _open_above(lines))
-    chosen = {at for at, row in enumerate(kept) if row in rows}
+    nearest, heads = text.nearest, text.heads
+    chosen = {at for at, row in enumerate(text.rows) if row in rows}
     missing = chosen
     while missing:
         shown = sorted(chosen)
-        above = _nearest([texts[at] for at in shown])
+        above = _nearest([text.depths[at] for at in shown])
         hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
-        missing = {nearest[at] for at in hung if not free[at] and nearest[at] >= 0} - chosen
+        missing = {nearest[at] for at in hung if not text.free[at] and nearest[at] >= 0} - chosen
         missing |= {max(heads[at]) for at in shown if heads.get(at) and chosen.isdisjoint(heads[at])}
         chosen |= missing
-    return {kept[at] for at in chosen}
-
-
-def _open_above(lines: Sequence[str]) -> list[bool]:
-    """For each line that is not blank whether it is the first or stands behind a blank one."""
-    return [not above.strip() for above, line in zip(["", *lines], lines, strict=False) if line.strip()]
+    return {text.rows[at] for at in chosen}
 
 
 def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
@@ -99,51 +98,72 @@ def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
     return items, gap
 
 
-def _nearest(lines: Sequence[str], words: bool = False) -> list[int]:
-    """For each line the row of the nearest above that stands less deep; `words`: of those that say something.
+def _depths(lines: Sequence[str]) -> list[int]:
+    """How deep each line stands: by its indentation, or by where a drawn branch ends."""
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    for row, line in enumerate(lines) if DRAWN.search("\n".join(lines)) else ():
+        if branch := BRANCH.match(line):
+            depths[row] = branch.end()
+    return depths
 
-    A rule or a bracket says nothing, and the fields of a commit's head nothing that others could stand under.
-    """
-    nearest: list[int] = []
-    open_rows: list[tuple[int, int]] = []
+
+def _wordless(lines: Sequence[str]) -> list[bool]:
+    """True for lines without a letter or a digit."""
+    return [not line[-1].isalnum() and bool(WORDLESS.match(line)) for line in lines]
+
+
+def _silent(lines: Sequence[str], wordless: Sequence[bool]) -> list[bool]:
+    """True for lines that say nothing that others could stand under: a rule, a bracket, a commit's fields."""
+    silent = [*wordless]
     head = False
     for row, line in enumerate(lines):
         field = head and bool(FIELD.match(line))
         head = field or bool(COMMIT.match(line))
-        if words and (field or WORDLESS.match(line)):
+        silent[row] = field or silent[row]
+    return silent
+
+
+def _nearest(depths: Sequence[int], silent: Sequence[bool] = ()) -> list[int]:
+    """For each line the row of the nearest above that stands less deep, of those that are not silent."""
+    nearest: list[int] = []
+    open_rows: list[int] = []
+    for row, depth in enumerate(depths):
+        if silent and silent[row]:
             nearest.append(-1)
             continue
-        branch = BRANCH.match(line)
-        depth = branch.end() if branch else len(line) - len(line.lstrip())
-        while open_rows and open_rows[-1][0] >= depth:
+        while open_rows and depths[open_rows[-1]] >= depth:
             open_rows.pop()
-        nearest.append(open_rows[-1][1] if open_rows else -1)
-        open_rows.append((depth, row))
+        nearest.append(open_rows[-1] if open_rows else -1)
+        open_rows.append(row)
     return nearest
 
 
-def _free(lines: Sequence[str]) -> list[bool]:
+def _free(lines: Sequence[str], depths: Sequence[int], wordless: Sequence[bool]) -> list[bool]:
     """True for lines indented to end at a column, behind a gutter or by a hunk's marks, and without words."""
     free: list[bool] = []
     ends: list[tuple[int, bool]] = []
     hunk = False
-    for line in lines:
-        hunk = bool(HUNK.match(line)) or (hunk and line[0] in " +-\\")
-        loose = NUMBER_OR_GUTTER.match(line) or WORDLESS.match(line)
-        free.append(hunk or bool(loose and not BRANCH.match(line)))
+    for line, depth, bare in zip(lines, depths, wordless, strict=True):
         indent = len(line) - len(line.lstrip())
+        hunk = bool(HUNK.match(line)) or (hunk and line[0] in " +-\\")
+        loose = bare or (indent and NUMBER_OR_GUTTER.match(line))
+        free.append(hunk or bool(loose and depth == indent))
         ends.append((indent + len(line.split(None, 1)[0]) if indent else 0, indent % 2 > 0))
-    columns = {end for end, odd in set(ends) if end and (end, not odd) in set(ends)}
+    told = set(ends)
+    columns = {end for end, odd in told if end and (end, not odd) in told}
     return [one or end in columns for one, (end, _odd) in zip(free, ends, strict=True)]
 
 
-def _aligned(text: _Text, items: Sequence[_Shown], open_end: bool) -> tuple[list[int], list[tuple[int, str]]]:
+def _aligned(
+    text: Original, items: Sequence[_Shown], open_end: bool
+) -> tuple[list[int], list[tuple[int, str]]]:
     """The row of each shown line, or where the form is no choice of lines in their order.
 
     Kept are all rows where each line may stand, given those above it, with one that it stands behind.
     """
     places = _places(text.lines, items)
-    above = _nearest([item.line for item in items], words=True)
+    shown = [item.line for item in items]
+    above = _nearest(_depths(shown), _silent(shown, _wordless(shown)))
     steps: list[dict[int, int]] = [{-1: -1}]
     for at, item in enumerate(items):
         before = sorted(steps[-1])
@@ -164,7 +184,7 @@ def _aligned(text: _Text, items: Sequence[_Shown], open_end: bool) -> tuple[list
 
 
 def _next(
-    text: _Text, before: Sequence[int], places: Sequence[int], gap: bool, under: bool
+    text: Original, before: Sequence[int], places: Sequence[int], gap: bool, under: bool
 ) -> Iterator[tuple[int, int]]:
     """The rows where a line may stand behind one of `before`, with or without a gap, each with that one.
 
@@ -205,11 +225,12 @@ def _is_cut(line: str, shown: str) -> bool:
     )
 
 
-def _false_parents(text: _Text, items: Sequence[_Shown], rows: Sequence[int]) -> Iterator[int]:
+def _false_parents(text: Original, items: Sequence[_Shown], rows: Sequence[int]) -> Iterator[int]:
     """The shown lines whose nearest shown line above that stands less deep is not theirs in the text."""
     lines = [item.line for item in items]
-    for at, (near, parent) in enumerate(zip(_nearest(lines), _nearest(lines, words=True), strict=True)):
-        row = rows[at]
+    depths = _depths(lines)
+    both = zip(rows, _nearest(depths), _nearest(depths, _silent(lines, _wordless(lines))), strict=True)
+    for at, (row, near, parent) in enumerate(both):
         if row < 0 or text.free[row] or near < 0 or rows[near] == text.nearest[row]:
             continue
         if parent >= 0 and rows[parent] != text.parents[row]:
@@ -222,8 +243,11 @@ _Look = tuple[str, int, frozenset[str]]
 def _look(line: str) -> _Look:
     """What makes lines look alike: the sign that they begin with, how many cells they have, their words."""
     bare = line.strip()
-    words = WORD.findall(MASKED.sub(" ", QUOTED.sub(" ", bare)))
-    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(line), frozenset(words)
+    plain = QUOTED.sub(" ", bare)
+    if "/" in plain or "\\" in plain:
+        plain = " ".join([word for word in plain.split() if "/" not in word and "\\" not in word])
+    words = frozenset(filter(None, WORD.findall(plain)))
+    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(bare), words
 
 
 def _like(one: _Look, other: _Look) -> bool:
@@ -242,6 +266,10 @@ def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[
     ranked = looks.most_common(PAIRS // max(1, len(counting)))
     unseen = sum(looks.values()) - sum(many for _look, many in ranked)
     for at in counting:
-        own = _look(items[at].line)
-        if items[at].alike > unseen + sum(many for other, many in ranked if _like(own, other)):
+        own, missing = _look(items[at].line), items[at].alike - unseen
+        for other, many in ranked:
+            if missing <= 0:
+                break
+            missing -= many * _like(own, other)
+        if missing > 0:
             yield at

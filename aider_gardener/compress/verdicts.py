@@ -11,36 +11,41 @@ _KINDS = (
     "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|success|"
     "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
 )
-COUNT = re.compile(
-    rf"(?i)\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b"
-)
+COUNT = re.compile(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
 OF_TESTS = re.compile(
-    r"(?i)test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
+    r"test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
 )
-BEGINS = re.compile(r"(?i)\b(?:running|starting|collecting|executing)\b")
+BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
+"""Counts of tests, in small letters; what begins is none."""
+
 BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
 SUMS_UP = re.compile(
-    r"\W{0,80}(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing|failing|"
-    r"pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)|"
-    r"[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d|"
-    r"no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests|"
-    r"(?:pass|fail|tests|skipped|todo) \d+$|test result: |Looks like you (?:failed|planned)|"
-    r"\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |Test Run [FSA]|FAIL(?:ED)? Required|"
+    r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|"
+    r"\d+ (?:passing|failing|pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|"
+    r"Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|"
+    r"TOTAL:? +\d|no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|(?:FAILURES|ERRORS|WARNINGS)!$|"
+    r"Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
+    r"Looks like you (?:failed|planned)|\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |"
+    r"Test Run [FSA]|FAIL(?:ED)? Required|"
     r"stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
     r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|"
-    r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)|.*Executed \d+ of \d+ \("
+    r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)"
 )
+EXECUTED = re.compile(r"Executed \d+ of \d+ \(")
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = re.compile(
-    r"^\s*(?:[✓✔√\u2705]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS|"
+    r"\s*(?:[✓✔√\u2705]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS|"
     r"PASSED|OK) *\] |ok \d+\b|--- PASS: |=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |"
     r"\d+ workers \[|collected \d+ items?$|Test Case .* passed\b|Test Suite .* (?:passed|started)\b|"
-    r"\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|"
-    rf"(?:\.\.\. ?|…|(?<!\.)\.{{3,}} ?|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
-    rf"\sPASSED(?: +\[ *\d+%\])?$|"
-    r"Executed \d+ of \d+ SUCCESS|^(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
-    r"^(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
+    r"\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
+    r"(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
 )
+OK_WORD = re.compile(r"ok|OK|PASS|assed|✔|✓|SUCCESS")
+OK_BEHIND = re.compile(
+    rf"(?:\.\.\. ?|…|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
+    r"\sPASSED(?: +\[ *\d+%\])?$|Executed \d+ of \d+ SUCCESS"
+)
+SKIP_WORD = re.compile(r"skip|SKIP|Skip|ignored|IGNORED|XFAIL|expected failure|PENDING|TODO|○|◌|⊘|↓|-  ?\d")
 SKIPPED = re.compile(
     r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |"
     r"Skipped \S.* \[|(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|"
@@ -59,6 +64,12 @@ _TEST = (
     r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |"
     r"collecting |\S+#\S+)"
 )
+BAD_WORD = re.compile(
+    r"FAIL|Fail|fail|ERROR|Error|TIMEOUT|XPASS|SIG|BROKEN|CRASHED|not ok |___|--- |STD|\) | => |\*\*\*|\[E\]|"
+    r"●|✗|✘|✕|✖|×|❌|☒|⨯"
+)
+"""Words without which a line says nothing of the kind: they are looked for first, which takes a tenth of the
+time."""
 HEADING = re.compile(
     r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|"
     r"^[-─]{3,} STD(?:OUT|ERR): +(?P<stderr>\S.*?) [-─]{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
@@ -97,20 +108,31 @@ def kind_of(line: str, tap: bool) -> tuple[str, str]:
     """
     if not line.strip():
         return "", ""
-    if SUMS_UP.match(line) or (
-        len(COUNT.findall(line, 0, 400)) > 1 and OF_TESTS.search(line) and not BEGINS.search(line)
-    ):
+    if sums_up(line):
         return "count", ""
-    if SKIPPED.search(line):
+    if SKIP_WORD.search(line) and SKIPPED.search(line):
         return "skip", ""
-    if OK.search(line):
+    if OK.match(line) or (OK_WORD.search(line) and OK_BEHIND.search(line)):
         return "ok", ""
-    if found := START.match(line) or (tap and COMMENT.match(line)):
+    if found := starts(line, tap):
         return "start", found["name"]
     if BUILT.match(line):
         return "built", ""
     if BARE.match(line):
         return "bad", ""
-    if (found := HEADING.match(line)) and found.lastgroup:
+    if BAD_WORD.search(line) and (found := HEADING.match(line)) and found.lastgroup:
         return "bad", found[found.lastgroup]
     return ("section" if SECTION.match(line) or LESSER.match(line) else ""), ""
+
+
+def starts(line: str, tap: bool) -> re.Match[str] | None:
+    """The name of the test that begins with a line."""
+    return START.match(line) or (COMMENT.match(line) if tap else None)
+
+
+def sums_up(line: str) -> bool:
+    """True for a line that sums up tests: in a runner's words, or with more than one number of them."""
+    if SUMS_UP.match(line) or EXECUTED.search(line):
+        return True
+    small = line.lower()
+    return bool(OF_TESTS.search(small)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)

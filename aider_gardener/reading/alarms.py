@@ -109,13 +109,15 @@ CALM = re.compile(
 """What says that there is no trouble, in small letters."""
 
 OUTCOME = re.compile(
-    r"^(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|^collect2: |"
-    r"\bexit(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|^##\[error\]|"
-    r"returned (?:a )?non-zero|^Killed$|^Terminated$|^Aborted|core dumped|^BUILD (?:FAILED|SUCCESSFUL)|"
-    r"linker command failed|symbol\(s\) not found|^Build (?:failed|succeeded|FAILED)|^Command failed|"
-    r"ELIFECYCLE"
+    r"(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|collect2: |"
+    r"##\[error\]|Killed$|Terminated$|Aborted|B(?:UILD (?:FAILED|SUCCESSFUL)|"
+    r"uild (?:failed|succeeded|FAILED))|Command failed"
 )
-"""How a command ended."""
+ENDED = re.compile(
+    r"exit(?<=\bexit)(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|"
+    r"returned (?:a )?non-zero|core dumped|linker command failed|symbol\(s\) not found|ELIFECYCLE"
+)
+"""How a command ended: at the beginning of a line, and within."""
 
 _PARTS = re.compile(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
 _ERRNO = frozenset(errno.errorcode.values())
@@ -124,9 +126,10 @@ _ERRNO = frozenset(errno.errorcode.values())
 @lru_cache(maxsize=WORDS_KNOWN)
 def _word(word: str) -> int:
     """2 for a word of errors, 1 of warnings, 0 for others; -1 for one that may begin a phrase."""
-    if word in _ERRNO or word == "×" or NAMES.fullmatch(word.rstrip(".")):
+    small = word.lower()
+    if word == "×" or (word != small and (word in _ERRNO or NAMES.fullmatch(word.rstrip(".")))):
         return 2
-    plain = word.strip(".-_+#~>").lower()
+    plain = small.strip(".-_+#~>")
     if ERROR_WORDS.fullmatch(plain):
         return 2
     if WARNING_WORDS.fullmatch(plain) or word.endswith("Warning"):
@@ -157,11 +160,11 @@ def warns(line: str) -> bool:
 
 def tells_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
-    return bool(OUTCOME.search(line[: 5 * LINE_CHARS]))
+    return bool(OUTCOME.match(line, 0, 5 * LINE_CHARS) or ENDED.search(line, 0, 5 * LINE_CHARS))
 
 
 def _level(line: str) -> int:
-    found = [_word(word) for word in _PARTS.findall(line)]
+    found = set(map(_word, _PARTS.findall(line)))
     level = max(found, default=0)
     if level < 2 and -1 in found and PHRASES.search(line.lower()):
         return 2

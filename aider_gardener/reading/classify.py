@@ -20,7 +20,7 @@ from aider_gardener.reading.detectors import (
     is_run,
     is_traceback,
 )
-from aider_gardener.reading.lineshape import guess_code_share, is_sentence, masked, sample_lines, shape_counts
+from aider_gardener.reading.lineshape import Masker, guess_code_share, is_sentence, sample_lines, shape_counts
 from aider_gardener.reading.yaml import read_yaml
 
 PARSE_LIMIT_CHARS = 200_000
@@ -268,7 +268,7 @@ def _loud(counts: Counter[str], sample: str) -> bool:
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_dependency_tree(sample):
         return ContentClass.LISTING, ""
-    if is_run(sample):
+    if is_run(sample, counts):
         return ContentClass.LOG, ""
     if is_traceback(sample):
         return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
@@ -303,8 +303,8 @@ def _repeats(solid: Sequence[str]) -> bool:
     """True when most lines differ in numbers only: a program reports what it does, stamped or not."""
     if len(solid) < 20:
         return False
-    kinds = Counter(masked(line) for line in solid)
-    return sum(1 for line in solid if kinds[masked(line)] >= 4 and "\0" in masked(line)) >= 0.7 * len(solid)
+    kinds = Counter(map(Masker().line, solid))
+    return sum(many for kind, many in kinds.items() if many >= 4 and "\0" in kind) >= 0.7 * len(solid)
 
 
 def _undecided(

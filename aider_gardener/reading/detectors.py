@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
-from aider_gardener.reading.lineshape import STAMP, shape_counts
+from aider_gardener.reading.lineshape import STAMP
 from aider_gardener.reading.output import FENCE, sample
 
 RUN = re.compile(
@@ -106,9 +107,8 @@ HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
 FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", re.MULTILINE)
 
 
-def is_run(text: str) -> bool:
-    """True for what a test runner, a compiler or another builder prints."""
-    counts = shape_counts([line for line in text.split("\n") if line.strip()])
+def is_run(text: str, counts: Counter[str]) -> bool:
+    """True for what a test runner, a compiler or another builder prints; `counts` are those of its shapes."""
     told = counts["test"] + counts["build"]
     shaped = told >= 2 and told >= RUN_SHARE * sum(counts.values())
     return shaped or len(RUN.findall(text)) >= 2
@@ -141,7 +141,10 @@ def is_log(text: str) -> bool:
 
 def share(lines: list[str], *shapes: re.Pattern[str]) -> float:
     """The part of the lines that match one of the shapes."""
-    return sum(1 for line in lines if any(shape.match(line) for shape in shapes)) / max(1, len(lines))
+    found: set[int] = set()
+    for shape in shapes:
+        found.update(row for row, line in enumerate(lines) if shape.match(line))
+    return len(found) / max(1, len(lines))
 
 
 def is_dependency_tree(text: str) -> bool:

@@ -176,7 +176,7 @@ def guess_language(lines: list[str]) -> tuple[str, float]:
     head = "\n".join(solid)
     best, best_score = "", 0.0
     for name, any_hint in _ANY.items():
-        hit = sum(1 for line in solid if any_hint.search(line)) / len(solid)
+        hit = sum(map(bool, map(any_hint.search, solid))) / len(solid)
         if hit > best_score:
             hints = _EACH[name]
             variety = sum(1 for hint in hints if hint.search(head)) / len(hints)

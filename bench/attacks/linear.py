@@ -37,6 +37,7 @@ from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import mine
 from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
 from aider_gardener.reading import classify, segments, speech
+from aider_gardener.reading.lineshape import shape_counts
 from bench.provenance import made_on
 
 ROOMS = ("reading", "compress", "notes", "recall", "archive")
@@ -81,6 +82,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "language": lambda text: "python",
     "segments": lambda text: (),
     "parts": lambda text: segments.segment(text),
+    "counts": lambda text: shape_counts(text.split("\n")),
     "source": lambda text: Source(),
     "start": lambda text: 0,
     "end": len,

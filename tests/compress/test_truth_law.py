@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.compress.outline import GAP, Note
 from aider_gardener.compress.shapes import ENGINES, shortened
-from aider_gardener.compress.truth import falsehoods, with_parents
+from aider_gardener.compress.truth import Original, falsehoods, with_parents
 
 WORDS = "rate basket order queue silo picker harbour lantern meadow copper violet timber".split()
 
@@ -181,7 +181,7 @@ def form_of(made: Made, rows: set[int]) -> list[str]:
 
 
 def broken(made: Made, shown: list[str]) -> set[str]:
-    return {false.partition(":")[0] for false in falsehoods(made.lines, "\n".join(shown))}
+    return {false.partition(":")[0] for false in falsehoods(Original(made.lines), "\n".join(shown))}
 
 
 randoms = st.randoms(use_true_random=False)
@@ -210,9 +210,9 @@ def test_own_parents_and_heads_are_added_to_what_is_chosen() -> None:
         "ann    31",
         "bob    44",
     ]
-    assert with_parents(lines, {0, 4}) == {0, 3, 4}
-    assert with_parents(lines, {4}) == {4}, "nothing is shown that it could be taken to stand under"
-    assert with_parents(lines[5:], {3}) & {0, 1}
+    assert with_parents(Original(lines), {0, 4}) == {0, 3, 4}
+    assert with_parents(Original(lines), {4}) == {4}, "nothing is shown that it could be taken to stand under"
+    assert with_parents(Original(lines[5:]), {3}) & {0, 1}
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
@@ -223,7 +223,7 @@ def test_it_holds_for_the_short_forms(grammar: Callable[[Made], None], random: R
     while len(made.lines) < 80:
         grammar(made)
     form = shortened("\n".join(made.lines), lambda text: len(text) // 3 + 1, tokens=1_000)
-    assert falsehoods(form.lines, form.text) == []
+    assert falsehoods(Original(form.lines), form.text) == []
     assert form.text.count("\n") > 2
 
 
@@ -292,14 +292,14 @@ def test_the_number_of_lines_alike_is_not_invented() -> None:
     lines = [f"error: cannot read basket {n}" for n in range(20)] + [f"queue {n} is empty" for n in range(30)]
     for many, false in ((19, set()), (20, {"alike"}), (49, {"alike"})):
         form = f"{lines[0]} [+{many} alike]\n{GAP}"
-        assert {one.partition(":")[0] for one in falsehoods(lines, form)} == false
+        assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
 
 
 def test_a_subject_under_another_commit_breaks_it() -> None:
     lines = ["commit abcdef1", "Date: Mon", "    one", "commit abcdef2", "Date: Tue", "    two"]
-    assert falsehoods(lines, f"commit abcdef1\n{GAP}\n    two") == ["parent: line 2"]
-    assert falsehoods(lines, f"commit abcdef1\n{GAP}\nDate: Tue\n    two") == ["head: line 2"]
-    assert falsehoods(lines, f"{GAP}\ncommit abcdef2\n{GAP}\n    two") == []
+    assert falsehoods(Original(lines), f"commit abcdef1\n{GAP}\n    two") == ["parent: line 2"]
+    assert falsehoods(Original(lines), f"commit abcdef1\n{GAP}\nDate: Tue\n    two") == ["head: line 2"]
+    assert falsehoods(Original(lines), f"{GAP}\ncommit abcdef2\n{GAP}\n    two") == []
 
 
 def test_a_false_form_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,30 +308,30 @@ def test_a_false_form_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENGINES, "liar", lambda _lines: lies)
     form = shortened("\n".join(lines), lambda text: len(text) // 3 + 1)
     assert form.failed == "alike"
-    assert falsehoods(form.lines, form.text) == []
+    assert falsehoods(Original(form.lines), form.text) == []
     monkeypatch.delitem(ENGINES, "liar")
     assert shortened("\n".join(lines), lambda text: len(text) // 3 + 1).failed == ""
 
 
 def test_a_cut_line_is_both_ends_of_its_line() -> None:
     line = "start " + "middle " * 100 + "end"
-    assert falsehoods([line, "x"], f"{line[:200]} {GAP} {line[-50:]}\nx") == []
-    assert falsehoods([line, "x"], f"{line[:200]} {GAP} end of it\nx") == ["line: line 1"]
+    assert falsehoods(Original([line, "x"]), f"{line[:200]} {GAP} {line[-50:]}\nx") == []
+    assert falsehoods(Original([line, "x"]), f"{line[:200]} {GAP} end of it\nx") == ["line: line 1"]
 
 
 def test_the_first_line_of_a_csv_stands_above_its_rows() -> None:
     lines = ["name,age,town", "jo,3,ulm", "al,4,bonn", "mo,5,kiel"]
-    assert falsehoods(lines, f"name,age,town\n{GAP}\nmo,5,kiel") == []
-    assert falsehoods(lines, f"{GAP}\nmo,5,kiel") == ["head: line 1"]
+    assert falsehoods(Original(lines), f"name,age,town\n{GAP}\nmo,5,kiel") == []
+    assert falsehoods(Original(lines), f"{GAP}\nmo,5,kiel") == ["head: line 1"]
 
 
 def test_lines_that_end_at_a_column_stand_under_none() -> None:
     lines = ["start", "   Compiling shop", "error: no", "    Finished dev", "     Running it", "done"]
-    assert falsehoods(lines, f"start\n   Compiling shop\n{GAP}\n     Running it\ndone") == []
+    assert falsehoods(Original(lines), f"start\n   Compiling shop\n{GAP}\n     Running it\ndone") == []
 
 
 def test_what_is_told_quotes_no_line() -> None:
-    assert falsehoods(["secret"], "other secret") == ["line: line 1"]
+    assert falsehoods(Original(["secret"]), "other secret") == ["line: line 1"]
 
 
 @pytest.mark.parametrize(
@@ -348,5 +348,5 @@ def test_hostile_texts_are_read_back_at_once(lines: list[str]) -> None:
     shown = "\n".join([f"{GAP}\n{line}" for line in lines[100:400:3]] + [GAP])
     shown += f"\n{lines[-1]} [+7 alike]"
     start = time.process_time()
-    falsehoods(lines, shown)
+    falsehoods(Original(lines), shown)
     assert time.process_time() - start < HANGS_SECONDS
