@@ -3,10 +3,10 @@
     python -m bench.attacks.repairs [--kills N] [--mixtures N] [--seed S] [--json FILE]
 
 Each kill ends a process that opens, verifies and closes a damaged copy of one archive, at a random moment;
-another process then opens what is left. Each mixture takes every page from one of two states of an archive, at
-random, as when an older one is copied over one that is open; the copy beside it is that of the newer one. `lost`
-counts runs after which an entry is missing, `silent` those of them in which no line says so, `hung` those over
-30 seconds.
+another process then opens what is left. Each mixture takes every page from one of two states of an archive,
+at random, as when an older one is copied over one that is open; the copy beside it is that of the newer
+one. `lost` counts runs after which an entry is missing, `silent` those of them in which no line says so,
+`hung` those over 30 seconds.
 """
 
 from __future__ import annotations
