@@ -261,11 +261,8 @@ class Store(Protocol):
         """
         ...
 
-    def vectors_pending(
-        self, limit: int, embedder: str, *, session: str | None = None
-    ) -> list[PendingPassage]:
-        """At most `limit` chunks without a vector of this embedder: those of `session` first, then the
-        newest. Only the newest 2,000 are looked through for the session's own."""
+    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+        """At most `limit` chunks without a vector of this embedder, the newest first."""
         ...
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
@@ -283,8 +280,8 @@ class Store(Protocol):
 
         `chunks` are numbers of chunks in any order, also repeatedly; the result is of the same length and in
         the same order. Vectors are kept with a byte a number: of those of a model a cosine is within 0.01 of
-        the exact one. It is rounded to 5 digits, so that equal vectors have equal ones. Raises StoreError for
-        a vector of another length than the embedder's.
+        the exact one; equal vectors have equal ones. Raises StoreError for a vector of another length than
+        the embedder's.
         """
         ...
 

@@ -203,10 +203,8 @@ class SqliteStore:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
-    def vectors_pending(
-        self, limit: int, embedder: str, *, session: str | None = None
-    ) -> list[PendingPassage]:
-        return self._db.read(lambda db: vectors.pending(db, limit, embedder, session))
+    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+        return self._db.read(lambda db: list(vectors.pending(db, limit, embedder)))
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
         return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
@@ -223,7 +221,7 @@ class SqliteStore:
     def warm_vectors(self, embedder: str) -> int:
         while self._db.read(lambda db: self._vectors.grow(db, embedder)):
             pass
-        return self._vectors.count
+        return len(self._vectors.chunks)
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         wanted = list(ids)
@@ -325,11 +323,10 @@ class SqliteStore:
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
         with self._redactor.trial(), self._db.trial():
-            held = self._vectors.held
             try:
                 yield
             finally:
-                self._vectors.held = held
+                self._vectors.clear()
                 self._places.clear()
 
     def stats(self) -> StoreStats:
