@@ -190,7 +190,7 @@ class Database:
             _probe(db)
         except apsw.NotADBError:
             db.close()
-            if self.path and self.key and encryption.read_marker(self.path.parent) is None:
+            if self.path and self.key and not encryption.read_marker(self.path.parent):
                 text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
                 raise encryption.Locked(text) from None
             raise

@@ -115,14 +115,14 @@ class Journal:
         self._begin([line for file in left for line in file.lines])
         for each in left:
             if not each.unreadable:
-                lines.erase(each.path)
-        lines.erase(empty)
+                files.erase(each.path)
+        files.erase(empty)
 
     def remove(self) -> None:
         """Close and remove the file: all of it is in the archive, or there is nothing in it."""
         self._close()
         with contextlib.suppress(OSError):
-            lines.erase(self.path)
+            files.erase(self.path)
 
     def close(self) -> None:
         """Close the file for good, so that everybody may take it in; one without a record is removed."""

@@ -235,7 +235,7 @@ def rewrite(file: LinesFile, changed: Mapping[Place, Record | None]) -> None:
         meta = source.readline()
     try:
         write_new(part, meta, kept, file.token)
-        with _overwritten(file.path):
+        with files.overwritten(file.path):
             os.replace(part, file.path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -276,7 +276,7 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
         if file.path.stat().st_size != file.size:
             return []
         if whole and not file.unreadable:
-            erase(file.path)
+            files.erase(file.path)
             return []
         aside = file.path.with_name(f"{location.FILE_NAME}.damaged-lines-{file.token}")
         os.replace(file.path, aside)
@@ -303,25 +303,3 @@ def write_new(path: Path, meta: bytes, lines: Sequence[ArchiveLine], token: str)
             out.write(framed({**head, **record}))
         out.flush()
         os.fsync(out.fileno())
-
-
-def erase(path: Path) -> None:
-    """Remove a file and overwrite what it held. Raises OSError."""
-    with _overwritten(path):
-        path.unlink()
-    files.synced(path.parent)
-
-
-@contextlib.contextmanager
-def _overwritten(path: Path) -> Iterator[None]:
-    """Overwrite the bytes of a file once something else, or nothing, has its name."""
-    if os.name == "nt":  # a file that is open can be neither replaced nor removed there
-        yield
-        return
-    old = os.open(path, os.O_RDWR | files.NO_LINK | getattr(os, "O_CLOEXEC", 0))
-    try:
-        yield
-        with contextlib.suppress(OSError):
-            files.overwrite(old)
-    finally:
-        os.close(old)

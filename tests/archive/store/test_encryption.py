@@ -237,7 +237,7 @@ def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
         patch.setattr(step, broken)
         try:
             encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
-        except OSError:
+        except (OSError, StoreError):
             pass
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
@@ -294,7 +294,7 @@ def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
             place.write_bytes(content.encode("utf-8", "surrogateescape"))
             place.chmod(0o600)
         locked = open_store(archive)
-        assert not locked.persistent and "key file" in locked.notice and "\n" not in locked.notice
+        assert not locked.persistent and "key" in locked.notice and "\n" not in locked.notice
 
 
 def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +317,7 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not locked.persistent and "keyring" in locked.notice
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "install keyring" in open_store(tmp_path).notice
+    assert "install the package keyring" in open_store(tmp_path).notice
 
 
 @pytest.mark.parametrize("value", ["file:", "vault", "ENV", "file"])
