@@ -161,8 +161,17 @@ class Database:
     def connect(self) -> None:
         """Open the file, check whose it is, and bring its tables to the newest version.
 
-        Raises Stranger for an archive that this user did not make.
+        One that another process replaces meanwhile, with a key or without, is opened anew. Raises Stranger for
+        an archive that this user did not make.
         """
+        try:
+            self._connect()
+        except (apsw.Error, StoreError):
+            if not self.is_replaced():
+                raise
+            self._connect()
+
+    def _connect(self) -> None:
         is_from_before = False
         own = self.own_key() if self.path is not None else None
         if self.path is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
 import os
 import random
@@ -271,6 +272,40 @@ def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(
         assert again.notice == "" and holds_everything(again, 60), again.notice
         again.close()
         assert not (tmp_path / PART_NAME).exists() and list(tmp_path.glob("*damaged*")) == []
+
+
+@pytest.mark.parametrize("way", ["encrypt", "decrypt"])
+@pytest.mark.parametrize("step", ["encryption.key_for", "location.make_private"])
+def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+) -> None:
+    """Another process chose its key, or read the old file, before that was replaced: no damage."""
+    monkeypatch.setenv(VARIABLE, KEY)
+    store = open_store(tmp_path)
+    fill(store)
+    store.close()
+    encrypt(tmp_path, "env")
+    if way == "encrypt":
+        decrypt(tmp_path)
+    real = getattr(
+        importlib.import_module(f"aider_gardener.archive.store.{step.split('.')[0]}"), step.split(".")[1]
+    )
+    left = [way]
+
+    def late(*given: object) -> object:
+        found = real(*given)
+        if left and given[0] == tmp_path / "gardener.db":
+            left.clear()
+            encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+        return found
+
+    monkeypatch.setattr(f"aider_gardener.archive.store.{step}", late)
+    again = open_store(tmp_path)
+    assert again.notice == "" and holds_everything(again) and not left
+    again.close()
+    assert list(tmp_path.glob("*damaged*")) == [] and is_encrypted(tmp_path / "gardener.db") == (
+        way == "encrypt"
+    )
 
 
 def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
