@@ -88,10 +88,8 @@ class VectorCache:
 
 
 def products(rows: Bytes, vector: Floats, places: Numbers) -> Floats:
-    """The scalar product of a vector with the row at each place; equal rows have equal ones.
-
-    In this thread alone: BLAS would take one for each core, and these spin afterwards.
-    """
+    """The scalar product of a vector with the row at each place; equal rows have equal ones. In this thread
+    alone: BLAS would take one for each core, and these spin afterwards."""
     import numpy as np
 
     found, wanted = np.empty(len(places), dtype=np.float32), vector.astype(np.float32)
