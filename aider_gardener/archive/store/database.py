@@ -161,8 +161,8 @@ class Database:
     def connect(self) -> None:
         """Open the file, check whose it is, and bring its tables to the newest version.
 
-        One that another process replaces meanwhile, with a key or without, is opened anew. Raises Stranger for
-        an archive that this user did not make.
+        One that another process encrypts or decrypts meanwhile is opened anew. Raises Stranger for an archive
+        that this user did not make.
         """
         try:
             self._connect()

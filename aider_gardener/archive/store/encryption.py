@@ -30,7 +30,7 @@ VARIABLE = "AIDER_GARDENER_KEY"
 KEYRING_ENTRY = "aider-gardener", "archive"
 RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
 """A key of this form is used as it is; any other text is a passphrase, from which SQLite derives one."""
-CHECK_ROUNDS, SALT_DIGITS = 64_007, 32
+CHECK_ROUNDS = 64_007
 PLAIN_HEADER, PAYLOAD_FRACTIONS = b"SQLite format 3\0", b"\x40\x20\x20"
 """What every SQLite file begins with, and its bytes 21 to 23, which the cipher leaves as they are."""
 PART_NAME = "gardener.db.rekeyed"
@@ -54,14 +54,14 @@ def read_marker(directory: Path) -> dict[str, str]:
 
 def write_marker(directory: Path, source: str, key: str) -> None:
     """Put a marker into a directory, in one step."""
-    check = _check(key, secrets.token_hex(SALT_DIGITS // 2))
-    write_private(directory / MARKER_NAME, json.dumps({"source": source, "check": check}))
+    value = {"source": source, "check": _check(key, secrets.token_hex(16))}
+    write_private(directory / MARKER_NAME, json.dumps(value))
 
 
 def _check(key: str, salt: str) -> str:
     """A salt and the hash of a key with it, as hard to guess from as the encrypted file itself."""
     rounds = 1 if RAW_KEY.fullmatch(key) else CHECK_ROUNDS
-    return salt + hashlib.pbkdf2_hmac("sha256", key.encode(), salt.encode(), rounds).hex()
+    return f"{salt}:{hashlib.pbkdf2_hmac('sha256', key.encode(), salt.encode(), rounds).hex()}"
 
 
 def header_of(path: Path) -> bytes:
@@ -97,7 +97,7 @@ def key_for(path: Path, source: str) -> str:
         raise Locked(f"{path} is encrypted; set store_key to where its key is: keyring, env or file:PATH")
     key = read_key(source)
     check = marker.get("check", "")
-    if marker and not hmac.compare_digest(check.encode(), _check(key, check[:SALT_DIGITS]).encode()):
+    if marker and not hmac.compare_digest(check.encode(), _check(key, check.partition(":")[0]).encode()):
         raise Locked(WRONG_KEY.format(path=path, source=source))
     if not marker and not header:
         write_marker(path.parent, source, key)
