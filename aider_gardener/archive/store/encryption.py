@@ -200,7 +200,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
             write_marker(path.parent, source, new_key)
         if os.name == "nt":  # a file that is open cannot be replaced there
             db.close()
-        with files.overwritten(path):  # still locked: who waits for it finds no archive in it and looks again
+        with files.overwritten(path):  # still locked: who waits for it finds no archive there
             os.replace(part, path)
             files.synced(path.parent)
         if copy.is_file():
