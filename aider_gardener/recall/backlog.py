@@ -45,8 +45,8 @@ class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
     It begins paused. The thread has a low priority, or rests in between where there is none for threads;
-    questions are answered outside it. `session` is embedded first. Trouble of any kind ends embedding with
-    one `notice`: the archive is searched by full text alone then. `load` None embeds nothing, by the
+    questions are answered outside it. What is newest is embedded first. Trouble of any kind ends embedding
+    with one `notice`: the archive is searched by full text alone then. `load` None embeds nothing, by the
     user's choice.
     With `eager` false the model is loaded only once it is asked for: by a question, or by `want`.
     `upkeep` runs once, at the first rest; what it returns is a notice. With `background` false there is
@@ -57,7 +57,6 @@ class Backlog:
         self,
         store: Store,
         *,
-        session: str | None = None,
         load: Load | None = load_use,
         background: bool = True,
         eager: bool = True,
@@ -65,7 +64,6 @@ class Backlog:
         upkeep: Callable[[], str] | None = None,
     ) -> None:
         self.store = store
-        self.session = session
         self.off = load is None
         self._load = load
         self._upkeep = upkeep
@@ -189,7 +187,7 @@ class Backlog:
         count = 0
         while embedder is not None and (limit is None or count < limit):
             wanted = FETCH if limit is None else min(FETCH, limit - count)
-            passages = self.store.vectors_pending(wanted, embedder.name, session=self.session)
+            passages = self.store.vectors_pending(wanted, embedder.name)
             if not passages:
                 break
             vectors = embedder.embed([passage.text for passage in passages])
@@ -255,7 +253,7 @@ class Backlog:
         try:
             self.store.warm_vectors(embedder.name)
             while self._may_go_on():
-                passages = self.store.vectors_pending(FETCH, embedder.name, session=self.session)
+                passages = self.store.vectors_pending(FETCH, embedder.name)
                 if not passages:
                     break
                 self._embed(embedder, passages)

@@ -61,7 +61,7 @@ def embedder() -> LetterCounts:
 
 @pytest.fixture
 def backlog(store: Store, embedder: LetterCounts) -> Iterator[Backlog]:
-    found = Backlog(store, session="s1", load=loading(embedder))
+    found = Backlog(store, load=loading(embedder))
     yield found
     embedder.gate.set()
     found.stop()

@@ -32,7 +32,7 @@ COMPLETED_IDS = 400
 SHOWN_HITS = 5
 """So many messages /recall lists, unless more passages were asked for: one screen."""
 EMBEDDED_FIRST = 100
-"""So many passages, this chat's first, get their vectors before a search, if they have none yet."""
+"""So many passages, the newest, get their vectors before a search, if they have none yet."""
 USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 
 

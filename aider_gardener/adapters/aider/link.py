@@ -72,8 +72,8 @@ class Process:
                 self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
             return self.stores[key]
 
-    def backlog(self, directory: Path | None, session: str, project: str, settings: Settings) -> Backlog:
-        """What embeds the passages of that archive, the given session's first."""
+    def backlog(self, directory: Path | None, project: str, settings: Settings) -> Backlog:
+        """What embeds the passages of that archive."""
         from aider_gardener.gardener.files import keep_to_policy_and_renew
         from aider_gardener.recall.backlog import Backlog
 
@@ -89,7 +89,6 @@ class Process:
                     upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
                 )
                 self.backlogs[key].resume()
-            self.backlogs[key].session = session
             return self.backlogs[key]
 
     def sync_shared(self, gardener: Gardener) -> None:
@@ -193,7 +192,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=state.backlog(directory, session, project, settings),
+        backlog=state.backlog(directory, project, settings),
     )
     gardener = Gardener(settings, archive)
     if state.background:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -261,11 +260,8 @@ class Store(Protocol):
         """
         ...
 
-    def vectors_pending(
-        self, limit: int, embedder: str, *, session: str | None = None
-    ) -> list[PendingPassage]:
-        """At most `limit` chunks without a vector of this embedder: those of `session` first, then the
-        newest. Only the newest 2,000 are looked through for the session's own."""
+    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+        """At most `limit` chunks without a vector of this embedder, the newest first."""
         ...
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
@@ -283,8 +279,8 @@ class Store(Protocol):
 
         `chunks` are numbers of chunks in any order, also repeatedly; the result is of the same length and in
         the same order. Vectors are kept with a byte a number: of those of a model a cosine is within 0.01 of
-        the exact one. It is rounded to 5 digits, so that equal vectors have equal ones. Raises StoreError for
-        a vector of another length than the embedder's.
+        the exact one; equal vectors have equal ones. Raises StoreError for a vector of another length than
+        the embedder's.
         """
         ...
 
@@ -311,7 +307,7 @@ class Store(Protocol):
         """Delete entries for good, with occurrences, renditions, index and the events about them.
 
         When it returns, their bytes are gone from the file, its log and its index. Returns how many
-        there were. Refused inside `trial`. A server that the project is shared with hears of the user's own
+        there were.  A server that the project is shared with hears of the user's own
         entries; without `told` only of those that were said on this machine.
         """
         ...
@@ -358,10 +354,6 @@ class Store(Protocol):
 
     def compact(self) -> None:
         """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
-        ...
-
-    def trial(self) -> AbstractContextManager[None]:
-        """A context whose writes are undone at its end, whatever happens. Other threads wait."""
         ...
 
     def stats(self) -> StoreStats:

@@ -144,7 +144,6 @@ class Database:
         self.repair: Callable[[apsw.Error], bool] | None = None
         self._lock = threading.RLock()
         self._depth = 0
-        self._trials = 0
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._trusted: tuple[int, int] | None = None
@@ -153,10 +152,17 @@ class Database:
             self.connect()
 
     def connect(self) -> None:
-        """Open the file and check whose it is, or begin one.
-
-        Raises Stranger for an archive that this user did not make.
+        """Open the file and check whose it is, or begin one. One that another process encrypts or decrypts
+        meanwhile is opened anew. Raises Stranger for an archive that this user did not make.
         """
+        try:
+            self._connect()
+        except (apsw.Error, StoreError):
+            if not self.is_replaced():
+                raise
+            self._connect()
+
+    def _connect(self) -> None:
         own = self.own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
@@ -180,7 +186,7 @@ class Database:
                     schema.create(db, partial(ownership.sign, key=own) if own else lambda _db: None)
         except apsw.NotADBError:
             db.close()
-            if self.path and self.key and encryption.read_marker(self.path.parent) is None:
+            if self.path and self.key and not encryption.read_marker(self.path.parent):
                 text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
                 raise encryption.Locked(text) from None
             raise
@@ -257,10 +263,8 @@ class Database:
                 self.repair(apsw.CorruptError("found by a check"))
 
     def outside(self, step: Step[Result]) -> Result:
-        """Run a step that may not stand in a transaction (checkpoints); refused within a trial."""
+        """Run a step that may not stand in a transaction (checkpoints)."""
         with self._lock, self._explained():
-            if self._depth:
-                raise StoreError("this cannot be done within a trial")
             return step(self.live)
 
     @property
@@ -269,24 +273,6 @@ class Database:
         if self._connection is None:
             raise StoreError("the archive is closed")
         return self._connection
-
-    @property
-    def in_trial(self) -> bool:
-        return self._trials > 0
-
-    @contextlib.contextmanager
-    def trial(self) -> Iterator[None]:
-        """A transaction that is undone at its end. Holds the lock: other threads wait."""
-        with self._lock:
-            with self._explained():
-                self._begin("BEGIN IMMEDIATE")
-            self._trials += 1
-            try:
-                yield
-            finally:
-                self._trials -= 1
-                with self._explained():
-                    self._undo()
 
     @property
     def is_open(self) -> bool:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -90,13 +91,30 @@ def refused(path: Path, reason: str) -> OSError:
     return OSError(errno.EINVAL, reason, str(path))
 
 
-def overwrite(handle: int) -> None:
-    """Put zeros in place of all bytes of a file that is open for writing, down to the disk."""
-    size = os.fstat(handle).st_size
-    os.lseek(handle, 0, os.SEEK_SET)
-    for at in range(0, size, BLOCK_BYTES):
-        os.write(handle, bytes(min(BLOCK_BYTES, size - at)))
-    os.fsync(handle)
+def erase(path: Path) -> None:
+    """Remove a file and overwrite what it held. Raises OSError."""
+    with overwritten(path):
+        path.unlink()
+    synced(path.parent)
+
+
+@contextlib.contextmanager
+def overwritten(path: Path) -> Iterator[None]:
+    """Put zeros in place of the bytes of a file, down to the disk, once something else, or nothing, has its
+    name."""
+    if os.name == "nt":  # a file that is open can be neither replaced nor removed there
+        yield
+        return
+    old = os.open(path, os.O_RDWR | NO_LINK | getattr(os, "O_CLOEXEC", 0))
+    try:
+        yield
+        with contextlib.suppress(OSError):
+            size = os.fstat(old).st_size
+            for at in range(0, size, BLOCK_BYTES):
+                os.pwrite(old, bytes(min(BLOCK_BYTES, size - at)), at)
+            os.fsync(old)
+    finally:
+        os.close(old)
 
 
 def synced(path: Path) -> None:

@@ -199,7 +199,7 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
         if file.path.stat().st_size != file.size:
             return []
         if whole and not file.unreadable:
-            erase(file.path)
+            files.erase(file.path)
             return []
         aside = file.path.with_name(
             file.path.name.replace(".lines-", ".damaged-lines-").removesuffix(".jsonl")
@@ -208,21 +208,6 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
     except OSError:
         return []
     return [ASIDE.format(name=file.path.name, aside=aside.name)]
-
-
-def erase(path: Path) -> None:
-    """Remove a file and overwrite what it held. Raises OSError."""
-    if os.name == "nt":  # a file that is open cannot be removed there
-        path.unlink()
-        return
-    old = os.open(path, os.O_RDWR | files.NO_LINK | getattr(os, "O_CLOEXEC", 0))
-    try:
-        path.unlink()
-        with contextlib.suppress(OSError):
-            files.overwrite(old)
-    finally:
-        os.close(old)
-    files.synced(path.parent)
 
 
 class FileLines:
@@ -292,7 +277,7 @@ class FileLines:
         own, self._unwritten, self._written = self.path, [], list(records)
         self._begin(self._written)
         if own is not None:
-            erase(own)
+            files.erase(own)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
 
     def remove(self) -> None:
@@ -301,7 +286,7 @@ class FileLines:
         self._written, self._unwritten, self.fault = [], [], ""
         if self.path is not None:
             with contextlib.suppress(OSError):
-                erase(self.path)
+                files.erase(self.path)
         self.path = None
 
     def close(self) -> None:

@@ -11,8 +11,8 @@ import hashlib
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from aider_gardener.archive.store import secrets as patterns
@@ -132,17 +132,6 @@ class Redactor:
         """Know nothing any more."""
         self.known, self._heads = {}, {}
         self._short, self._last = {}, ("", Redacted(""))
-
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """A context after which only that is known which was known before."""
-        known = dict(self.known)
-        try:
-            yield
-        finally:
-            self.forget()
-            for secret in known:
-                self._learn(secret)
 
 
 def redact(text: str, known: Iterable[str] = ()) -> Redacted:

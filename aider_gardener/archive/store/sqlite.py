@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -135,13 +135,13 @@ class SqliteStore:
                 try:
                     return self._db.write(do)
                 except Unavailable as error:
-                    if self._db.in_trial or self._file.path is None:
+                    if self._file.path is None:
                         raise
                     self._go_beside(error)
 
             def with_line(db: apsw.Connection) -> Result:
                 result = do(db)
-                if self.lines is not None and not self._db.in_trial:
+                if self.lines is not None:
                     self.lines.append(record)
                 return result
 
@@ -172,7 +172,7 @@ class SqliteStore:
     def _come_back(self) -> None:
         """Write to the file what waits, if it can be written again, and go on with it."""
         waiting = self.lines
-        if self._db is self._file or not isinstance(waiting, FileLines) or self._db.in_trial:
+        if self._db is self._file or not isinstance(waiting, FileLines):
             return
         try:
             self._file.write(lambda db: records.take(db, waiting.records))
@@ -324,10 +324,8 @@ class SqliteStore:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
-    def vectors_pending(
-        self, limit: int, embedder: str, *, session: str | None = None
-    ) -> list[PendingPassage]:
-        return self._read(lambda db: vectors.pending(db, limit, embedder, session))
+    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+        return self._read(lambda db: list(vectors.pending(db, limit, embedder)))
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
         return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
@@ -344,7 +342,7 @@ class SqliteStore:
     def warm_vectors(self, embedder: str) -> int:
         while self._read(lambda db: self._vectors.grow(db, embedder)):
             pass
-        return self._vectors.count
+        return len(self._vectors.chunks)
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         if not self._db.read_only:
@@ -367,8 +365,6 @@ class SqliteStore:
         return self._forget(record, [lambda db: entries.forget_session(db, session_id)])
 
     def _forget(self, record: Record, steps: Iterable[Step[int]]) -> int:
-        if self._db.in_trial:
-            raise StoreError("nothing can be forgotten within a trial")
         with self._lock:
             self._come_back()
             self._refuse_beside()
@@ -491,16 +487,6 @@ class SqliteStore:
         self._db.outside(sessions.compact)
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
-
-    @contextlib.contextmanager
-    def trial(self) -> Iterator[None]:
-        with self._lock, self._redactor.trial(), self._db.trial():
-            held = self._vectors.held
-            try:
-                yield
-            finally:
-                self._vectors.held = held
-                self._places.clear()
 
     def stats(self) -> StoreStats:
         found = self._read(lambda db: sessions.stats(db, self._file.path))

@@ -6,9 +6,8 @@ docs/store.md has the measurements.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -26,84 +25,20 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.int8]
     Numbers = NDArray[np.int64]
 
-LARGEST = 127
-DIGITS = 5
-"""A byte a number tells no more of a similarity; rounding makes equal texts equal wherever they stand."""
-SESSION_WINDOW = 2_000
-"""So many of the newest pending chunks are looked through for those of the active session."""
 SLICE_ROWS = 2_000
-"""Rows read into memory while the archive is locked once."""
-GROWTH = 1.25
-BLOCK_NUMBERS, BLOCK_ROWS = 9_000, 4
-"""OpenBLAS multiplies so many numbers, or so many rows, in one thread: 16 rows of 512. Handed more it takes a
-thread for each core, and these spin for some fifty milliseconds afterwards, on cores that the user's own work
-may need. A block stays in the processor's cache, too."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """The first `count` rows are vectors in the order they were written; the rest is room to grow.
-
-    Frozen, so that an older one can be put back after a trial: growing only writes behind its rows.
-    `removed` is the embedder's count of deletions that is known, `last` the number of the last vector.
-    """
-
-    embedder: str
-    removed: int
-    last: int
-    count: int
-    rows: Bytes
-    chunks: Numbers
-    norms: Floats
-
-    @cached_property
-    def by_chunk(self) -> tuple[Numbers, Numbers]:
-        """The numbers of the chunks in ascending order, and the row of each."""
-        order = self.chunks[: self.count].argsort(kind="stable")
-        return self.chunks[order], order
-
-    def places(self, wanted: Numbers) -> Numbers:
-        """The row of each chunk, -1 where it has none."""
-        import numpy as np
-
-        if not self.count:
-            return np.full(len(wanted), -1, dtype=np.int64)
-        chunks, order = self.by_chunk
-        at = np.searchsorted(chunks, wanted).clip(max=self.count - 1)
-        return np.where(chunks[at] == wanted, order[at], -1)
-
-    def with_rows(self, found: list[Any], *, highest: int) -> Held:
-        """The same with new rows (number, chunk, blob) behind the others. `highest`: the last vector's
-        number, by which room is made at once for all that is to come; what is not filled takes no memory."""
-        import numpy as np
-
-        end = self.count + len(found)
-        arrays: list[NDArray[Any]] = [self.rows, self.chunks, self.norms]
-        if end > len(self.rows):
-            room = max(end, end + highest - found[-1][0], int(len(self.rows) * GROWTH))
-            for at, old in enumerate(arrays):
-                arrays[at] = np.empty((room, *old.shape[1:]), dtype=old.dtype)
-                arrays[at][: self.count] = old[: self.count]
-        rows, chunks, norms = arrays
-        new = np.frombuffer(b"".join(row[2] for row in found), dtype=np.int8).reshape(len(found), -1)
-        rows[self.count : end] = new
-        chunks[self.count : end] = [row[1] for row in found]
-        norms[self.count : end] = np.sqrt(np.square(new, dtype=np.float32).sum(axis=1))
-        return replace(self, last=found[-1][0], count=end, rows=rows, chunks=chunks, norms=norms)
+"""Rows read into memory while the archive is locked once, and rows multiplied at once."""
 
 
 class VectorCache:
     """The vectors of the embedder asked for last, in memory. The caller holds the archive's lock."""
 
     def __init__(self) -> None:
-        self.held: Held | None = None
-
-    @property
-    def count(self) -> int:
-        return self.held.count if self.held else 0
+        self.clear()
 
     def clear(self) -> None:
-        self.held = None
+        """Forget all; what is asked for next is read anew."""
+        self._version, self._last = (0, 0, 0), 0
+        self.rows, self.chunks, self._norms = bytearray(), array("q"), array("f")
 
     def grow(self, db: apsw.Connection, embedder: str) -> int:
         """Read at most `SLICE_ROWS` new rows, also those of other processes; returns how many.
@@ -112,23 +47,21 @@ class VectorCache:
         """
         import numpy as np
 
-        own: list[Any] = db.execute(
-            "SELECT number, dim, removed FROM embedders WHERE name = ?", (embedder,)
-        ).fetchall()
-        if not own:
-            self.held = None
-            return 0
-        number, dim, removed = own[0]
-        held = self.held
-        if held is None or (held.embedder, held.removed) != (embedder, removed):
-            rows, chunks = np.empty((0, dim), dtype=np.int8), np.empty(0, dtype=np.int64)
-            held = self.held = Held(embedder, removed, 0, 0, rows, chunks, np.empty(0, dtype=np.float32))
+        sql = "SELECT number, dim, removed FROM embedders WHERE name = ?"
+        version: Any = db.execute(sql, (embedder,)).fetchone() or (0, 0, 0)
+        if self._version != version:
+            self.clear()
         sql = """SELECT number, chunk, vector FROM vectors WHERE number > ? AND embedder = ?
                  AND length(vector) = ? ORDER BY number LIMIT ?"""
-        found: list[Any] = db.execute(sql, (held.last, number, dim, SLICE_ROWS)).fetchall()
+        found: list[Any] = db.execute(sql, (self._last, *version[:2], SLICE_ROWS)).fetchall()
         if found:
-            highest = int(db.execute("SELECT max(number) FROM vectors").get or 0)
-            self.held = held.with_rows(found, highest=highest)
+            self._version = (0, 0, 0)  # after an interrupt on the way all is read anew
+            new = np.frombuffer(b"".join(row[2] for row in found), dtype=np.int8).reshape(len(found), -1)
+            self.rows += new.data
+            self.chunks.extend(row[1] for row in found)
+            self._norms.frombytes(np.sqrt(np.square(new, dtype=np.float32).sum(axis=1)).tobytes())
+            self._last = found[-1][0]
+        self._version = version
         return len(found)
 
     def similarities(self, db: apsw.Connection, vector: Floats, embedder: str, chunks: Numbers) -> Floats:
@@ -137,37 +70,32 @@ class VectorCache:
 
         while self.grow(db, embedder):
             pass
-        held, found = self.held, np.full(len(chunks), np.nan, dtype=np.float32)
-        if held is None:
+        found = np.full(len(chunks), np.nan, dtype=np.float32)
+        if not self.chunks:
             return found
-        if vector.shape != held.rows.shape[1:]:
-            dim = held.rows.shape[1]
+        dim = self._version[1]
+        if vector.shape != (dim,):
             raise StoreError(f"{embedder} makes vectors of length {dim}, not {vector.shape}")
-        places = held.places(chunks)
-        has_vector = places >= 0
+        held = np.frombuffer(self.chunks, dtype=np.int64)
+        order = held.argsort(kind="stable")
+        places = order[np.searchsorted(held, chunks, sorter=order).clip(max=len(held) - 1)]
+        has_vector = held[places] == chunks
         places = places[has_vector]
-        if 2 * len(places) < held.count:  # a row in its place is multiplied twice as fast as a gathered one
-            near = products(held.rows, vector, places)
-        else:
-            near = products(held.rows[: held.count], vector)[places]
-        norms = held.norms[places] * np.linalg.norm(vector)
-        found[has_vector] = (near / np.where(norms > 0, norms, 1)).round(DIGITS)
+        lengths = np.frombuffer(self._norms, dtype=np.float32)[places] * np.linalg.norm(vector)
+        near = products(np.frombuffer(self.rows, dtype=np.int8).reshape(-1, dim), vector, places)
+        found[has_vector] = near / np.where(lengths > 0, lengths, 1)
         return found
 
 
-def products(rows: Bytes, vector: Floats, places: Numbers | None = None) -> Floats:
-    """The scalar product of a vector with each row, or each of those at `places`, in this thread alone."""
+def products(rows: Bytes, vector: Floats, places: Numbers) -> Floats:
+    """The scalar product of a vector with the row at each place; equal rows have equal ones. In this thread
+    alone: BLAS would take one for each core, and these spin afterwards."""
     import numpy as np
 
-    wanted = np.ascontiguousarray(vector, dtype=np.float32)
-    count, dim = len(rows) if places is None else len(places), max(1, len(wanted))
-    step = max(BLOCK_ROWS, BLOCK_NUMBERS // dim // BLOCK_ROWS * BLOCK_ROWS)
-    found, room = np.empty(count, dtype=np.float32), np.empty((step, len(wanted)), dtype=np.float32)
-    for start in range(0, count, step):
-        block = slice(start, min(start + step, count))
-        own = room[: block.stop - start]
-        own[:] = rows[block] if places is None else rows[places[block]]
-        np.dot(own, wanted, out=found[block])
+    found, wanted = np.empty(len(places), dtype=np.float32), vector.astype(np.float32)
+    for at in range(0, len(places), SLICE_ROWS):
+        some = slice(at, at + SLICE_ROWS)
+        np.einsum("ij,j->i", rows[places[some]].astype(np.float32), wanted, out=found[some])
     return found
 
 
@@ -177,33 +105,22 @@ def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
 
     exact = vectors.astype(np.float64)
     largest = np.abs(exact).max(axis=-1, initial=0, keepdims=True)
-    scaled: Bytes = np.rint(exact / np.where(largest > 0, largest, 1) * LARGEST).astype(np.int8)
+    scaled: Bytes = np.rint(exact / np.where(largest > 0, largest, 1) * 127).astype(np.int8)
     return scaled
 
 
-def pending(db: apsw.Connection, limit: int, embedder: str, session: str | None) -> list[PendingPassage]:
+def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingPassage]:
     """Chunks without a vector of the embedder; see `Store.vectors_pending`."""
-    others = db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get
-    # With one embedder, which is the rule, the partial index gives what is pending at once.
-    waiting = f"embedded = 0 OR NOT EXISTS ({HAS_VECTOR})" if others else "embedded = 0"
-    values: list[object] = [embedder] if others else []
+    lacking = "c.embedded = 0"  # with one embedder, which is the rule, the partial index has them at once
+    if db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get:
+        lacking = """NOT EXISTS (SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
+                                 WHERE v.chunk = c.number AND e.name = :embedder)"""
     rows: list[Any] = db.execute(
-        f"""SELECT p.number, o.id, p.original, p.start, p."end" FROM (
-                SELECT number, original, start, "end" FROM chunks c
-                WHERE {waiting} ORDER BY number DESC LIMIT ?) p
-            JOIN originals o ON o.number = p.original
-            ORDER BY EXISTS (SELECT 1 FROM occurrences n JOIN sessions s ON s.number = n.session
-                             WHERE n.original = p.original AND s.id = ?) DESC, p.number DESC LIMIT ?""",
-        (*values, max(limit, SESSION_WINDOW if session else 0), session, limit),
+        f"""SELECT c.number, o.id, c.original, c.start, c."end"
+            FROM chunks c JOIN originals o ON o.number = c.original
+            WHERE {lacking} ORDER BY c.number DESC LIMIT :limit""",
+        {"embedder": embedder, "limit": limit},
     ).fetchall()
-    return list(_with_texts(db, rows))
-
-
-HAS_VECTOR = """SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
-                WHERE e.name = ? AND v.chunk = c.number"""
-
-
-def _with_texts(db: apsw.Connection, rows: list[Any]) -> Iterator[PendingPassage]:
     text, held = "", None
     for number, entry_id, original, start, end in rows:
         if original != held:
@@ -219,41 +136,34 @@ def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], emb
     count = 0
     for passage, vector in items:
         own = _embedder(db, embedder, len(vector))
-        there = db.execute(
-            """SELECT 1 FROM chunks c JOIN originals o ON o.number = c.original
-               WHERE c.number = ? AND o.id = ? AND c.start = ? AND c."end" = ?""",
-            (passage.number, passage.entry_id, passage.start, passage.end),
-        ).get
-        if there is None:
-            continue
         if not np.isfinite(vector).all():
             raise StoreError(f"{embedder} gave a vector with values that are no numbers")
         db.execute(
-            "INSERT INTO vectors (chunk, embedder, vector) VALUES (?, ?, ?) "
-            "ON CONFLICT (chunk, embedder) DO NOTHING",
-            (passage.number, own, packed(vector).tobytes()),
+            """INSERT INTO vectors (chunk, embedder, vector)
+               SELECT c.number, ?, ? FROM chunks c JOIN originals o ON o.number = c.original
+               WHERE c.number = ? AND o.id = ? AND c.start = ? AND c."end" = ?
+               ON CONFLICT (chunk, embedder) DO NOTHING""",
+            (own, packed(vector).tobytes(), passage.number, passage.entry_id, passage.start, passage.end),
         )
         count += bool(db.changes())
-        db.execute("UPDATE chunks SET embedded = 1 WHERE number = ? AND embedded = 0", (passage.number,))
+        sql = """UPDATE chunks SET embedded = 1 WHERE number = ? AND embedded = 0
+                 AND EXISTS (SELECT 1 FROM vectors WHERE chunk = chunks.number)"""
+        db.execute(sql, (passage.number,))
     return count
 
 
 def _embedder(db: apsw.Connection, name: str, dim: int) -> int:
     """The row of an embedder, begun with its dimension when it is new."""
-    rows: list[Any] = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchall()
-    if not rows:
-        db.execute("INSERT INTO embedders (name, dim) VALUES (?, ?)", (name, dim))
-        return db.last_insert_rowid()
-    number, held = rows[0]
-    if held != dim:
-        raise StoreError(f"{name} made vectors of length {held} before, now {dim}")
-    return int(number)
+    db.execute("INSERT INTO embedders (name, dim) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, dim))
+    found: Any = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchone()
+    if found[1] != dim:
+        raise StoreError(f"{name} made vectors of length {found[1]} before, now {dim}")
+    return int(found[0])
 
 
 def remove(db: apsw.Connection, original: int) -> None:
     """Delete the vectors of an original's chunks; copies in memory, of other processes too, are told."""
-    own = "chunk IN (SELECT number FROM chunks WHERE original = ?)"
-    sql = f"""UPDATE embedders SET removed = removed + 1
-              WHERE number IN (SELECT embedder FROM vectors WHERE {own})"""
+    sql = "DELETE FROM vectors WHERE chunk IN (SELECT number FROM chunks WHERE original = ?)"
     db.execute(sql, (original,))
-    db.execute(f"DELETE FROM vectors WHERE {own}", (original,))
+    if db.changes():
+        db.execute("UPDATE embedders SET removed = removed + 1")

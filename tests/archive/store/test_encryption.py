@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
 import os
 import random
@@ -11,7 +12,9 @@ import sys
 import time
 import types
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 from click.testing import CliRunner
 from made_search import found
@@ -25,6 +28,7 @@ from aider_gardener.archive.store.encryption import (
     decrypt,
     encrypt,
     is_encrypted,
+    write_marker,
 )
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vectors import packed
@@ -237,7 +241,7 @@ def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
         patch.setattr(step, broken)
         try:
             encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
-        except OSError:
+        except (OSError, StoreError):
             pass
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
@@ -273,6 +277,85 @@ def test_a_conversion_killed_at_any_moment_leaves_an_archive_that_opens(
         assert not (tmp_path / PART_NAME).exists() and list(tmp_path.glob("*damaged*")) == []
 
 
+@pytest.mark.parametrize("network", [False, True])
+def test_nobody_else_writes_while_an_archive_is_rewritten(
+    tmp_path: Path, network: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+    monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: network)
+    store = open_store(tmp_path)
+    fill(store, 3)
+    store.close()
+    refused = []
+
+    def meanwhile(*given: Any) -> None:
+        db = apsw.Connection(str(tmp_path / "gardener.db"))
+        with pytest.raises(apsw.BusyError):
+            db.execute("BEGIN IMMEDIATE")
+        db.close()
+        refused.append(write_marker(*given))
+
+    monkeypatch.setattr("aider_gardener.archive.store.encryption.write_marker", meanwhile)
+    with (tmp_path / "gardener.db").open("rb") as old:
+        encrypt(tmp_path, "env")
+        assert refused and is_encrypted(tmp_path / "gardener.db")
+        assert os.name == "nt" or MARK.encode() not in old.read(), "the old bytes were overwritten"
+
+
+def test_what_is_no_archive_is_not_encrypted(tmp_path: Path, key: str) -> None:
+    with pytest.raises(StoreError, match="no archive"):
+        encrypt(tmp_path, "env")
+    other = apsw.Connection(str(tmp_path / "gardener.db"))
+    other.execute("CREATE TABLE mine (a)")
+    other.close()
+    before = (tmp_path / "gardener.db").read_bytes()
+    with pytest.raises(StoreError, match="not an archive"):
+        encrypt(tmp_path, "env")
+    assert (tmp_path / "gardener.db").read_bytes() == before and not (tmp_path / MARKER_NAME).exists()
+    damaged = bytearray(before)
+    damaged[3] ^= 1
+    (tmp_path / "gardener.db").write_bytes(damaged)
+    assert not is_encrypted(tmp_path / "gardener.db"), "a flipped bit is no cipher"
+
+
+@pytest.mark.parametrize("way", ["encrypt", "decrypt"])
+@pytest.mark.parametrize("step", ["encryption.key_for", "location.make_private"])
+def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+) -> None:
+    """Another process chose its key, or read the old file, before that was replaced: no damage."""
+    monkeypatch.setenv(VARIABLE, KEY)
+    store = open_store(tmp_path)
+    fill(store)
+    store.close()
+    encrypt(tmp_path, "env")
+    if way == "encrypt":
+        decrypt(tmp_path)
+    real = getattr(
+        importlib.import_module(f"aider_gardener.archive.store.{step.split('.')[0]}"), step.split(".")[1]
+    )
+    left = [way]
+
+    def late(*given: object) -> object:
+        found = real(*given)
+        if left and given[0] == tmp_path / "gardener.db":
+            left.clear()
+            encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+        return found
+
+    monkeypatch.setattr(f"aider_gardener.archive.store.{step}", late)
+    again = open_store(tmp_path)
+    assert again.notice == "" and holds_everything(again) and not left
+    put(again, f"{MARK} said afterwards", seq=900)
+    again.close()
+    third = open_store(tmp_path)
+    assert holds_everything(third, 31) and third.notice == "", "what was said is not in the file that is gone"
+    third.close()
+    assert list(tmp_path.glob("*damaged*")) == [] and is_encrypted(tmp_path / "gardener.db") == (
+        way == "encrypt"
+    )
+
+
 def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
     place, archive = tmp_path / "key", tmp_path / "a"
     store = open_store(archive)
@@ -294,7 +377,7 @@ def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
             place.write_bytes(content.encode("utf-8", "surrogateescape"))
             place.chmod(0o600)
         locked = open_store(archive)
-        assert not locked.persistent and "key file" in locked.notice and "\n" not in locked.notice
+        assert not locked.persistent and "key" in locked.notice and "\n" not in locked.notice
 
 
 def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +400,7 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not locked.persistent and "keyring" in locked.notice
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "install keyring" in open_store(tmp_path).notice
+    assert "install the package keyring" in open_store(tmp_path).notice
 
 
 @pytest.mark.parametrize("value", ["file:", "vault", "ENV", "file"])

@@ -152,7 +152,7 @@ def test_a_record_that_stands_in_two_files_is_taken_once(
         store = open_store(tmp_path)
         store.record_event("s", 1, f"kind {n}", {}, 1.0)
         store.close()
-    monkeypatch.setattr(lines, "erase", lambda path: None)
+    monkeypatch.setattr("aider_gardener.archive.store.files.erase", lambda path: None)
     for fails in (True, False):
         no_sqlite(fails)
         store = open_store(tmp_path)
