@@ -114,8 +114,16 @@ ORIGINALS_ONLY = (
     "ALTER TABLE chunks DROP COLUMN fidelity",
     "CREATE INDEX chunks_by_original ON chunks (original)",
     "CREATE INDEX chunks_unembedded ON chunks (number) WHERE embedded = 0",
+    "DROP TABLE word_index",
+    """
+CREATE VIRTUAL TABLE word_index USING fts5(
+    words, stems, content='', contentless_delete=1,
+    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
+""",
+    "UPDATE chunks SET indexed = 0",
 )
-"""Only originals have chunks: what stands in short forms alone (ids, counts) is not looked for."""
+"""Only originals have chunks: what stands in short forms alone (ids, counts) is not looked for. The index
+without their words is filled by `search.rebuild`, the next step."""
 
 CONVERTED_ROWS = 2_000
 
@@ -132,7 +140,7 @@ def _statements(statements: Sequence[str]) -> Migration:
 
 def _sums(db: apsw.Connection) -> None:
     """Sums for all rows, and no short forms of texts with private keys: lines of the keys stood in them.
-    Their words leave the index with `_originals_only`."""
+    Their words leave the index with `ORIGINALS_ONLY`."""
     with_keys = "SELECT number FROM originals WHERE redactions LIKE '%\"private-key\"%'"
     db.execute(f"DELETE FROM renditions WHERE original IN ({with_keys})")
     sums.add_columns(db)
@@ -154,12 +162,6 @@ def _bytes(db: apsw.Connection) -> None:
     _statements(BYTES)(db)
 
 
-def _originals_only(db: apsw.Connection) -> None:
-    """The index is built anew, without the words that short forms alone have."""
-    _statements(ORIGINALS_ONLY)(db)
-    search.rebuild(db)
-
-
 MIGRATIONS: tuple[Migration, ...] = (
     _statements(FIRST),
     _statements(VECTORS),
@@ -168,7 +170,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     _sums,
     _statements(TOMBSTONES),
     _bytes,
-    _originals_only,
+    _statements(ORIGINALS_ONLY),
+    search.rebuild,  # it holds a word's stem alone
 )
 """Migration n brings a file from version n to n + 1. Never edit one that was released: append. Each changes
 the tables, by which a header that a disk altered is told from that of another version."""

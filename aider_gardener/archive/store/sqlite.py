@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aider_gardener.archive.store.base import Evidence, Vector
-    from aider_gardener.archive.store.words import Word
 
 NOT_EXPORTED = "damaged and not exported: {ids}; `gardener store verify` mends what it can"
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
@@ -187,7 +186,7 @@ class SqliteStore:
         return self._db.read(lambda db: sessions.sessions(db, project))
 
     def evidence(
-        self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
+        self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
     ) -> Evidence:
         return self._mending.read_or(
             evidence.nothing(len(words)),
