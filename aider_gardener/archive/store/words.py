@@ -1,9 +1,9 @@
 """Text as index words: the same pure cut for what is indexed and for what is asked.
 
-An identifier, path or dotted name gives each of its parts and itself without its joiners
-(`getUserName` → get user name getusername; `src/main.py` → src main py srcmainpy), so that
-`user_name`, `userName` and `user-name` meet. Case and accents are folded. Scripts that write no
-spaces are cut into pairs of characters. The index holds the stems of words, which inflected forms share.
+An identifier gives each of its parts and itself without its joiners (`getUserName`, `get_user_name` →
+get user name getusername); what dots, slashes and hyphens join gives its parts. Case and accents are
+folded. Scripts that write no spaces are cut into pairs of characters. The index holds the stems of
+words, which inflected forms share.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_SPACED = rf"[^\W{_UNSPACED}]+"
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-NAME = re.compile(rf"[{_UNSPACED}]+|{_SPACED}(?:[.\-/\\:@]{{1,3}}{_SPACED})*")
-COMPONENT = re.compile(r"\w+")
+NAME = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 KANA_VOICING = 8
@@ -33,7 +31,7 @@ PLAIN_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "œ":
 ARABIC_ARTICLE = "\u0627\u0644"
 ENDING = re.compile(r"(?<=.{3})(?:ies|ied|ing|ed|es|(?<!s)s|e|y)$")
 WORD_CHARS = 64
-"""Longer words are cut: so much names one thing. Longer names (encoded data, URLs) give their parts only."""
+"""Longer words are cut: so much names one thing. Longer names (encoded data) give their parts only."""
 QUERY_WORDS = 48
 """A longer question keeps its longest words."""
 
@@ -76,22 +74,16 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def _words(name: str) -> tuple[str, ...]:
-    """The words of a name: those of its parts, then the whole without joiners."""
+    """The words of a name: those of its parts, then the whole."""
     if UNSPACED.match(name):
         return tuple(map("".join, pairwise(name))) or (name,)
-    components = COMPONENT.findall(name)
-    if len(components) > 1:
-        cut = [words for component in components if (words := _words(component))]
-        parts = [word for words in cut for word in words]
-        whole = ("_" if name[0].isdigit() else "").join([words[-1] for words in cut])
-    else:
-        parts = [part.casefold().translate(PLAIN_LETTERS)[:WORD_CHARS] for part in PART.findall(name)]
-        whole = "".join(parts)
-        parts = [part for part in parts if len(part) > 1] if len(parts) > 1 else []
+    parts = [part.casefold().translate(PLAIN_LETTERS)[:WORD_CHARS] for part in PART.findall(name)]
+    whole = "".join(parts)
+    parts = [part for part in parts if len(part) > 1] if len(parts) > 1 else []
     return (*parts, whole) if 0 < len(whole) <= WORD_CHARS else tuple(parts)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=1_024)
 def _plain(text: str) -> str:
     """A text without accents and vowel signs, wide and joined letters as plain ones."""
     apart = unicodedata.normalize("NFKD", text)

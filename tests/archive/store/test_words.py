@@ -15,10 +15,10 @@ from aider_gardener.archive.store.words import index_words, query_words, stem
     [
         ("getUserName", ["get", "user", "name", "getusername"]),
         ("get_user_name", ["get", "user", "name", "getusername"]),
-        ("src/app/main.py", ["src", "app", "main", "py", "srcappmainpy"]),
+        ("src/app/main.py", ["src", "app", "main", "py"]),
         ("HTTPServer", ["http", "server", "httpserver"]),
-        ("2.1.220", ["2", "1", "220", "2_1_220"]),
-        ("std::vector", ["std", "vector", "stdvector"]),
+        ("2.1.220", ["2", "1", "220"]),
+        ("std::vector", ["std", "vector"]),
         ("CAFÉ Straße", ["cafe", "strasse"]),
         ("ｆｕｌｌ", ["full"]),
         ("接続エラー", ["接続", "続エ", "エラ", "ラー"]),
