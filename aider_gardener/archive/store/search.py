@@ -22,7 +22,8 @@ FILL_BATCH = 200
 
 
 def expression(word: str) -> str:
-    """The FTS5 query for a word: itself, or what shares its stem."""
+    """The FTS5 query for what shares the stem of a word. One character of a script without spaces is asked
+    for as the beginning of a pair."""
     quoted = '"{}"'.format(words.stem(word).replace('"', '""'))
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
