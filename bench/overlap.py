@@ -23,9 +23,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from aider_gardener.archive.store.stopwords import stop_words
-from aider_gardener.archive.store.words import Word, index_words, keys
+from aider_gardener.archive.store.words import index_words, stem
 from aider_gardener.errors import GardenerError
+from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.replay.measure.carryover import AGE_TURNS, facts_in, said_besides_replies
 from aider_gardener.replay.measure.probes import (
     LARGEST_FILE,
@@ -42,6 +42,14 @@ from bench.retrieval import ROOT, messages_of
 RECORDED = ROOT / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "overlap.json"
 FORMAT = 1
+SPANISH = frozenset(
+    "a al algo antes aqui asi aun cada como con cual cuales cuando cuanta cuantas cuanto cuantos de"
+    " del desde donde dos el ella ellas ellos en entre era eran es esa esas ese eso esos esta estaba"
+    " estan estas este esto estos fue ha habia han hasta hay la las le les lo los mas me mi mis mucho"
+    " muy nada ni no nos nuestra nuestro o otra otro para pero por porque que quien se sea ser si sin"
+    " sobre son su sus tambien tan te tenia tiene todo todos tu tus un una uno unos y ya yo".split()
+)
+"""Words that tell nothing in the one session that is in Spanish."""
 PARAPHRASED = "paraphrased.json"
 SETS = ("probes", "paraphrased", "prompts")
 CODE_BLOCK = re.compile(r"(?:^.*\n)?^```[\s\S]*?(?:^```|\Z)", re.MULTILINE)
@@ -157,7 +165,7 @@ def facts_of_files(session: Session) -> set[str]:
 
 def shares_of(session: Session, asked: Asked) -> Shares | None:
     """The shares of one question; None where it has no content word."""
-    words = {word.text for word in telling_words(asked.question)}
+    words = telling_words(asked.question)
     if not words:
         return None
     said = "\n".join(texts_of_turn(session, asked.about_turn))
@@ -166,22 +174,16 @@ def shares_of(session: Session, asked: Asked) -> Shares | None:
     return Shares(len(in_turn) / len(words), len(close) / len(words))
 
 
-def telling_words(question: str) -> list[Word]:
-    """A question's content words: what recall looks for, without the commonest words of its language."""
-    words = {word.text: word for word in index_words(question)}
-    common = stop_words(words) | STOP_WORDS
-    return [word for text, word in words.items() if len(text) > 1 and text not in common]
+def telling_words(question: str) -> set[str]:
+    """A question's content words: what recall looks for, without very common words."""
+    common = STOPWORDS | STOP_WORDS | SPANISH
+    return {word for word in index_words(question) if len(word) > 1 and word not in common}
 
 
 def shared_words(question: str, text: str) -> set[str]:
-    """The question's content words that stand in a text, themselves or by their stem, as recall compares."""
-    found, stems = keys(text)
-    return {
-        word.text
-        for word in telling_words(question)
-        # A short word has no stem and is its own: "run" is to find "running".
-        if word.text in found or (word.stem or word.text) in stems or word.stem in found
-    }
+    """The question's content words that stand in a text, in any form, as recall compares."""
+    stems = set(map(stem, index_words(text)))
+    return {word for word in telling_words(question) if stem(word) in stems}
 
 
 if __name__ == "__main__":

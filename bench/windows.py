@@ -35,7 +35,7 @@ class Windows:
             self._read(chat)
             self.of = id(archive), len(chat.entries)
         words = query_words(request.query)
-        asked = " OR ".join(f'"{word.text}"' for word in words)
+        asked = " OR ".join(f'"{word}"' for word in words)
         points = dict.fromkeys(range(len(self.passages)), 0.0)
         for table in ("passages", "windows"):
             rows: list[Any] = self.index.execute(SEARCH.format(table), (asked,)).fetchall() if asked else []

@@ -8,7 +8,6 @@ from typing import Any
 
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store.base import Event, Store
-from aider_gardener.archive.store.words import Word
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
@@ -89,7 +88,7 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
     """The ids of the notes of ours that quote one of these entries."""
     found: dict[str, None] = {}
     for stored_id in ids:
-        evidence = store.evidence([Word(stored_id)])
+        evidence = store.evidence([stored_id])
         holding = store.entry_ids(evidence.chunks[evidence.held[0]].tolist())
         entries = store.get_many(holding.values())
         found |= {entry.id: None for entry in entries.values() if quotes(entry, stored_id)}

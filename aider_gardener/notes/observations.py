@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import UNSPACED, index_words, stem
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import Entry, SourceKind
@@ -28,7 +27,7 @@ from aider_gardener.notes.rules import (
     typed_words,
 )
 from aider_gardener.reading.output import clipped
-from aider_gardener.reading.sentences import WORD
+from aider_gardener.reading.sentences import STOPWORDS, WORD
 from aider_gardener.reading.source import is_failed_edit
 from aider_gardener.reading.speech import RULE_WORDS
 
@@ -167,13 +166,13 @@ def words_of(sentence: str) -> frozenset[str]:
 def _stems(text: str) -> frozenset[str]:
     """The stems of words that are not common; of scripts without spaces pairs of characters."""
     words = [word.lower().strip("'.-").replace("-", "") for word in WORD.findall(text)]
-    common = stop_words(words) | RULE_WORDS
+    common = STOPWORDS | RULE_WORDS
     found: set[str] = set()
     for word in words:
         if UNSPACED.search(word):
-            found.update(pair.text for pair in index_words(word))
+            found.update(index_words(word))
         elif len(word) > 1 and not word[0].isdigit() and word not in common:
-            found.add(stem(word) or word)
+            found.add(stem(word))
     return frozenset(found)
 
 

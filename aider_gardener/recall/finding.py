@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
 from aider_gardener.archive.store.base import PendingPassage
-from aider_gardener.archive.store.stopwords import stop_words
-from aider_gardener.archive.store.words import Word, index_words
+from aider_gardener.archive.store.words import index_words, stem
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.output import without_codes
+from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.recall.ranking import scores, told_by_text
 from aider_gardener.recall.request import Request, closed_ids, sessions_of
 
@@ -70,7 +70,7 @@ class Passage:
     amended: bool = False
 
 
-def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[Word]) -> list[Passage]:
+def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[str]) -> list[Passage]:
     """The passages that fit best, best first, several times as many as the request has room for. Unasked,
     those of older chats are among them where one of these clearly fits."""
     session, sessions = sessions_of(archive, request)
@@ -99,7 +99,7 @@ def of_evidence(
     if are_older:
         fits &= clearly_fit(evidence, scored.session, similarity)
     order = best_first(np.flatnonzero(fits), scored.relevance)
-    names = frozenset(word.text for word in index_words(request.query))
+    names = frozenset(index_words(request.query))
     wanted = min(MOST_TAKEN, max(LEAST_TAKEN, request.token_limit // TOKENS_EACH))
     found = []
     for at, passage in islice(read(archive, chat, request, evidence, order), wanted):
@@ -178,9 +178,7 @@ def is_said(passage: Passage) -> bool:
 
 def content_words(text: str) -> frozenset[str]:
     """The different words of a text, inflected forms as one, without the commonest."""
-    words = index_words(text)
-    common = stop_words([word.text for word in words])
-    return frozenset(word.stem or word.text for word in words if word.text not in common)
+    return frozenset(stem(word) for word in index_words(text) if word not in STOPWORDS)
 
 
 def values(words: frozenset[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aider_gardener.archive.store.words import Word, keys
+from aider_gardener.archive.store.words import index_words, stem
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Match:
         return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
 
 
-def matched(text: str, words: Sequence[Word], cosine: float, *, beside: bool) -> Match:
+def matched(text: str, words: Sequence[str], cosine: float, *, beside: bool) -> Match:
     """What of a question, given by its words, a passage meets."""
-    found, stems = keys(text)
-    held = (word.text for word in words if word.text in found or word.stem in stems)
+    found = set(map(stem, index_words(text)))
+    held = (word for word in words if stem(word) in found)
     return Match(tuple(held), max(0.0, cosine), beside)

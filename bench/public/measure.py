@@ -28,10 +28,10 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.stopwords import ENGLISH
 from aider_gardener.archive.store.words import index_words
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry
+from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import Load
 from aider_gardener.recall.recall import Recalled
@@ -226,7 +226,7 @@ def holds(whole: str, part: str) -> bool:
 
 
 def content_words(text: str) -> set[str]:
-    return {word.text for word in index_words(text)} - ENGLISH
+    return set(index_words(text)) - STOPWORDS
 
 
 def record(counted: Measured) -> dict[str, Any]:

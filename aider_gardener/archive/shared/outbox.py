@@ -129,7 +129,7 @@ def indexed(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     left = WORDS_BYTES
     for word in words.index_words(shown):
-        coded = word.text.encode("utf-8", "replace")
+        coded = word.encode("utf-8", "replace")
         if coded and b"\0" not in coded and len(coded) <= min(WORD_BYTES, left):
             text_of = coded.decode()
             left -= 0 if text_of in found else len(coded)

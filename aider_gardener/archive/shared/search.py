@@ -69,7 +69,7 @@ def search(
     `vector` is the text's own, by `embedder`. Raises ServerError, also where the server lacks pgvector.
     """
     schema.check(connection)
-    asked = [word.text for word in words.query_words(query) if word.text]
+    asked = words.query_words(query)
     spans: dict[Key, tuple[int, int]] = {}
     ranked = [_by_words(connection, asked, limit * 3)]
     if len(vector):

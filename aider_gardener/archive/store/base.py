@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aider_gardener.archive.store.redact import Redacted
-    from aider_gardener.archive.store.words import Word
 
     Vector = NDArray[np.float32]
 
@@ -241,7 +240,7 @@ class Store(Protocol):
         ...
 
     def evidence(
-        self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
+        self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
     ) -> Evidence:
         """Every passage of one session, of some or of all, in the order said, and which of the words it
         holds. Of a word that more than 5,000 passages hold only the newest are told."""

@@ -11,7 +11,6 @@ import apsw
 
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import Evidence
-from aider_gardener.archive.store.words import Word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +53,7 @@ VERSION = """SELECT max(number), count(*), (SELECT at FROM occurrences ORDER BY 
 def find(
     db: apsw.Connection,
     cache: PlaceCache,
-    words: Sequence[Word],
+    words: Sequence[str],
     *,
     session: str | None,
     sessions: Collection[str] | None,
@@ -98,7 +97,7 @@ def _places(db: apsw.Connection, where: str, *values: str) -> Numbers:
     return np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, COLUMNS).T)
 
 
-def _held(db: apsw.Connection, words: Sequence[Word], chunks: Numbers) -> Bits:
+def _held(db: apsw.Connection, words: Sequence[str], chunks: Numbers) -> Bits:
     """Which of the words each chunk holds: a row a word."""
     import numpy as np
 

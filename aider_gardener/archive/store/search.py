@@ -11,7 +11,7 @@ from aider_gardener.archive.store import words
 
 INDEX_TABLE = """
 CREATE VIRTUAL TABLE word_index USING fts5(
-    words, stems, content='', contentless_delete=1,
+    words, content='', contentless_delete=1,
     tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'")
 """
 LEAF_BYTES = 4_000
@@ -24,12 +24,11 @@ SCRUB_PAGES = 1_000
 FILL_BATCH = 200
 
 
-def expression(word: words.Word) -> str:
-    """The FTS5 query for a word: itself, or what shares its stem."""
-    quoted = '"{}"'.format(word.text.replace('"', '""'))
-    if words.is_single_unspaced(word.text):
-        quoted += " *"
-    return f'words : {quoted} OR {{words stems}} : "{word.stem}"' if word.stem else f"words : {quoted}"
+def expression(word: str) -> str:
+    """The FTS5 query for what shares the stem of a word. One character of a script without spaces is asked
+    for as the beginning of a pair."""
+    quoted = '"{}"'.format(words.stem(word).replace('"', '""'))
+    return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
 def add_chunks(db: apsw.Connection, original: int, text: str, spans: list[tuple[int, int]]) -> None:
@@ -68,10 +67,8 @@ def has_backlog(db: apsw.Connection) -> bool:
 
 def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
     """Put the words of a chunk into the index under its number."""
-    found = words.index_words(text)
-    plain = " ".join([word.text for word in found])
-    stems = " ".join([word.stem for word in found if word.stem])
-    db.execute("INSERT INTO word_index (rowid, words, stems) VALUES (?, ?, ?)", (number, plain, stems))
+    found = " ".join(map(words.stem, words.index_words(text)))
+    db.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, found))
 
 
 def remove(db: apsw.Connection, numbers: Collection[int]) -> None:

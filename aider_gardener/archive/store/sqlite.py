@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aider_gardener.archive.store.base import Evidence, Vector
-    from aider_gardener.archive.store.words import Word
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
@@ -308,7 +307,7 @@ class SqliteStore:
         return self._read(lambda db: sessions.sessions(db, project))
 
     def evidence(
-        self, words: Sequence[Word], *, session: str | None = None, sessions: Collection[str] | None = None
+        self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
     ) -> Evidence:
         return self._read_or(
             evidence.nothing(len(words)),

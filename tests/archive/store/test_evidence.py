@@ -8,7 +8,7 @@ import pytest
 
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store import evidence as module
-from aider_gardener.archive.store.words import Word, query_words
+from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
 SPAN = 20
@@ -136,4 +136,4 @@ def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(
 ) -> None:
     monkeypatch.setattr(module, "MOST_HELD", 1)
     assert [held for _start, held in told(store, "kettle", session="one")] == [[True], [False], [False]]
-    assert store.evidence([Word("kettle")], session="one").held.sum() == 1
+    assert store.evidence(["kettle"], session="one").held.sum() == 1

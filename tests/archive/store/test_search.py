@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from aider_gardener.archive.store import search
-from aider_gardener.archive.store.words import Word
 
 
-def test_each_word_is_asked_for_as_itself_and_by_its_stem() -> None:
-    assert search.expression(Word("running", "run")) == 'words : "running" OR {words stems} : "run"'
-    assert search.expression(Word("x1")) == 'words : "x1"'
-
-
-def test_one_character_of_a_script_without_spaces_is_the_beginning_of_what_is_found() -> None:
-    assert search.expression(Word("\u6570")) == 'words : "\u6570" *'
-
-
-def test_what_is_no_word_is_safe_to_ask_for() -> None:
-    assert search.expression(Word('a" OR b')) == 'words : "a"" OR b"'
+@pytest.mark.parametrize(
+    ("word", "asked"),
+    [
+        ("running", '"run"'),
+        ("x1", '"x1"'),
+        ("\u6570", '"\u6570" *'),  # the beginning of what is found
+        ('a" OR b', '"a"" OR b"'),
+    ],
+)
+def test_each_word_is_asked_for_by_its_stem(word: str, asked: str) -> None:
+    assert search.expression(word) == asked
