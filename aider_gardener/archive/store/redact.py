@@ -15,19 +15,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from aider_gardener.archive.store import secrets as patterns
+from aider_gardener.archive.store.secrets import WITHIN_COPIES, Flattened, Found
+from aider_gardener.archive.store.secrets import find as secrets_of
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
-SHORT_CHARS = 400
-SHORT_TEXTS = 1_000
-"""Of so many texts no longer than that it is remembered what a scan gave: names and words come again."""
+RECENT_TEXTS = 64
+"""Of so many it is remembered what a scan gave: the store is given an entry that was scanned to be shortened."""
 LEAST_WRAPPED_CHARS = 12
 """A shorter secret is not looked for over the ends of lines."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
+KNOWN = "known"
 
 
 class Clean(str):
@@ -77,41 +78,23 @@ class Redactor:
 
     def __init__(self) -> None:
         self.known: dict[str, None] = {}
-        self._heads: dict[str, list[str]] = {}
-        self._short: dict[str, Redacted] = {}
-        self._last = ("", Redacted(""))
+        self._recent: dict[str, Redacted] = {}
 
     def __call__(self, text: str) -> Redacted:
         if isinstance(text, Clean):
             return Redacted(text)
-        if text == self._last[0]:
-            return self._last[1]
-        if text in self._short:
-            return self._short[text]
-        found = redact(text, self._near(text))
+        if text in self._recent:
+            return self._recent[text]
+        found = redact(text, self.known)
+        before = len(self.known)
         for span in found.spans:
             for secret in pieces(text[span.start : span.end]):
-                if secret not in self.known and len(self.known) < KNOWN_SECRETS:
-                    self._learn(secret)
-        if len(text) > SHORT_CHARS:
-            self._last = (text, found)
-        elif len(self._short) < SHORT_TEXTS:
-            self._short[text] = found
-        else:
-            self._short = {text: found}
+                if len(self.known) < KNOWN_SECRETS:
+                    self.known[secret] = None
+        if len(self.known) > before or len(self._recent) >= RECENT_TEXTS:
+            self._recent = {}
+        self._recent[text] = found
         return found
-
-    def _learn(self, secret: str) -> None:
-        self._short = {}
-        self.known[secret] = None
-        self._heads.setdefault(secret[:KNOWN_PREFIX_CHARS], []).append(secret)
-
-    def _near(self, text: str) -> Iterable[str]:
-        """The known secrets that may stand in a text; of an id or a word that is soon told."""
-        if len(text) > SHORT_CHARS or "\n" in text or "\x1b" in text:
-            return self.known
-        parts = (text[at : at + KNOWN_PREFIX_CHARS] for at in range(len(text) - KNOWN_PREFIX_CHARS + 1))
-        return [secret for part in parts for secret in self._heads.get(part, ())]
 
     def clean(self, value: object) -> object:
         """A value as JSON has it, every text in it redacted."""
@@ -130,8 +113,7 @@ class Redactor:
 
     def forget(self) -> None:
         """Know nothing any more."""
-        self.known, self._heads = {}, {}
-        self._short, self._last = {}, ("", Redacted(""))
+        self.known, self._recent = {}, {}
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -140,9 +122,7 @@ class Redactor:
         try:
             yield
         finally:
-            self.forget()
-            for secret in known:
-                self._learn(secret)
+            self.known, self._recent = known, {}
 
 
 def redact(text: str, known: Iterable[str] = ()) -> Redacted:
@@ -151,13 +131,9 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
     they stand, also when their end is cut off. Redacting twice changes nothing more.
     """
-    found = patterns.find(text)
+    found = secrets_of(text)
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
-    looked_for = {**dict.fromkeys(known), **own}
-    for secret in looked_for:
-        found.extend(_copies(text, secret))
-    if looked_for and ("\n" in text or "\x1b" in text):
-        found.extend(_wrapped_copies(text, looked_for))
+    found.extend(_copies(text, dict.fromkeys(known) | own))
     spans = []
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
@@ -193,39 +169,32 @@ def pieces(secret: str) -> list[str]:
     return [part for part in parts if is_telling(part)]
 
 
-def _wrapped_copies(text: str, secrets: Iterable[str]) -> list[patterns.Found]:
-    """Copies that a terminal or a mail broke over lines, or coloured in part."""
-    flat = patterns.Flattened(text, patterns.within_copies(text))
-    found: list[patterns.Found] = []
-    for secret in secrets if flat.cuts else ():
-        at = flat.text.find(secret) if len(secret) >= LEAST_WRAPPED_CHARS else -1
+def _copies(text: str, secrets: Iterable[str]) -> Iterator[Found]:
+    """Every copy of a secret: whole, from its beginning on, or broken over lines and coloured by a terminal."""
+    flat = None
+    for secret in secrets:
+        head = secret[:KNOWN_PREFIX_CHARS]
+        at = text.find(head)
         while at >= 0:
-            start, end = flat.span(at, at + len(secret))
-            if end - start > len(secret):
-                found.append((start, end, patterns.KNOWN))
+            end = at + len(head)
+            while end < len(text) and end - at < len(secret) and text[end] == secret[end - at]:
+                end += 1
+            cut_off = (end == len(text) or not text[end].isalnum()) and is_telling(text[at:end])
+            if end - at == len(secret) or cut_off:
+                yield at, end, KNOWN
+            at = text.find(head, end)
+        if len(secret) < LEAST_WRAPPED_CHARS:
+            continue
+        flat = flat or Flattened(text, WITHIN_COPIES)
+        at = flat.text.find(secret) if flat.cuts else -1
+        while at >= 0:
+            yield *flat.span(at, at + len(secret)), KNOWN
             at = flat.text.find(secret, at + len(secret))
-    return found
 
 
-def _copies(text: str, secret: str) -> list[patterns.Found]:
-    """Every copy of a secret, whole or from its beginning on."""
-    head = secret[:KNOWN_PREFIX_CHARS]
-    found: list[patterns.Found] = []
-    at = text.find(head)
-    while at >= 0:
-        end = at + len(head)
-        while end < len(text) and end - at < len(secret) and text[end] == secret[end - at]:
-            end += 1
-        cut_off = (end == len(text) or not text[end].isalnum()) and is_telling(text[at:end])
-        if end - at == len(secret) or cut_off:
-            found.append((at, end, patterns.KNOWN))
-        at = text.find(head, end)
-    return found
-
-
-def _disjoint(found: list[patterns.Found]) -> list[patterns.Found]:
+def _disjoint(found: list[Found]) -> list[Found]:
     """Spans in order; of those that overlap the union, under the kind of the first and longest."""
-    kept: list[patterns.Found] = []
+    kept: list[Found] = []
     for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
         if kept and start < kept[-1][1]:
             before = kept[-1]
