@@ -2,10 +2,10 @@
 
     python -m bench.secrets [--misses a] [--json FILE] [--before FILE]
 
-Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was looked at last, and what it
-lacked was added then: `blind` in the results has the figures from before that. A snippet counts as found when
-none of its secrets is left, and as harmless when not a byte of it changes. `--before` names the figures of
-earlier code, written by `--json`, to stand beside.
+Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was looked at last, and "c" was
+written later by somebody who had not seen them; what they lacked was added then. `blind` in the results has
+the figures from before that. A snippet counts as found when none of its secrets is left, and as harmless when
+not a byte of it changes. `--before` names the figures of earlier code, written by `--json`, to stand beside.
 """
 
 from __future__ import annotations

@@ -27,11 +27,10 @@ APART = r"(?:(?<![\w+])|(?<=\\[nrt]))"
 
 PREFIXES = {
     r"[A-Za-z0-9]{20,}": "gsk_ xai- pplx- r8_ hf_",
-    r"[A-Za-z0-9]{30,}": """dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ shpat_ shpss_ shpca_ shppa_ ntn_ secret_ npm_
-        AKCp""",
+    r"[A-Za-z0-9]{30,}": "dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ shpat_ shpss_ shpca_ ntn_ secret_ npm_ AKCp",
     r"[A-Za-z0-9-]{19,}": "xkeysib- xsmtpsib- PMAK- NRAK- pul-",
-    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ sbp_ phx_ tskey- ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_
-        hvs. hvb. github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ pypi- sk- sk_live_ sk_test_ rk_live_ rk_test_
+    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ sbp_ phx_ tskey- ya29. 1//0 GOCSPX- dckr_pat_
+        dckr_oat_ hvs. hvb. github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ pypi- sk- sk_live_ sk_test_ rk_live_ rk_test_
         xapp- xoxa- xoxb- xoxe- xoxe.xoxp- xoxp- xoxr- xoxs-""",
     r"[\w.=+/-]{20,}": """glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- ATATT3 ATCTT3 ATBB
         sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. pscale_tkn_ pscale_pw_ fo1_ oy2 glsa_ glc_ sntrys_ sntryu_
@@ -45,7 +44,7 @@ PREFIXES = {
 }
 """What follows the first characters of tokens that begin so."""
 
-_ARGUMENT = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
+_VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
 
 OTHERS = (
     ("token", ".atlasv1.", APART + r"([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})"),
@@ -58,17 +57,21 @@ OTHERS = (
     ("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
     ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
-    ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]{1,200})|([\w-]{20,200}))@(?=[\w.\[-])"),
+    ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+)|([\w-]{20,}))@(?=[\w.\[-])"),
     ("authorization", "bearer basic", r"\b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})"),
     ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
     ("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
     ("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,5}\b.{0,200}?\s-p([^\s\"'$-]{6,})"),
-    ("password", "redis sshpass login", r"\b(?:redis-cli|sshpass|login)\b.{0,200}?\s-[ap][ =]{0,2}" + _ARGUMENT),
-    ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _ARGUMENT + r"\s{0,20}$"),
+    ("password", "redis sshpass login", r"\b(?:redis-cli|sshpass|login)\b.{0,200}?\s-[ap][ =]{0,2}" + _VALUE),
+    ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    ("password", "password", r"(?m)(?:^|\b(?:login|account)\s{1,9}\S{1,200})\s{1,9}password\s{1,9}(\S{4,100})\s{0,20}$"),
-    ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _ARGUMENT),
+    (
+        "password",
+        "password",
+        r"(?:^\s{0,20}|\b(?:login|account)\s\S{1,200}\s{1,9})password\s{1,9}(\S{4,100})\s{0,20}$",
+    ),
+    ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )
 """Tokens without a prefix, and credentials that are known by what stands around them."""
 
@@ -78,4 +81,7 @@ def _prefixed(rest: str, prefixes: list[str]) -> tuple[str, str, str]:
 
 
 _ROWS = (*(_prefixed(rest, prefixes.split()) for rest, prefixes in PREFIXES.items()), *OTHERS)
-FORMATS = tuple(Format(kind, tuple(words.split()), re.compile(form, re.ASCII)) for kind, words, form in _ROWS)
+FORMATS = tuple(
+    Format(kind, tuple(words.split()), re.compile(form, re.ASCII | re.MULTILINE))
+    for kind, words, form in _ROWS
+)

@@ -15,17 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from aider_gardener.archive.store.secrets import WITHIN_COPIES, Flattened, Found
-from aider_gardener.archive.store.secrets import find as secrets_of
+from aider_gardener.archive.store import secrets
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
 RECENT_TEXTS = 64
-"""Of so many it is remembered what a scan gave: the store is given an entry that was scanned to be shortened."""
-LEAST_WRAPPED_CHARS = 12
-"""A shorter secret is not looked for over the ends of lines."""
+"""Of so many it is remembered what a scan gave: an entry is scanned to be shortened and to be stored."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
 KNOWN = "known"
@@ -83,18 +80,16 @@ class Redactor:
     def __call__(self, text: str) -> Redacted:
         if isinstance(text, Clean):
             return Redacted(text)
-        if text in self._recent:
-            return self._recent[text]
-        found = redact(text, self.known)
-        before = len(self.known)
-        for span in found.spans:
-            for secret in pieces(text[span.start : span.end]):
+        if text not in self._recent:
+            found = redact(text, self.known)
+            new = [piece for span in found.spans for piece in pieces(text[span.start : span.end])]
+            if new or len(self._recent) >= RECENT_TEXTS:
+                self._recent = {}
+            for piece in new:
                 if len(self.known) < KNOWN_SECRETS:
-                    self.known[secret] = None
-        if len(self.known) > before or len(self._recent) >= RECENT_TEXTS:
-            self._recent = {}
-        self._recent[text] = found
-        return found
+                    self.known[piece] = None
+            self._recent[text] = found
+        return self._recent[text]
 
     def clean(self, value: object) -> object:
         """A value as JSON has it, every text in it redacted."""
@@ -131,13 +126,47 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
     they stand, also when their end is cut off. Redacting twice changes nothing more.
     """
-    found = secrets_of(text)
+    found = secrets.find(text)
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
     found.extend(_copies(text, dict.fromkeys(known) | own))
-    spans = []
+    spans, parts, at = list[Redaction](), list[str](), 0
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
-    return Redacted(Clean(_replaced(text, spans)), tuple(spans))
+        parts += [text[at:start], spans[-1].placeholder]
+        at = end
+    return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
+
+
+def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:
+    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
+    kept: list[secrets.Found] = []
+    for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
+        if kept and start < kept[-1][1]:
+            kept[-1] = (kept[-1][0], max(kept[-1][1], end), kept[-1][2])
+        else:
+            kept.append((start, end, kind))
+    return kept
+
+
+def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
+    """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
+    known = list(known)
+    flat, place = secrets.flattened(text if known else "", secrets.WITHIN_COPIES)
+    for secret in known:
+        head = secret[:KNOWN_PREFIX_CHARS]
+        at = text.find(head)
+        while at >= 0:
+            end = at + len(head)
+            while end - at < len(secret) and text[end : end + 1] == secret[end - at]:
+                end += 1
+            is_cut_off = not text[end : end + 1].isalnum() and is_telling(text[at:end])
+            if end - at == len(secret) or is_cut_off:
+                yield at, end, KNOWN
+            at = text.find(head, end)
+        at = flat.find(secret) if len(flat) < len(text) else -1
+        while at >= 0:
+            yield place(at), place(at + len(secret) - 1) + 1, KNOWN
+            at = flat.find(secret, at + len(secret))
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:
@@ -163,50 +192,5 @@ def is_telling(secret: str) -> bool:
 
 def pieces(secret: str) -> list[str]:
     """What of a secret can be looked for by itself: all of it, or of several lines each line's long run."""
-    if "\n" not in secret and "\\n" not in secret:
-        return [secret] if is_telling(secret) else []
-    parts = [part for line in re.split(r"\n|\\n", secret) for part in PIECE.findall(line)]
-    return [part for part in parts if is_telling(part)]
-
-
-def _copies(text: str, secrets: Iterable[str]) -> Iterator[Found]:
-    """Every copy of a secret: whole, from its beginning on, or broken over lines and coloured by a terminal."""
-    flat = None
-    for secret in secrets:
-        head = secret[:KNOWN_PREFIX_CHARS]
-        at = text.find(head)
-        while at >= 0:
-            end = at + len(head)
-            while end < len(text) and end - at < len(secret) and text[end] == secret[end - at]:
-                end += 1
-            cut_off = (end == len(text) or not text[end].isalnum()) and is_telling(text[at:end])
-            if end - at == len(secret) or cut_off:
-                yield at, end, KNOWN
-            at = text.find(head, end)
-        if len(secret) < LEAST_WRAPPED_CHARS:
-            continue
-        flat = flat or Flattened(text, WITHIN_COPIES)
-        at = flat.text.find(secret) if flat.cuts else -1
-        while at >= 0:
-            yield *flat.span(at, at + len(secret)), KNOWN
-            at = flat.text.find(secret, at + len(secret))
-
-
-def _disjoint(found: list[Found]) -> list[Found]:
-    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
-    kept: list[Found] = []
-    for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
-        if kept and start < kept[-1][1]:
-            before = kept[-1]
-            kept[-1] = (before[0], max(before[1], end), before[2])
-        else:
-            kept.append((start, end, kind))
-    return kept
-
-
-def _replaced(text: str, spans: list[Redaction]) -> str:
-    parts, at = [], 0
-    for span in spans:
-        parts += [text[at : span.start], span.placeholder]
-        at = span.end
-    return "".join([*parts, text[at:]])
+    lines = secret.replace("\\n", "\n")
+    return [part for part in (PIECE.findall(lines) if "\n" in lines else [secret]) if is_telling(part)]

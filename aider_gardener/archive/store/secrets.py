@@ -1,16 +1,15 @@
 """Where the secrets of a text are: credentials of known services, private keys, and values assigned to a name
 that says it is a secret.
 
-What a terminal coloured and what was broken over lines is read as one (`Flattened`), and found where it stands.
-Every step takes time by the size of the text alone.
+What a terminal coloured and what was broken over lines is read as one (`flattened`). Every step takes time by
+the size of the text alone.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from aider_gardener.archive.store.formats import BEFORE_WORD_CHARS, FORMATS
 
@@ -23,10 +22,9 @@ WITHIN_VALUES = re.compile(
     rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
-"""What may stand within a value and is no part of it: a colour, the end of a line that is continued, that of a
-string that goes on in the next line."""
+"""What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
 WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
-"""What may stand within a copy of a secret that is known: colours and every end of a line."""
+"""What is no part of a known secret: colours and every end of a line."""
 
 KEY_BEGINS = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
@@ -43,28 +41,27 @@ KEY_TAIL = re.compile(
     r"[+ \t>|\"'\d:-]{0,40}\Z"
 )
 """Lines of a key before the one that ends it."""
-KEY_TAIL_CHARS = 20_000
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
-LONG_BASE64 = re.compile(r"[A-Za-z0-9+/=_.-]{40}")
-CONTINUED = re.compile(
-    r"[A-Za-z0-9+/=_-]*(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
-    r"[A-Za-z0-9+/=_-]{16,400}|[A-Za-z0-9+/_-]{4,400}=)=?[ \t]{0,20}(?=\r?\n|\Z)){0,200}"
+LINES = re.compile(
+    r"[\w+/=.-]{40,}(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
+    r"[\w+/=-]{16,400}|[\w+/-]{4,400}=)=?[ \t]{0,20}(?=\r?\n|\Z)){0,200}",
+    re.ASCII,
 )
-"""The rest of a long secret, in its line and in lines of nothing but its own characters."""
+"""A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "key", "auth")
-NAME_BEGIN = re.compile(r"(?<![\w.-])[A-Za-z_][\w.-]{0,80}\Z|\Z")
+NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?:\b|_|(?-i:[a-z](?=P)))pass\b|\b_?auth\b"
-    r"|authorization|(?:api|access|auth|private|client|account|service|signing|encryption|master|app|license|shared"
+    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?:\b|_|(?-i:[a-z](?=P)))pass\b"
+    r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption|master|app|license|shared"
     r"|webhook|consumer|subscription|deploy)[_-]?key"
 )
-PASSWORD_NAME = re.compile(r"(?i)(?:passw(?:or)?ds?|passphrase|pass|pwd)\d*$")
+PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm cost count endpoint error expires expiry field file format hash header help hint id index kind label "
-    "length limit message mode name path pattern placeholder policy prefix provider re ref regex size state "
-    "status text title tokens ttl type url uri version".split()
+    "algorithm cost count endpoint error expires expiry field file format hash header help hint id index "
+    "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
+    "size state status text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -76,7 +73,7 @@ _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?:
     # password: | and its lines
-    {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}[^\s:]{{4,}}[ \t]*(?=\r?\n|\Z)){{1,200}})
+    {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # password = "x", apiKey: str = 'x', PASSWORD=x, token => x, X-Api-Key: x, "Authorization": "Basic x"
     |{_OPEN}{_GAP}(?::{_GAP}[\w.\[\]|]{{1,30}}{_GAP}(?==))?(?P<sign>:=|=>|={{1,3}}|!==?|:|[ ]\|[ ]){_GAP}
     (?:[\w.]{{0,12}}?(?P<quote>["'`]){_SCHEME}(?P<quoted>[^"'`\n]{{4,4000}})(?P=quote)|{_SCHEME}(?P<bare>{_BARE}))
@@ -93,11 +90,7 @@ ASSIGNED = re.compile(
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
-LINE_BEGIN = re.compile(r"[\s>+-]{0,80}(?:export\s{1,9}|set\s{1,9})?[\"']?")
 LINE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
-HEADER_CHARS = 16
-"""So long the value of a header is at least, wherever it stands in a line."""
-
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d.]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
@@ -106,62 +99,39 @@ NO_VALUE = re.compile(
 )
 """Templates, lookups, expressions, types and numbers."""
 WEAK = re.compile(
-    r"(?i)(?:[\d\W_]|x{3,}|test(?:ing|er)?|demo|dummy|fake|mock|sample|example|placeholder|wrong|invalid|incorrect|bad"
-    r"|good|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
-    r"|credentials?|foo|bar|baz|abc|xyz|qwerty|default|local|dev|value|string|str|bytes|number|integer|object|boolean"
-    r"|any|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
+    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_]|x{3,}|test(?:ing|er)?|demo|dummy|fake|mock|sample|example|placeholder|wrong|invalid|bad|good"
+    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key|foo|bar"
+    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object|boolean|any"
+    r"|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|hidden|email|data)+"
 )
-"""A value of such words alone guards nothing: a test's login, a placeholder, a name of a field."""
-WEAK_DIGITS = 4
-LABEL = re.compile(
-    r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
-    r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
-)
-PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|(?:https?://|\.?/|~/).*")
+"""A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
+SPEAKS = re.compile(r"(?i)passw|pwd|secret|token|auth|login|credential|user|reset|key")
+PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
+MARKS = re.compile(r"[^\w\s.,!?'’()-]")
+MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
 
-class Flattened:
-    """A text without some of its spans, and where what is left stands in the whole."""
-
-    def __init__(self, text: str, within: re.Pattern[str]) -> None:
-        parts, at, removed = [], 0, 0
-        self.cuts: list[int] = []
-        self.removed = [0]
-        for match in within.finditer(text):
-            start, end = match.span()
-            parts.append(text[at:start])
-            self.cuts.append(start - removed)
-            removed += end - start
-            self.removed.append(removed)
-            at = end
-        self.text = "".join([*parts, text[at:]]) if self.cuts else text
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a span of the flat text stands in the whole one, all that was cut within it included."""
-        return self._whole(start), self._whole(end - 1) + 1
-
-    def _whole(self, offset: int) -> int:
-        return offset + self.removed[bisect_right(self.cuts, offset)]
+def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
+    """A text without all that matches, and what tells where one of its characters stands in the whole."""
+    cuts, removed = list[int](), [0]
+    for match in within.finditer(text):
+        cuts.append(match.start() - removed[-1])
+        removed.append(removed[-1] + match.end() - match.start())
+    return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    flat = Flattened(text, WITHIN_VALUES)
-    lowered = flat.text.lower()
-    if len(lowered) != len(flat.text):
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in flat.text)
-    found = (*_keys(flat.text, lowered), *_formats(flat.text, lowered), *_assigned(flat.text, lowered))
-    return [(*flat.span(start, _rest(flat.text, start, end)), kind) for start, end, kind in found]
-
-
-def _rest(text: str, start: int, end: int) -> int:
-    """Where a secret ends that goes on."""
-    if not LONG_BASE64.search(text, max(start, text.rfind("\n", start, end) + 1), end):
-        return end
-    more = CONTINUED.match(text, end)
-    return more.end() if more else end
+    flat, place = flattened(text)
+    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
+    found = []
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
+        lines = LINES.match(flat, start)
+        last = max(end, lines.end() if lines else 0) - 1
+        found.append((place(start), place(last) + 1, kind))
+    return found
 
 
 def _keys(text: str, lowered: str) -> Iterator[Found]:
@@ -174,11 +144,11 @@ def _keys(text: str, lowered: str) -> Iterator[Found]:
             last = min(len(text), begin.end() + KEY_CHARS)
             dashes = text.find("----", begin.end(), last)
             body = KEY_BODY.match(text, begin.end(), last if dashes < 0 else dashes)
-            stop = dashes if dashes >= 0 and KEY_ENDS.match(text, dashes) else body.end() if body else 0
+            stop = body.end() if body else last
             if _is_key(text[begin.end() : stop]):
                 yield begin.end(), stop, "private-key"
     for end in KEY_ENDS.finditer(text):
-        tail = KEY_TAIL.search(text, max(0, end.start() - KEY_TAIL_CHARS), end.start())
+        tail = KEY_TAIL.search(text, max(0, end.start() - KEY_CHARS), end.start())
         if tail:
             yield *tail.span(), "private-key"
 
@@ -206,10 +176,10 @@ def _formats(text: str, lowered: str) -> Iterator[Found]:
 def _is_idle(kind: str, value: str) -> bool:
     """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`, a
     dummy of one character."""
-    if NO_VALUE.match(value) or is_weak(value):
+    if NO_VALUE.match(value) or WEAK.fullmatch(value):
         return True
     return kind != "password" and (
-        entropy(value) < 2.5 or (kind == "authorization" and is_wordy(value.rstrip("=")))
+        len(set(value)) < 6 or (kind == "authorization" and is_wordy(value.rstrip("=")))
     )
 
 
@@ -223,7 +193,7 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
                 start, how = before.start(), match.lastgroup or ""
                 name = text[start : match.end("rest")]
                 if SECRET_NAME.search(name) and _is_value(text, start, name, how, match):
-                    yield *match.span(how), kind_of(name)
+                    yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
                 end = match.end() if how in ("bare", "option", "plain") else end
             at = lowered.find(word, end)
 
@@ -231,78 +201,52 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
 def _is_value(text: str, start: int, name: str, how: str, match: re.Match[str]) -> bool:
     """Whether what is assigned to a secret's name is one, by how it is assigned."""
     value, follows = match.group(how), text[match.end() : match.end() + 1]
-    if how in ("bare", "option", "plain") and follows in tuple("`({}[]$"):
-        return False
+    is_certain, before = how in ("quoted", "element", "other"), text[max(0, start - 2) : start]
+    name = "--" + name if before == "--" else name
     if how == "bare":
-        inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
-        header = match["sign"] == ":" and "-" in name and len(value) >= HEADER_CHARS
-        if inline and follows in (",", ")") and value.isidentifier():
+        is_inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
+        is_header = match["sign"] == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+        is_certain = is_header or (is_inline and name.isupper())
+        is_placed = is_inline or is_header or LINE_END.match(text, match.end())
+        is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
+        if not is_placed or is_variable:
             return False
-        if not (inline or header):
-            line = text.rfind("\n", 0, start) + 1
-            if not (LINE_BEGIN.fullmatch(text, line, start) and LINE_END.match(text, match.end())):
-                return False
-        return is_plausible(name, value, header or (inline and name.isupper()))
-    if how == "argument":
-        return _has_digit(value) and is_plausible(name, value, is_noise(value))
-    if how == "option":
-        return text.startswith("--", start - 2) and is_plausible(name, value, False)
-    if how == "quoted" and text.startswith(("?'", '?"'), start - 2):
-        return False  # a choice between two texts
-    return is_plausible(
-        name, "".join(value.split()) if how == "block" else value, how not in ("plain", "block")
+    is_other = (
+        (how in ("bare", "option", "plain") and follows in tuple("({}[]$"))
+        or (how == "argument" and (not _has_digit(value) or name.lower().startswith("get")))
+        or (how == "option" and not name.startswith("--"))
+        or (how == "quoted" and before in ("?'", '?"'))
     )
-
-
-def kind_of(name: str) -> str:
-    """The kind of a secret by its name."""
-    lowered = name.lower()
-    if "pass" in lowered or "pwd" in lowered:
-        return "password"
-    return next((word for word in ("token", "secret", "credential") if word in lowered), "key")
+    return not is_other and is_plausible(
+        name, "".join(value.split()) if how == "block" else value, is_certain
+    )
 
 
 def is_plausible(name: str, value: str, is_certain: bool) -> bool:
     """Whether a value assigned to a secret's name is one, and no word, type, lookup or template; one that is
     quoted, or whose name is that of a variable of the environment, is certain to be a text."""
     value = value.strip().rstrip(";,")
-    last = LAST_WORD.search(name)
-    if len(value) < 4 or NO_VALUE.match(value) or LABEL.fullmatch(value) or is_weak(value):
+    last, is_words = LAST_WORD.search(name), is_wordy(value)
+    if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value):
         return False
-    if (" " in value and not is_noise(value)) or (not is_certain and PLACE.fullmatch(value)):
+    if (is_words or value.isalpha()) and SPEAKS.search(value):
+        return False
+    if 3 * value.count(" ") > len(MARKS.findall(value)) or (not is_certain and PLACE.fullmatch(value)):
         return False
     if last and last[1].lower() in NO_SECRETS_END:
         return False
-    if not PASSWORD_NAME.search(name):
-        is_mixed = _has_digit(value) and any(map(str.isalpha, value))
-        return len(value) >= 8 and is_mixed and entropy(value) >= 2.8 and not is_wordy(value)
+    if not PASSWORD.search(name):
+        is_random = len(value) >= 8 and len(set(value)) >= 7 and not is_words
+        return MIXED.match(value) is not None and (is_random or name.startswith("--"))
     if is_certain:
         return not (value.isalpha() and (not value.isascii() or value.istitle()))
     return _has_digit(value) or (value.isascii() and not value.replace("_", "").isalpha())
-
-
-def is_weak(value: str) -> bool:
-    """Whether a value is made of words that guard nothing: `wrong-password`, `test1234`."""
-    is_words = WEAK.fullmatch(value) is not None and any(map(str.isalpha, value))
-    return is_words and sum(map(str.isdigit, value)) <= WEAK_DIGITS
-
-
-def is_noise(value: str) -> bool:
-    """Whether a value with blanks is drawn from all keys of a keyboard, as no sentence is."""
-    marks = sum(not char.isalnum() and char not in " .,!?'’-()" for char in value)
-    return marks >= 3 and _has_digit(value) and len(value) >= 20 and 3 * value.count(" ") < marks
 
 
 def is_wordy(value: str) -> bool:
     """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
     parts = [part for part in re.split(r"[-_./:\s]+", value) if part]
     return all(map(WORDY.fullmatch, parts)) and (len(parts) > 1 or len(value) < 16)
-
-
-def entropy(text: str) -> float:
-    """Shannon entropy in bits a character."""
-    counts = [text.count(char) for char in set(text)]
-    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)
 
 
 def _has_digit(text: str) -> bool:

@@ -57,6 +57,12 @@ SECRETS = [
     ('session.login(password="{}")', "Winter2024"),
     ("auth_token: {}", HEX),
     ("AccountKey={};EndpointSuffix=core", MIXED * 2 + "=="),
+    ("set `DB_PASSWORD={}` first", "Passw0rd!"),
+    ("tool --api_key={} run", MIXED),
+    ("tool --secret {} run", "hunter22"),
+    ("f(GITHUB_TOKEN={}, b=2)", MIXED),
+    ('curl -H "apiKey: {}" http://x', MIXED),
+    ("api_token: |\n  {}\nx: 1", "p@ss:w0rd/1"),
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
@@ -92,6 +98,13 @@ HARMLESS = [
     'fields = ["login", "password", "encoding"]',
     "tokens: 1,234 sent, 56 received",
     'secret_name = "db-credentials"',
+    'children:"Max Input Tokens:"}),(0,t.jsxs)("p",{x:1})',
+    'show?"password":"select"',
+    'get_secret_str("A2A_API_BASE")',
+    'CHALLENGE_PASSWORD: "challengePassword",',
+    '"input_token_cost": 1.25e-06,',
+    "{token: nextToken2, b: 1}",
+    "key: |\n  password: getToken()",
 ]
 
 
