@@ -37,7 +37,8 @@ KEY_CHARS = 60_000
 _FRAME = r"[ \t>|\"',]{0,40}(?:\d{1,6}[:-][ \t]{0,8})?"
 _TAIL_END = r"[\"',\\ \t\r]{0,20}\n"
 KEY_TAIL = re.compile(
-    rf"(?m)^(?:{_FRAME}[A-Za-z0-9+/=]{{40,120}}{_TAIL_END}){{1,200}}(?:{_FRAME}[A-Za-z0-9+/=]{{1,120}}{_TAIL_END})?"
+    rf"(?m)^(?:{_FRAME}[A-Za-z0-9+/=]{{40,120}}{_TAIL_END}){{1,200}}"
+    rf"(?:{_FRAME}[A-Za-z0-9+/=]{{1,120}}{_TAIL_END})?"
     r"[+ \t>|\"'\d:-]{0,40}\Z"
 )
 """Lines of a key before the one that ends it."""
@@ -53,8 +54,8 @@ NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "key", "auth")
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
     r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?:\b|_|(?-i:[a-z](?=P)))pass\b"
-    r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption|master|app|license|shared"
-    r"|webhook|consumer|subscription|deploy)[_-]?key"
+    r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
 )
 PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
@@ -71,12 +72,13 @@ _CHARS = r"[^\s\"'`<>,;&(){}\[\]$]+"
 _BARE = rf"{_CHARS}(?:&(?![\w.]{{1,40}}=){_CHARS})*"
 _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
-    rf"""(?P<rest>[\w-]{{0,60}})(?:
+    rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # password = "x", apiKey: str = 'x', PASSWORD=x, token => x, X-Api-Key: x, "Authorization": "Basic x"
     |{_OPEN}{_GAP}(?::{_GAP}[\w.\[\]|]{{1,30}}{_GAP}(?==))?(?P<sign>:=|=>|={{1,3}}|!==?|:|[ ]\|[ ]){_GAP}
-    (?:[\w.]{{0,12}}?(?P<quote>["'`]){_SCHEME}(?P<quoted>[^"'`\n]{{4,4000}})(?P=quote)|{_SCHEME}(?P<bare>{_BARE}))
+    (?:[\w.]{{0,12}}?(?P<quote>["'`]){_SCHEME}(?P<quoted>[^"'`\n]{{4,4000}})(?P=quote)
+    |{_SCHEME}(?P<bare>{_BARE}))
     # setPassword("x"), define('PASSWORD', 'x')
     |(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP}(?P<called>["'`])(?P<argument>[^"'`\n]{{4,4000}})(?P=called)
     # <password>x</password>
@@ -99,14 +101,18 @@ NO_VALUE = re.compile(
 )
 """Templates, lookups, expressions, types and numbers."""
 WEAK = re.compile(
-    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_]|x{3,}|test(?:ing|er)?|demo|dummy|fake|mock|sample|example|placeholder|wrong|invalid|bad|good"
+    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
+    r"|placeholder|wrong|invalid|bad|good"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key|foo|bar"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object|boolean|any"
     r"|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|hidden|email|data)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
-SPEAKS = re.compile(r"(?i)passw|pwd|secret|token|auth|login|credential|user|reset|key")
+LABEL = re.compile(
+    r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
+    r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
+)
 PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
@@ -226,17 +232,15 @@ def is_plausible(name: str, value: str, is_certain: bool) -> bool:
     """Whether a value assigned to a secret's name is one, and no word, type, lookup or template; one that is
     quoted, or whose name is that of a variable of the environment, is certain to be a text."""
     value = value.strip().rstrip(";,")
-    last, is_words = LAST_WORD.search(name), is_wordy(value)
-    if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value):
-        return False
-    if (is_words or value.isalpha()) and SPEAKS.search(value):
+    last = LAST_WORD.search(name)
+    if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value) or LABEL.fullmatch(value):
         return False
     if 3 * value.count(" ") > len(MARKS.findall(value)) or (not is_certain and PLACE.fullmatch(value)):
         return False
     if last and last[1].lower() in NO_SECRETS_END:
         return False
     if not PASSWORD.search(name):
-        is_random = len(value) >= 8 and len(set(value)) >= 7 and not is_words
+        is_random = len(value) >= 8 and len(set(value)) >= 7 and not is_wordy(value)
         return MIXED.match(value) is not None and (is_random or name.startswith("--"))
     if is_certain:
         return not (value.isalpha() and (not value.isascii() or value.istitle()))

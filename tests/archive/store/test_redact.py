@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -278,6 +279,22 @@ def test_positions_move_around_a_secret() -> None:
         result.text[result.position(inside) : result.position(inside, end=True)]
         == result.spans[0].placeholder
     )
+
+
+@pytest.mark.parametrize(
+    "unit", ["x", "test", "str", "pass", "-", "a.", "a-", "a=", "&a", "A1", "token=", "1 "]
+)
+def test_a_long_value_is_judged_at_once(unit: str) -> None:
+    value = unit * 20_000
+    for text in (
+        f'password = "{value[:3_900]}Q"',
+        f"DB_PASSWORD={value}Q",
+        f"curl -u a:{value}Q",
+        f"password: |\n {value}Q",
+    ):
+        began = time.process_time()
+        redact(text)
+        assert time.process_time() - began < 2
 
 
 def test_long_lines_are_searched_in_pieces() -> None:
