@@ -104,8 +104,8 @@ WEAK = re.compile(
     r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
     r"|placeholder|wrong|invalid|bad|good|foo|bar|any"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
-    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object|boolean"
-    r"|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
+    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
+    r"|boolean|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|hidden|email|data)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
