@@ -102,10 +102,10 @@ NO_VALUE = re.compile(
 """Templates, lookups, expressions, types and numbers."""
 WEAK = re.compile(
     r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any"
+    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
-    r"|boolean|none|null|nil|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
+    r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
     r"|hidden|email|data)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
