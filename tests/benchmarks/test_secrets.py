@@ -14,8 +14,8 @@ from bench.secrets import MARK, SNIPPETS, main, rates, snippets
 def test_as_many_harmless_as_secret_and_none_as_it_would_be_in_use() -> None:
     given = snippets()
     figures = rates(given)
-    assert len({one.id for one in given}) == len(given) == 300
-    assert figures["both"]["secrets"] == figures["both"]["harmless"] == 150
+    assert len({one.id for one in given}) == len(given) == 360
+    assert figures["all"]["secrets"] == figures["all"]["harmless"] == 180
     assert {(figures[half]["secrets"], figures[half]["harmless"]) for half in "ab"} == {(75, 75)}
     assert len({one.kind for one in given if one.secrets}) >= 100
     raw = SNIPPETS.read_text("utf-8")
@@ -30,10 +30,10 @@ def test_figures_are_written_beside_those_before(
     monkeypatch.setattr(secrets, "SPEED_CHARS", 20_000)
     before, now = tmp_path / "before.json", tmp_path / "now.json"
     assert main(["--json", str(before)]) == 0
-    assert main(["--json", str(now), "--before", str(before), "--misses", "both"]) == 0
+    assert main(["--json", str(now), "--before", str(before), "--misses", "all"]) == 0
     value = json.loads(now.read_text("utf-8"))
     assert value["before"]["rates"] == value["rates"]
     told = capsys.readouterr().out
-    both = value["rates"]["both"]
-    assert f"{both['gone']}/150 gone" in told
-    assert told.count("\ns-") == 150 - both["gone"]
+    every = value["rates"]["all"]
+    assert f"{every['gone']}/180 gone" in told
+    assert told.count("\ns-") == 180 - every["gone"]

@@ -15,19 +15,17 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from aider_gardener.archive.store import secrets as patterns
+from aider_gardener.archive.store import secrets
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
-SHORT_CHARS = 400
-SHORT_TEXTS = 1_000
-"""Of so many texts no longer than that it is remembered what a scan gave: names and words come again."""
-LEAST_WRAPPED_CHARS = 12
-"""A shorter secret is not looked for over the ends of lines."""
+RECENT_TEXTS = 64
+"""Of so many it is remembered what a scan gave: an entry is scanned to be shortened and to be stored."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
+KNOWN = "known"
 
 
 class Clean(str):
@@ -77,41 +75,21 @@ class Redactor:
 
     def __init__(self) -> None:
         self.known: dict[str, None] = {}
-        self._heads: dict[str, list[str]] = {}
-        self._short: dict[str, Redacted] = {}
-        self._last = ("", Redacted(""))
+        self._recent: dict[str, Redacted] = {}
 
     def __call__(self, text: str) -> Redacted:
         if isinstance(text, Clean):
             return Redacted(text)
-        if text == self._last[0]:
-            return self._last[1]
-        if text in self._short:
-            return self._short[text]
-        found = redact(text, self._near(text))
-        for span in found.spans:
-            for secret in pieces(text[span.start : span.end]):
-                if secret not in self.known and len(self.known) < KNOWN_SECRETS:
-                    self._learn(secret)
-        if len(text) > SHORT_CHARS:
-            self._last = (text, found)
-        elif len(self._short) < SHORT_TEXTS:
-            self._short[text] = found
-        else:
-            self._short = {text: found}
-        return found
-
-    def _learn(self, secret: str) -> None:
-        self._short = {}
-        self.known[secret] = None
-        self._heads.setdefault(secret[:KNOWN_PREFIX_CHARS], []).append(secret)
-
-    def _near(self, text: str) -> Iterable[str]:
-        """The known secrets that may stand in a text; of an id or a word that is soon told."""
-        if len(text) > SHORT_CHARS or "\n" in text or "\x1b" in text:
-            return self.known
-        parts = (text[at : at + KNOWN_PREFIX_CHARS] for at in range(len(text) - KNOWN_PREFIX_CHARS + 1))
-        return [secret for part in parts for secret in self._heads.get(part, ())]
+        if text not in self._recent:
+            found = redact(text, self.known)
+            new = [piece for span in found.spans for piece in pieces(text[span.start : span.end])]
+            if new or len(self._recent) >= RECENT_TEXTS:
+                self._recent = {}
+            for piece in new:
+                if len(self.known) < KNOWN_SECRETS:
+                    self.known[piece] = None
+            self._recent[text] = found
+        return self._recent[text]
 
     def clean(self, value: object) -> object:
         """A value as JSON has it, every text in it redacted."""
@@ -130,8 +108,7 @@ class Redactor:
 
     def forget(self) -> None:
         """Know nothing any more."""
-        self.known, self._heads = {}, {}
-        self._short, self._last = {}, ("", Redacted(""))
+        self.known, self._recent = {}, {}
 
 
 def redact(text: str, known: Iterable[str] = ()) -> Redacted:
@@ -140,17 +117,47 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
     they stand, also when their end is cut off. Redacting twice changes nothing more.
     """
-    found = patterns.find(text)
+    found = secrets.find(text)
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
-    looked_for = {**dict.fromkeys(known), **own}
-    for secret in looked_for:
-        found.extend(_copies(text, secret))
-    if looked_for and ("\n" in text or "\x1b" in text):
-        found.extend(_wrapped_copies(text, looked_for))
-    spans = []
+    found.extend(_copies(text, dict.fromkeys(known) | own))
+    spans, parts, at = list[Redaction](), list[str](), 0
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
-    return Redacted(Clean(_replaced(text, spans)), tuple(spans))
+        parts += [text[at:start], spans[-1].placeholder]
+        at = end
+    return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
+
+
+def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:
+    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
+    kept: list[secrets.Found] = []
+    for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
+        if kept and start < kept[-1][1]:
+            kept[-1] = (kept[-1][0], max(kept[-1][1], end), kept[-1][2])
+        else:
+            kept.append((start, end, kind))
+    return kept
+
+
+def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
+    """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
+    known = list(known)
+    flat, place = secrets.flattened(text if known else "", secrets.WITHIN_COPIES)
+    for secret in known:
+        head = secret[:KNOWN_PREFIX_CHARS]
+        at = text.find(head)
+        while at >= 0:
+            end = at + len(head)
+            while end - at < len(secret) and text[end : end + 1] == secret[end - at]:
+                end += 1
+            is_cut_off = not text[end : end + 1].isalnum() and is_telling(text[at:end])
+            if end - at == len(secret) or is_cut_off:
+                yield at, end, KNOWN
+            at = text.find(head, end)
+        at = flat.find(secret) if len(flat) < len(text) else -1
+        while at >= 0:
+            yield place(at), place(at + len(secret) - 1) + 1, KNOWN
+            at = flat.find(secret, at + len(secret))
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:
@@ -176,57 +183,5 @@ def is_telling(secret: str) -> bool:
 
 def pieces(secret: str) -> list[str]:
     """What of a secret can be looked for by itself: all of it, or of several lines each line's long run."""
-    if "\n" not in secret and "\\n" not in secret:
-        return [secret] if is_telling(secret) else []
-    parts = [part for line in re.split(r"\n|\\n", secret) for part in PIECE.findall(line)]
-    return [part for part in parts if is_telling(part)]
-
-
-def _wrapped_copies(text: str, secrets: Iterable[str]) -> list[patterns.Found]:
-    """Copies that a terminal or a mail broke over lines, or coloured in part."""
-    flat = patterns.Flattened(text, patterns.within_copies(text))
-    found: list[patterns.Found] = []
-    for secret in secrets if flat.cuts else ():
-        at = flat.text.find(secret) if len(secret) >= LEAST_WRAPPED_CHARS else -1
-        while at >= 0:
-            start, end = flat.span(at, at + len(secret))
-            if end - start > len(secret):
-                found.append((start, end, patterns.KNOWN))
-            at = flat.text.find(secret, at + len(secret))
-    return found
-
-
-def _copies(text: str, secret: str) -> list[patterns.Found]:
-    """Every copy of a secret, whole or from its beginning on."""
-    head = secret[:KNOWN_PREFIX_CHARS]
-    found: list[patterns.Found] = []
-    at = text.find(head)
-    while at >= 0:
-        end = at + len(head)
-        while end < len(text) and end - at < len(secret) and text[end] == secret[end - at]:
-            end += 1
-        cut_off = (end == len(text) or not text[end].isalnum()) and is_telling(text[at:end])
-        if end - at == len(secret) or cut_off:
-            found.append((at, end, patterns.KNOWN))
-        at = text.find(head, end)
-    return found
-
-
-def _disjoint(found: list[patterns.Found]) -> list[patterns.Found]:
-    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
-    kept: list[patterns.Found] = []
-    for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
-        if kept and start < kept[-1][1]:
-            before = kept[-1]
-            kept[-1] = (before[0], max(before[1], end), before[2])
-        else:
-            kept.append((start, end, kind))
-    return kept
-
-
-def _replaced(text: str, spans: list[Redaction]) -> str:
-    parts, at = [], 0
-    for span in spans:
-        parts += [text[at : span.start], span.placeholder]
-        at = span.end
-    return "".join([*parts, text[at:]])
+    lines = secret.replace("\\n", "\n")
+    return [part for part in (PIECE.findall(lines) if "\n" in lines else [secret]) if is_telling(part)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.archive.store.formats import FORMATS, Format, compiled
+from aider_gardener.archive.store.formats import FORMATS, Format
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
     Redacted,
@@ -57,6 +58,12 @@ SECRETS = [
     ('session.login(password="{}")', "Winter2024"),
     ("auth_token: {}", HEX),
     ("AccountKey={};EndpointSuffix=core", MIXED * 2 + "=="),
+    ("set `DB_PASSWORD={}` first", "Passw0rd!"),
+    ("tool --api_key={} run", MIXED),
+    ("tool --secret {} run", "hunter22"),
+    ("f(GITHUB_TOKEN={}, b=2)", MIXED),
+    ('curl -H "apiKey: {}" http://x', MIXED),
+    ("api_token: |\n  {}\nx: 1", "p@ss:w0rd/1"),
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
@@ -92,6 +99,13 @@ HARMLESS = [
     'fields = ["login", "password", "encoding"]',
     "tokens: 1,234 sent, 56 received",
     'secret_name = "db-credentials"',
+    'children:"Max Input Tokens:"}),(0,t.jsxs)("p",{x:1})',
+    'show?"password":"select"',
+    'get_secret_str("A2A_API_BASE")',
+    'CHALLENGE_PASSWORD: "challengePassword",',
+    '"input_token_cost": 1.25e-06,',
+    "{token: nextToken2, b: 1}",
+    "key: |\n  password: getToken()",
 ]
 
 
@@ -113,11 +127,9 @@ def test_everything_else_stays(text: str) -> None:
 
 
 def test_the_labelled_set() -> None:
-    """Expressions were chosen by half "a"; of half "b" 70 were gone before what it lacked was added too."""
-    found = rates(snippets())
-    assert (found["a"]["secrets"], found["a"]["harmless"]) == (75, 75)
-    assert (found["a"]["gone"], found["a"]["unchanged"]) == (75, 75)
-    assert found["b"]["gone"] == 75 and found["b"]["unchanged"] == 75
+    for half, size in (("a", 75), ("b", 75), ("c", 30)):
+        found = rates(snippets())[half]
+        assert set(found.values()) == {size}, half
 
 
 def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
@@ -197,10 +209,10 @@ def test_json_is_cleaned_by_what_its_strings_say() -> None:
     assert "hunter22" not in str(clean) and isinstance(clean, dict) and clean["said"][1] == 7
 
 
-@pytest.mark.parametrize("item", FORMATS, ids=lambda item: item.triggers[0])
-def test_a_format_is_found_by_its_triggers(item: Format) -> None:
-    assert compiled(item.expression).groups >= 1
-    assert item.triggers and all(trigger == trigger.lower() for trigger in item.triggers)
+@pytest.mark.parametrize("item", FORMATS, ids=lambda item: item.words[0])
+def test_a_format_is_found_by_its_words(item: Format) -> None:
+    assert item.expression.groups >= 1
+    assert item.words and all(word == word.lower() for word in item.words)
     assert re.fullmatch("[a-z-]+", item.kind)
 
 
@@ -267,6 +279,22 @@ def test_positions_move_around_a_secret() -> None:
         result.text[result.position(inside) : result.position(inside, end=True)]
         == result.spans[0].placeholder
     )
+
+
+@pytest.mark.parametrize(
+    "unit", ["x", "test", "str", "pass", "-", "a.", "a-", "a=", "&a", "A1", "token=", "1 "]
+)
+def test_a_long_value_is_judged_at_once(unit: str) -> None:
+    value = unit * 20_000
+    for text in (
+        f'password = "{value[:3_900]}Q"',
+        f"DB_PASSWORD={value}Q",
+        f"curl -u a:{value}Q",
+        f"password: |\n {value}Q",
+    ):
+        began = time.process_time()
+        redact(text)
+        assert time.process_time() - began < 2
 
 
 def test_long_lines_are_searched_in_pieces() -> None:
