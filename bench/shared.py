@@ -32,9 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.shared import copies, outbox, schema, search, sharing, sync
-from aider_gardener.archive.shared.outbox import OutgoingEntry, SentVector
-from aider_gardener.archive.shared.server import VARIABLE, connected
+from aider_gardener.archive.postgres import copies, outbox, schema, search, sharing, sync
+from aider_gardener.archive.postgres.outbox import OutgoingEntry, SentVector
+from aider_gardener.archive.postgres.server import VARIABLE, connected
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore

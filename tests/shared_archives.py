@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,11 @@ from pathlib import Path
 import pytest
 from made_search import found
 
-from aider_gardener.archive.shared import sharing, sync
-from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.shared.sync import SyncReport
+from aider_gardener.archive.postgres import sync
+from aider_gardener.archive.postgres.local import Share
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.postgres.sync import SyncReport
 from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
@@ -47,6 +48,12 @@ class Team:
     def rows(self, sql: str) -> list[tuple[object, ...]]:
         """What the superuser sees."""
         return self.server.execute(sql, self.database)
+
+    def said(self) -> list[str]:
+        """The texts of all messages on the server, in the order of its changes."""
+        rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'import' ORDER BY change")
+        lines = (json.loads(str(payload))["lines"] for (payload,) in rows)
+        return [line["content"] for held in lines for line in held if line["kind"] == "entry"]
 
 
 @pytest.fixture
@@ -83,12 +90,17 @@ class Machine:
     def share(
         self, name: str = "pump", *, owners: tuple[str, ...] = (), readers: tuple[str, ...] = ()
     ) -> Share:
-        return sharing.share(
+        return sync.share(
             self.store, self.project, name, owners=owners, readers=readers, environ=self.environ
         )
 
     def sync(self) -> SyncReport:
         return sync.sync(self.store, self.project, self.environ)
+
+    @property
+    def shared(self) -> Share:
+        """How the project is shared now."""
+        return sync.share_of(self.store, self.project)
 
     def finds(self, query: str) -> list[str]:
         """The texts of this project that full text finds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.archive.shared.server import VARIABLE
+from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.cli.everywhere import found_everywhere, found_text
 from aider_gardener.errors import UsageError
 

@@ -19,8 +19,8 @@ from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
 from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
-from aider_gardener.archive.shared import background
-from aider_gardener.archive.shared.server import VARIABLE
+from aider_gardener.archive.postgres import background
+from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import Chunk, open_store, shares
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main
@@ -193,7 +193,7 @@ def due_again(project: Path) -> None:
     """A minute goes by."""
     store = open_store(project / ".aider.gardener")
     assert isinstance(store, SqliteStore)
-    store.database.write(lambda db: shares.note_active(db, str(project), time.time() - 60))
+    store.database.write(lambda db: local.note_active(db, str(project), time.time() - 60))
     store.close()
 
 

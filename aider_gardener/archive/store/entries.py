@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from aider_gardener.archive.store import search, shares, sums, vectors
+from aider_gardener.archive.store import forgotten, search, sums, vectors
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.archive.store.redact import Redacted
@@ -337,7 +337,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
         if number is not None:
             numbers[number] = stored_id
     if numbers:
-        shares.note_entries(db, numbers, told=told)
+        forgotten.note_entries(db, numbers, told=told)
         _delete(db, numbers)
     return len(numbers)
 
@@ -370,7 +370,6 @@ def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
     """Delete originals, given with their ids; the words of them leave the index with `search.scrub`."""
     for number, stored_id in numbers.items():
         _forget_entry(db, number, stored_id)
-    shares.note_cut(db)
     search.begin_scrub(db)
 
 
@@ -427,15 +426,14 @@ def forget_session(db: apsw.Connection, session: str) -> int:
                 (number,),
             )
         ]
-    shares.note_session(db, session)
-    forgotten = forget(db, own)
+    forgotten.note_session(db, session)
+    count = forget(db, own)
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
-    shares.note_cut(db)
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
     db.execute("DELETE FROM event_entries WHERE event NOT IN (SELECT number FROM events)")
-    return forgotten
+    return count
 
 
 def empty_log(db: apsw.Connection) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import check, copies, encryption, files, schema, search, shares, sums
+from aider_gardener.archive.store import check, copies, encryption, files, forgotten, schema, search, sums
 from aider_gardener.archive.store.database import Database, Unavailable, explain
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events", "tombstones")
@@ -94,7 +94,7 @@ def salvage(db: apsw.Connection, damaged: Path | None, copy: Path | None = None,
         _drop_altered(db)
     _place(db)
     search.rebuild(db)
-    shares.begin_again(db)
+    forgotten.begin_again(db)
     return int(db.execute("SELECT count(*) FROM originals").get)
 
 

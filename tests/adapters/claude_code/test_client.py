@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.adapters.claude_code.client import LOG_NAME, SERVER_NAME, archive_directory, project_of
-from aider_gardener.archive.shared import share_in
-from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.shared.sync import OTHERWISE
+from aider_gardener.archive.postgres import local
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.postgres.sync import OTHERWISE
 from aider_gardener.archive.store import open_store, shares
-from aider_gardener.archive.store.shares import Share
+from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from bench.claude_transcript import Host
 
@@ -58,7 +58,7 @@ def shared(project: Path, name: str = "/elsewhere") -> Share:
     store = open_store(project / ".aider.gardener")
     assert isinstance(store, SqliteStore)
     share = Share(name, "ana/pump", 1, "server", "ana", True, "machine")
-    store.database.write(lambda db: shares.keep(db, share))
+    store.database.write(lambda db: local.keep(db, share))
     store.close()
     return share
 
@@ -209,7 +209,7 @@ def test_a_project_that_is_not_shared_costs_a_hook_no_import(project: Path, host
     host.ask(FACT)
     code = (
         "import sys; from aider_gardener.adapters.claude_code.client import main; main('Stop');"
-        " print([name for name in sys.modules if name.startswith(('aider_gardener.archive.shared.', 'psycopg'))])"
+        " print([name for name in sys.modules if name.startswith(('aider_gardener.archive.postgres.', 'psycopg'))])"
     )
     found = []
     for name in ("/elsewhere", str(project)):

@@ -14,7 +14,7 @@ from made_entries import entry
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import Chunk, open_store, records, repair, shares
 from aider_gardener.archive.store.opening import open_lines
-from aider_gardener.archive.store.shares import Share, Tombstone
+from aider_gardener.archive.postgres.local import Share, Tombstone
 from aider_gardener.archive.store.sqlite import SqliteStore
 
 SHARE = Share("/projects/pump", "ana/pump", 1, "server", "ana", True, "machine", sent=9, told=1, seen=7)
@@ -30,11 +30,11 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def keep(store: SqliteStore, share: Share = SHARE) -> None:
-    store.database.write(lambda db: shares.keep(db, share))
+    store.database.write(lambda db: local.keep(db, share))
 
 
 def kept(store: SqliteStore) -> Share | None:
-    return store.database.read(lambda db: shares.share_of(db, "/projects/pump"))
+    return store.database.read(lambda db: local.share_of(db, "/projects/pump"))
 
 
 def say(store: SqliteStore, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
@@ -44,25 +44,25 @@ def say(store: SqliteStore, text: str, seq: int, *, session: str = "s", provider
 
 
 def stones(store: SqliteStore) -> list[Tombstone]:
-    return store.database.read(lambda db: shares.tombstones(db, "/projects/pump", 0, 100))
+    return store.database.read(lambda db: local.tombstones(db, "/projects/pump", 0, 100))
 
 
 def test_a_share_is_kept_by_project_and_dropped(store: SqliteStore) -> None:
     keep(store)
     assert kept(store) == SHARE
-    assert store.database.read(shares.all_shares) == [SHARE]
-    store.database.write(lambda db: shares.drop(db, "/projects/pump"))
-    assert kept(store) is None and store.database.read(shares.all_shares) == []
+    assert store.database.read(local.all_shares) == [SHARE]
+    store.database.write(lambda db: local.drop(db, "/projects/pump"))
+    assert kept(store) is None and store.database.read(local.all_shares) == []
 
 
 def test_a_sync_may_begin_once_in_so_many_seconds(store: SqliteStore) -> None:
     def begins(now: float) -> bool:
-        return store.database.write(lambda db: shares.may_begin(db, "/projects/pump", now, 60.0))
+        return store.database.write(lambda db: local.may_begin(db, "/projects/pump", now, 60.0))
 
     assert not begins(100.0), "nothing is shared"
     keep(store)
     assert begins(100.0) and not begins(100.0) and not begins(159.0) and begins(160.0)
-    store.database.write(lambda db: shares.note_active(db, "/projects/pump", 200.0))
+    store.database.write(lambda db: local.note_active(db, "/projects/pump", 200.0))
     assert not begins(259.0) and begins(260.0)
     assert begins(250.0), "a clock that was put back"
 
@@ -92,7 +92,7 @@ def test_what_is_forgotten_is_noted_by_its_hash_and_time(store: SqliteStore) -> 
     assert (stone.kind, stone.entry, len(stone.key)) == ("entry", said, 64)
     forgotten = store.database.read(
         lambda db: [
-            shares.is_forgotten(db, "/projects/pump", stone.key, at) for at in (stone.at, stone.at + 1)
+            local.is_forgotten(db, "/projects/pump", stone.key, at) for at in (stone.at, stone.at + 1)
         ]
     )
     assert forgotten == [True, False]

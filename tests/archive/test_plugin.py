@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.archive.shared import share_in
+from aider_gardener.archive.postgres import local
 from aider_gardener.archive.store import open_store, shares
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
-from aider_gardener.archive.store.shares import Share
+from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 def test_a_shared_project_is_known_by_its_path(store: SqliteStore) -> None:
     kept = Share("/p", "ana/p", 1, "s", "ana", True, "m")
-    store.database.write(lambda db: shares.keep(db, kept))
+    store.database.write(lambda db: local.keep(db, kept))
     assert share_in(store, "/p") == kept and share_in(store, "/q") is None
     store.close()
 
@@ -37,5 +37,5 @@ def test_an_archive_that_is_no_file_shares_nothing(tmp_path: Path) -> None:
 
 
 def test_asking_loads_no_library_of_the_servers() -> None:
-    code = "import sys, aider_gardener.archive.shared; sys.exit('psycopg' in sys.modules)"
+    code = "import sys, aider_gardener.archive.postgres; sys.exit('psycopg' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
