@@ -32,11 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.postgres import copies, outbox, schema, search, sharing, sync
-from aider_gardener.archive.postgres.outbox import OutgoingEntry, SentVector
-from aider_gardener.archive.postgres.server import VARIABLE, connected
+from aider_gardener.archive.postgres import lines, local, schema, search, sync
+from aider_gardener.archive.postgres.lines import Row
+from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
 from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
@@ -153,7 +152,7 @@ class Killing:
 
     def _share(self, folder: Path) -> None:
         store = archive(folder)
-        sharing.share(store, PROJECT, NAME, environ=self.environ)
+        sync.share(store, PROJECT, NAME, environ=self.environ)
         store.close()
 
     def run(self, kills: int, *, least_seconds: float = 0.2, most_seconds: float = 3.0) -> dict[str, Any]:
@@ -202,14 +201,11 @@ class Killing:
             for name in self.names
             for line in (self.folder / name / "said").read_text().split()
         }
-        rows = self.server.execute(
-            "SELECT o.session, o.seq, e.payload FROM gardener.occurrences o"
-            " JOIN gardener.entries e USING (project, author, hash)",
-            self.database,
-        )
+        rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'import'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
-        for session, seq, payload in rows:
-            there.setdefault((str(session), int(seq)), []).append(json.loads(payload)["content"])
+        for (payload,) in rows:
+            _, said, place = json.loads(payload)["lines"]
+            there.setdefault((place["session"], place["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
         self._share(reader)
@@ -238,12 +234,12 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
         store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
     store.close()
     place, user = folder / "archive", folder / "user"
-    address = copies.Address(server.url(ROLE, server.database(ROLE)))
+    address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        copies.copy_to(place, address, user=user)
+        lines.copy_to(place, address, user=user)
         marks.append(time.monotonic())
-    copies.copy_from(address, folder / "back", user=user)
+    lines.copy_from(address, folder / "back", user=user)
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}
@@ -256,24 +252,24 @@ def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
     database = server.database(ROLE, "cora")
     environ = {VARIABLE: server.url(ROLE, database)}
     with connected(environ) as connection:
-        which = schema.prepare(connection)
         connection.execute("SET statement_timeout = 0")
-        number = connection.execute("SELECT gardener.make_project('rows')").fetchone()
-        connection.execute("SELECT gardener.admit(%s, 'cora', false)", number)
-        share = Share(PROJECT, "rows", int(number[0]) if number else 0, which, ROLE, True, "bench")
+        schema.prepare(connection)
+        made = connection.execute("SELECT gardener.make_archive('rows', false)").fetchone()
+        number = int(made[0]) if made else 0
+        connection.execute("SELECT gardener.set_member(%s, 'cora', false)", (number,))
         began = time.monotonic()
-        index = f"vectors_of_{DIMENSIONS}"
+        index = f"passages_of_{DIMENSIONS}"
         row = connection.execute("SELECT pg_get_indexdef(%s::regclass)", (f"gardener.{index}",)).fetchone()
         connection.execute(f"DROP INDEX gardener.{index}".encode())
         for said, vectors in made_rows(rows):
             with connection.transaction():
-                sync.send_said(connection, share, said)
-                sync.send_vectors(connection, share, vectors)
+                lines.add(connection, number, "bench", said)
+                sync.put_passages(connection, number, vectors)
         loaded = time.monotonic()
         connection.execute("SET maintenance_work_mem = '2GB'")
         connection.execute(str(row[0] if row else "").encode())
-        connection.execute("ANALYZE gardener.entries")
-        connection.execute("ANALYZE gardener.vectors")
+        connection.execute("ANALYZE gardener.lines")
+        connection.execute("ANALYZE gardener.passages")
         built = time.monotonic()
     figures: dict[str, Any] = {
         "rows": rows, "load_seconds": round(loaded - began, 1), "index_seconds": round(built - loaded, 1),
@@ -307,21 +303,23 @@ def times(connection: Any, way: str, rounds: int) -> dict[str, float]:
     return {"p50_ms": round(float(p50), 1), "p95_ms": round(float(p95), 1), "found": found / rounds}
 
 
-def made_rows(rows: int) -> Iterator[tuple[list[OutgoingEntry], list[SentVector]]]:
+def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]:
     """Messages with their vectors, in batches."""
     for first in range(0, rows, LOAD_ROWS):
-        said, vectors = [], []
+        said: list[Row] = []
+        vectors: list[tuple[object, ...]] = []
         for number in range(first, min(rows, first + LOAD_ROWS)):
             rng = np.random.default_rng(number)
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
-            key, found = content_hash("user", text), entry("rows", 0)
-            line = {"id": entry_id("user", text), "role": "user", "content": text}
-            said.append(OutgoingEntry(
-                number, "rows", number, key, found.created_at, "prose", outbox.indexed(text), "{}",
-                outbox.as_line(line), outbox.as_line({"turn": 1}),
-            ))  # fmt: skip
-            values = tuple(float(value) for value in vector_of(rng))
-            vectors.append(SentVector(number, key, 0, len(text), "bench", values))
+            key, at = content_hash("user", text), 1_000.0 + number
+            line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose"}
+            payload = lines.as_json({"kind": "import", "lines": [line, {"turn": 1}]})
+            found = lines.as_json(local.indexed(text))
+            said.append(
+                Row("import", payload, at, lines.known_by("rows", number, key, at), "rows", key, found)
+            )
+            vector = local.vector_text(vector_of(rng).tolist())
+            vectors.append((key, 0, len(text), "bench", DIMENSIONS, vector))
         yield said, vectors
 
 

@@ -237,7 +237,7 @@ def recall(
     """Find what was said in any session of this project, by words and, with a model of this machine, by
     meaning."""
     if everywhere:
-        from aider_gardener.cli.shared import found_everywhere, found_text
+        from aider_gardener.cli.everywhere import found_everywhere, found_text
 
         shared = found_everywhere(" ".join(query), passages or 10)
         if not shared and not as_json:

@@ -1,5 +1,5 @@
-"""`gardener store share`, `unshare` and `sync`, and `gardener recall --everywhere`: the archive on a server.
-Argument parsing only; the work is the plug-in's (see `archive.plugin`)."""
+"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only; the work is that
+of the plug-in (see `archive.plugin`)."""
 
 from __future__ import annotations
 
@@ -177,33 +177,6 @@ def status_text(value: dict[str, Any]) -> str:
     if value.get("members_problem"):
         lines.append(f"Its members are not known: {value['members_problem']}")
     return "\n".join(lines)
-
-
-def found_everywhere(query: str, limit: int) -> list[dict[str, Any]]:
-    """The best passages of all projects that the user may read on the server, best first, as plain data: by
-    words and, where the setting `embedder` names a model of this machine, by meaning. Raises UsageError and
-    StoreError."""
-    from aider_gardener.recall.embed import loading
-    from aider_gardener.settings import Settings
-
-    load = loading(Settings.from_env().embedder)
-    embedder, notice = load() if load else (None, "")
-    if notice:
-        click.echo(f"gardener: {notice}", err=True)
-    vector = embedder.embed([query])[0].tolist() if embedder else ()
-    name = embedder.name if embedder else ""
-    with plugin.part("server").connected() as connection:
-        found = plugin.part("search").search(connection, query, limit=limit, vector=vector, embedder=name)
-    return [asdict(each) for each in found]
-
-
-def found_text(rows: list[dict[str, Any]]) -> str:
-    """The passages, each under its project, author, turn and day."""
-    return "\n\n".join(
-        f"{row['project']}, {row['author']}, turn {row['turn']}, "
-        f"{time.strftime('%Y-%m-%d', time.localtime(row['at']))} [{row['id']}]\n{row['text'].strip()}"
-        for row in rows
-    )
 
 
 def _on_disk(place: Place | None) -> SqliteStore:

@@ -60,7 +60,14 @@ def test_records_come_back_in_order_and_are_replaced_by_whom_they_were_read(team
 def test_what_was_imported_one_after_the_other_is_one_and_none_of_it_is_there_twice(team: Team) -> None:
     kept = ServerLines(address(team), made=True)
     event = {"kind": "event", "session": "s", "turn": 1, "event": "plan", "data": {}, "at": 1.0}
-    session = {"kind": "session", "id": "s", "project": "p", "started_at": 1.0, "provider": "openai", "model": "m"}
+    session = {
+        "kind": "session",
+        "id": "s",
+        "project": "p",
+        "started_at": 1.0,
+        "provider": "openai",
+        "model": "m",
+    }
     for _ in range(2):
         kept.append({"kind": "import", "lines": [{"kind": "meta"}, session, event, event]})
     assert list(kept.read()) == [{"kind": "import", "lines": [session, event, event]}]
@@ -157,7 +164,10 @@ def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(machines: Machines,
     with connected(team.environ("ana")) as ana:
         number = ana.execute("SELECT number FROM gardener.archives").fetchone()
     for role, sql in (
-        ("bob", "INSERT INTO gardener.lines (archive, machine, kind, at, payload) VALUES (%s, '', 'x', 1, '')"),
+        (
+            "bob",
+            "INSERT INTO gardener.lines (archive, machine, kind, at, payload) VALUES (%s, '', 'x', 1, '')",
+        ),
         ("bob", "SELECT gardener.set_member(%s, 'bob', true)"),
         ("ana", "SELECT gardener.set_member(%s, 'bob', false)"),
     ):

@@ -145,7 +145,9 @@ def test_no_owner_writes_or_deletes_in_anothers_name(shared: Machines, team: Tea
 
 
 def test_a_change_is_the_servers_to_give(shared: Machines, team: Team) -> None:
-    run(team, "bob", LINE.format("bob", "x").replace("(archive", "(change, archive").replace("(1,", "(-5, 1,"))
+    run(
+        team, "bob", LINE.format("bob", "x").replace("(archive", "(change, archive").replace("(1,", "(-5, 1,")
+    )
     assert team.rows("SELECT count(*) FROM gardener.lines WHERE change < 1") == [(0,)]
 
 

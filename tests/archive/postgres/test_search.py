@@ -30,7 +30,9 @@ def shared(machine: Machine, *texts: str, name: str = "pump", vectors: bool = Fa
     return ids
 
 
-def texts(machine: Machine, query: str, near: str = "", embedder: str = "letters", limit: int = 10) -> list[str]:
+def texts(
+    machine: Machine, query: str, near: str = "", embedder: str = "letters", limit: int = 10
+) -> list[str]:
     vector = embedded(near).tolist() if near else ()
     with connected(machine.environ) as connection:
         found = search.search(connection, query, limit=limit, vector=vector, embedder=embedder)

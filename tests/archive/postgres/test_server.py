@@ -41,7 +41,12 @@ def failure(environ: dict[str, str]) -> str:
 
 
 def test_tls_is_verified_unless_the_server_is_on_this_machine() -> None:
-    for here in ("postgresql://u@localhost/d", "postgresql://u@127.0.0.1/d", "postgresql://u@[::1]/d", "host=/run"):
+    for here in (
+        "postgresql://u@localhost/d",
+        "postgresql://u@127.0.0.1/d",
+        "postgresql://u@[::1]/d",
+        "host=/run",
+    ):
         assert "sslmode" not in server.parameters(given(here))
     for away in ("postgresql://u@db.example/d", "postgresql://u@10.0.0.7/d", "host=localhost,db.example",
                  "host=localhost hostaddr=10.0.0.7"):  # fmt: skip
@@ -116,7 +121,9 @@ def test_an_unknown_host_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    assert failure(given("postgresql://ana:hunter2@db.example/d")).startswith("db.example cannot be used now (")
+    assert failure(given("postgresql://ana:hunter2@db.example/d")).startswith(
+        "db.example cannot be used now ("
+    )
 
 
 def test_passwords_are_taken_out_of_whatever_the_driver_says() -> None:

@@ -129,7 +129,11 @@ def test_looking_at_the_server_is_one_line_within_seconds(team: Team, silent: in
         schema.prepare(ana)
     assert sync.look(team.environ("ana")) == (True, "127.0.0.1 answers")
     began = time.monotonic()
-    for environ in (team.environ("ana", "hunter2"), {}, {VARIABLE: f"postgresql://a:{PASSWORD}@127.0.0.1:{silent}/d"}):
+    for environ in (
+        team.environ("ana", "hunter2"),
+        {},
+        {VARIABLE: f"postgresql://a:{PASSWORD}@127.0.0.1:{silent}/d"},
+    ):
         ok, told = sync.look(environ)
         assert not ok and "\n" not in told and PASSWORD not in told and "hunter2" not in told
     assert time.monotonic() - began < 2 * sync.STATUS_SECONDS

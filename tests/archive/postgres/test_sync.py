@@ -81,9 +81,7 @@ def test_a_sync_notes_that_it_goes_on_and_looks_at_nothing_twice(machines: Machi
 
 
 @pytest.mark.parametrize("on", ["the one that said it", "the one that fetched it"])
-def test_forgetting_reaches_the_server_and_the_other_machine(
-    machines: Machines, team: Team, on: str
-) -> None:
+def test_forgetting_reaches_the_server_and_the_other_machine(machines: Machines, team: Team, on: str) -> None:
     one, other = machines("ana"), machines("ana")
     said, left = one.say("a password nobody should have seen", "what stays")
     for machine in (one, other):
