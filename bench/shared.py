@@ -204,7 +204,7 @@ class Killing:
         rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'import'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
         for (payload,) in rows:
-            _, said, place = json.loads(payload)["lines"]
+            _, said, place = lines.from_json(payload)["lines"]
             there.setdefault((place["session"], place["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
@@ -314,7 +314,7 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             key, at = content_hash("user", text), 1_000.0 + number
             line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose"}
             payload = lines.as_json({"kind": "import", "lines": [line, {"turn": 1}]})
-            found = lines.as_json(local.indexed(text))
+            found = json.dumps(local.indexed(text))
             said.append(
                 Row("import", payload, at, lines.known_by("rows", number, key, at), "rows", key, found)
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from made_search import found
 
 from aider_gardener.archive.postgres import sync
+from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import SyncReport
@@ -49,10 +49,19 @@ class Team:
         """What the superuser sees."""
         return self.server.execute(sql, self.database)
 
+    def alter(self, to: str, *, of: str) -> None:
+        """Alter the payloads that hold a text, by an expression in SQL of the payload as text."""
+        text = "encode(payload, 'escape')"
+        to = to.replace("payload", text)
+        self.rows(
+            f"UPDATE gardener.lines SET payload = decode({to}, 'escape')"
+            f" WHERE {text} LIKE '%\"{of}\"%' RETURNING 1"
+        )
+
     def said(self) -> list[str]:
         """The texts of all messages on the server, in the order of its changes."""
         rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'import' ORDER BY change")
-        lines = (json.loads(str(payload))["lines"] for (payload,) in rows)
+        lines = (from_json(bytes(payload))["lines"] for (payload,) in rows)  # type: ignore[call-overload]
         return [line["content"] for held in lines for line in held if line["kind"] == "entry"]
 
 

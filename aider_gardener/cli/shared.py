@@ -1,5 +1,5 @@
-"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only; the work is that
-of the plug-in (see `archive.plugin`)."""
+"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only; the work is
+that of the plug-in (see `archive.plugin`)."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ def test_what_is_lost_doubled_or_altered_is_told(server: Server, tmp_path: Path)
     assert (sound["acknowledged"], sound["fetched"]) == (12, 12)
     assert (sound["lost"], sound["doubled"], sound["altered"]) == (0, 0, 0)
 
-    own = "payload LIKE '%\"seq\":{},%'"
+    own = "encode(payload, 'escape') LIKE '%\"seq\":{},%'"
     server.execute(f"DELETE FROM gardener.lines WHERE {own.format(3)} RETURNING 1", killing.database)
     server.execute(
-        "UPDATE gardener.lines SET payload = replace(payload, 'writer0 4 ', 'writer0 5 ') RETURNING 1",
+        "UPDATE gardener.lines SET payload = decode(replace(encode(payload, 'escape'), 'writer0 4 ', 'writer0 5 '), 'escape') RETURNING 1",
         killing.database,
     )
     server.execute(

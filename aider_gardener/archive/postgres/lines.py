@@ -48,7 +48,7 @@ ADD = """
     INSERT INTO gardener.lines (archive, machine, kind, payload, at, once, session, hash, words)
     SELECT %s, %s, t.kind, t.payload, t.at, t.once, t.session, t.hash,
            array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(t.words::jsonb)))
-    FROM unnest(%s::text[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
+    FROM unnest(%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
          WITH ORDINALITY AS t (kind, payload, at, once, session, hash, words, number) ORDER BY t.number
     ON CONFLICT (archive, author, once) DO NOTHING RETURNING change"""
 LACKING = """
@@ -62,7 +62,7 @@ class Row:
     """A record as a row of the server's, see `schema`. `words` is a JSON array of those it is found by."""
 
     kind: str
-    payload: str
+    payload: bytes
     at: float
     once: str | None = None
     session: str | None = None
@@ -70,14 +70,20 @@ class Row:
     words: str | None = None
 
 
-def as_json(value: object) -> str:
-    """A value as JSON in ASCII."""
-    return json.dumps(value, separators=(",", ":"), default=str)
+def as_json(value: object) -> bytes:
+    """A value as JSON. Texts stay as they are, lone surrogates and all."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def from_json(data: bytes) -> Any:
+    """The value of JSON as `as_json` makes it. Raises ValueError."""
+    return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
 def known_by(*parts: object) -> str:
     """What a line is known by on the server."""
-    return hashlib.sha256(as_json(parts).encode()).hexdigest()[:32]
+    return hashlib.sha256(as_json(parts)).hexdigest()[:32]
 
 
 def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row]) -> list[int]:
@@ -135,9 +141,9 @@ def _imported(lines: Iterable[Line], at: float) -> Iterator[Row]:
         yield Row(IMPORT, as_json({"kind": IMPORT, "lines": held}), line.get("at", at), once, hash=key)
 
 
-def record_of(payload: str, key: str | None) -> Record:
+def record_of(payload: bytes, key: str | None) -> Record:
     """The record of a row. Raises ValueError and the like if its text is not that of its hash."""
-    record: Record = json.loads(payload)
+    record: Record = from_json(payload)
     if key is not None:
         said = record if record["kind"] == SAID else record["lines"][-2]
         if content_hash(said["role"], said["content"]) != key:

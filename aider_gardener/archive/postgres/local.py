@@ -163,7 +163,7 @@ def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:
     name = session["id"]
     session |= {"project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
     payload = as_json({"kind": IMPORT, "lines": [session, entry, place]})
-    found = as_json(indexed(entry["content"]))
+    found = json.dumps(indexed(entry["content"]), ensure_ascii=False)
     return [Row(IMPORT, payload, place["at"], once, name, key, found)]
 
 
@@ -266,7 +266,7 @@ def take_in(db: apsw.Connection, share: Share, rows: Sequence[Any], upto: int, n
 
 def _take_message(
     db: apsw.Connection, share: Share, done: Taken, author: str, session: str, key: str, at: float,
-    payload: str, now: float,
+    payload: bytes, now: float,
 ) -> None:  # fmt: skip
     """Take in one message, unless it was said or forgotten here; count it where it is no such thing."""
     here = f"{SHARED}{author}:{session}"
@@ -294,7 +294,7 @@ def _take_message(
         done.refused += 1
 
 
-def _checked(payload: str, key: str) -> list[Line]:
+def _checked(payload: bytes, key: str) -> list[Line]:
     """The lines of a session, an original and its place, as far as another's can be trusted: the text must be
     that of its hash, and short forms are made anew. Raises ValueError and the like."""
     session, entry, place = record_of(payload, key or "")["lines"]

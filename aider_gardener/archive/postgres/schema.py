@@ -50,7 +50,7 @@ TABLES = (
     """CREATE TABLE gardener.lines (
         change bigint PRIMARY KEY, archive int NOT NULL REFERENCES gardener.archives ON DELETE CASCADE,
         author text NOT NULL DEFAULT session_user, machine text NOT NULL, kind text NOT NULL,
-        once text, session text, hash text, at float8 NOT NULL, payload text NOT NULL, words tsvector,
+        once text, session text, hash text, at float8 NOT NULL, payload bytea NOT NULL, words tsvector,
         UNIQUE (archive, author, once))""",
     "CREATE INDEX lines_by_change ON gardener.lines (archive, change)",
     "CREATE INDEX lines_by_hash ON gardener.lines (archive, author, hash)",
@@ -205,7 +205,7 @@ TABLES = (
 )
 """An archive is shared with its members, or `whole`: the copy of one, its creator's alone.
 
-`payload` is a record as JSON in ASCII: PostgreSQL keeps no NUL and no lone surrogate. `once` is what a line
+`payload` is a record as JSON in bytes: PostgreSQL's texts keep no lone surrogate. `once` is what a line
 is known by, so that none is there twice; `machine` tells an author's archives apart; `hash` is that of the
 text that was said, `session` where. `change` grows in the order of commits, because a line comes in under its
 archive's lock. A line that forgets deletes what it names of its author's, said up to its time, and keeps out

@@ -6,12 +6,12 @@ vectors compare only with those of the same embedder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import schema
+from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import vector_text
 from aider_gardener.archive.store import words
 
@@ -78,7 +78,7 @@ def search(
     hits = []
     for *key, project, session, at, payload in rows:
         own: Key = (key[0], key[1], key[2])
-        entry, place = json.loads(payload)["lines"][-2:]
+        entry, place = from_json(payload)["lines"][-2:]
         start, end = spans.get(own) or _span(entry["content"], asked)
         text, score = entry["content"][start:end], round(scores[own], 5)
         hits.append(
