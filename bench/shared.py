@@ -318,7 +318,7 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             said.append(
                 Row("import", payload, at, lines.known_by("rows", number, key, at), "rows", key, found)
             )
-            vector = local.vector_text(vector_of(rng).tolist())
+            vector = vector_of(rng).tolist()
             vectors.append((key, 0, len(text), "bench", DIMENSIONS, vector))
         yield said, vectors
 

@@ -134,7 +134,7 @@ def store_remove(address: Place) -> None:
 
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
-    plugin.part("lines").remove(address)
+    plugin.part("lines").ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 
 

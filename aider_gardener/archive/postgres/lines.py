@@ -349,8 +349,3 @@ def copy_from(address: Address, directory: Path, key_source: str = "", user: Pat
             told = [source.notice, target.notice]
         tier = tiers.SQLITE if target.is_file else tiers.LINES
     return Copied(str(directory), tier, count, tuple(filter(None, told)))
-
-
-def remove(address: Address) -> None:
-    """Delete the archive at an address from the server. Raises UsageError and ServerError."""
-    ServerLines(address).remove()

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import struct
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -215,14 +215,9 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
         if first is not None:
             numbers = struct.unpack(f"{len(value)}b", value)
             length = math.hypot(*numbers) or 1.0
-            text = vector_text(each / length for each in numbers)
-            found.append((key, start, end, embedder, len(numbers), text))
+            vector = [each / length for each in numbers]
+            found.append((key, start, end, embedder, len(numbers), vector))
     return found, last
-
-
-def vector_text(values: Iterable[float]) -> str:
-    """A vector as pgvector reads it."""
-    return "[" + ",".join(f"{value:.8g}" for value in values) + "]"
 
 
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import schema
 from aider_gardener.archive.postgres.lines import from_json
-from aider_gardener.archive.postgres.local import vector_text
 from aider_gardener.archive.store import words
 
 if TYPE_CHECKING:
@@ -106,12 +105,8 @@ def _near(
     spans: dict[Key, tuple[int, int]],
 ) -> list[Key]:
     """Texts with the nearest passages; `spans` gets where these stand."""
-    with connection.transaction():
-        # a value of the type loads the library, which knows the setting
-        connection.execute(f"SELECT '[1]'::{schema.vector_type(connection)}".encode())
-        connection.execute("SET LOCAL hnsw.iterative_scan = 'relaxed_order'")
-        given = (vector_text(vector), embedder, len(vector), most)
-        rows: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
+    given = (str(list(vector)), embedder, len(vector), most)
+    rows: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
     for *key, start, end in rows:
         spans.setdefault((key[0], key[1], key[2]), (start, end))
     return list(dict.fromkeys((row[0], row[1], row[2]) for row in rows))

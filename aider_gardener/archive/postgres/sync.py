@@ -51,14 +51,10 @@ ANSWERS = "{host} answers"
 PULL = """
     SELECT change, author, kind, session, hash, at, payload FROM gardener.lines
     WHERE archive = %s AND change > %s AND machine <> %s ORDER BY change LIMIT %s"""
-PUT_PASSAGES = """
+PUT_PASSAGE = """
     INSERT INTO gardener.passages (archive, hash, "start", "end", embedder, dimensions, vector)
-    SELECT %s, t.hash, t.first, t.last, t.embedder, t.dimensions, t.vector::{vector}
-    FROM unnest(%s::text[], %s::int[], %s::int[], %s::text[], %s::int[], %s::text[])
-         AS t (hash, first, last, embedder, dimensions, vector)
-    WHERE EXISTS (SELECT FROM gardener.lines l
-                  WHERE l.archive = %s AND l.author = session_user AND l.hash = t.hash
-                  AND l.kind NOT LIKE 'forget%%')
+    SELECT l.archive, l.hash, %s, %s, %s, %s, %s::float4[] FROM gardener.lines l
+    WHERE l.archive = %s AND l.author = session_user AND l.hash = %s AND l.words IS NOT NULL LIMIT 1
     ON CONFLICT DO NOTHING"""
 
 
@@ -224,9 +220,8 @@ class _Exchange:
 
 def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[object]]) -> None:
     """Write vectors as `local.vectors` gives them, of texts that are there."""
-    sql = PUT_PASSAGES.replace("{vector}", schema.vector_type(connection))
-    columns = [list(column) for column in zip(*found, strict=True)]
-    connection.execute(sql.encode(), (archive, *columns, archive))
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(PUT_PASSAGE, [(*passage, archive, key) for key, *passage in found])
 
 
 def share(

@@ -275,10 +275,10 @@ def test_it_is_removed_and_then_there_is_none(
     one.say("x")
     monkeypatch.setattr(server, "warning", lambda environ: f"weak, to {environ[VARIABLE]}")
     assert copied(one, address(team)).told == (f"weak, to {address(team).url}",)
-    lines.remove(address(team))
+    ServerLines(address(team)).remove()
     assert team.rows("SELECT count(*) FROM gardener.lines") == [(0,)]
     with pytest.raises(UsageError, match="holds no archive"):
-        lines.remove(address(team))
+        ServerLines(address(team)).remove()
 
 
 def test_what_is_only_read_does_not_change(machines: Machines, team: Team) -> None:

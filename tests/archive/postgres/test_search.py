@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from shared_archives import Machine, Machines, Team
 
-from aider_gardener.archive.postgres import local, schema, search
+from aider_gardener.archive.postgres import search
 from aider_gardener.archive.postgres.server import connected
 
 DIMENSIONS = 384
@@ -94,11 +94,8 @@ def test_words_and_vectors_have_indexes_that_are_used(machines: Machines, team: 
     one = machines("ana")
     shared(one, *(f"text {n}" for n in range(50)), vectors=True)
     team.rows("ANALYZE gardener.passages")
-    with connected(one.environ) as ana:
-        kind = schema.vector_type(ana)
-    space, vector = kind.rpartition(".")[0], local.vector_text(embedded("x").tolist())
     near = f"""SELECT hash FROM gardener.passages WHERE dimensions = 384
-               ORDER BY (vector::{kind}(384)) OPERATOR({space}.<#>) '{vector}'::{kind}(384) LIMIT 5"""
+               ORDER BY (vector::vector(384)) <#> '{embedded("x").tolist()}'::vector(384) LIMIT 5"""
     worded = "SELECT hash FROM gardener.lines WHERE words @@ 'text'::tsquery"
     team.rows(f"ALTER DATABASE {team.database} SET enable_seqscan = off")
     assert "passages_of_384" in str(team.rows(f"EXPLAIN {near}"))
