@@ -4,10 +4,10 @@ python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FIL
 python -m bench.shared --rows 1000000 [--rounds 200] [--json FILE]
 python -m bench.shared --copy 10000 [--json FILE]
 
-Each writer is a process with an archive of its own that says messages and syncs after every 10, at least so
-many and until the last kill. A random one, or the server, is killed (SIGKILL) at random moments and started
-again. In the end every message that an archive has acknowledged must be on the server once, byte for byte,
-and in an archive that fetches all of them.
+Each writer is a process with an archive of its own, every other one another user's, that says messages and
+syncs after every 10, at least so many and until the last kill. A random one, or the server, is killed
+(SIGKILL) at random moments and started again. In the end every message that an archive has acknowledged must
+be on the server once, byte for byte, and in an archive that fetches all of them.
 
 The rows of the second are short texts of words by Zipf's law with vectors of 384 numbers in clusters. The
 third copies an archive of so many messages to the server, once more, and back. The server is that of the
@@ -41,7 +41,7 @@ from aider_gardener.messages import ContentClass, Entry, Segment, Source, Source
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
 
-ROLE, PROJECT, NAME = "ana", "/projects/pump", "pump"
+ROLE, OTHER_ROLE, PROJECT, NAME = "ana", "bob", "/projects/pump", "pump"
 SYNC_EVERY = 10
 ALL_KILLED = "all-killed"
 """The file beside the writers' folders that says that nothing is killed any more."""
@@ -142,17 +142,22 @@ class Killing:
         self.entries = entries
         self.random = random.Random(seed)
         self.folder = folder
-        self.database = server.database(ROLE)
-        self.environ = {**os.environ, VARIABLE: server.url(ROLE, self.database)}
+        self.database = server.database(ROLE, OTHER_ROLE)
         self.names = [f"writer{number}" for number in range(writers)]
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         for name in self.names:
             (self.folder / name).mkdir()
-            self._share(self.folder / name)
+            self._share(self.folder / name, self._environ(name))
 
-    def _share(self, folder: Path) -> None:
+    def _environ(self, name: str) -> dict[str, str]:
+        """The environment of a writer: every other one is another user's."""
+        role = (ROLE, OTHER_ROLE)[self.names.index(name) % 2]
+        return {**os.environ, VARIABLE: self.server.url(role, self.database)}
+
+    def _share(self, folder: Path, environ: dict[str, str]) -> None:
         store = archive(folder)
-        sync.share(store, PROJECT, NAME, environ=self.environ)
+        owners = (OTHER_ROLE,) if folder.name == self.names[0] else ()
+        sync.share(store, PROJECT, f"{ROLE}/{NAME}", owners=owners, environ=environ)
         store.close()
 
     def run(self, kills: int, *, least_seconds: float = 0.2, most_seconds: float = 3.0) -> dict[str, Any]:
@@ -191,7 +196,7 @@ class Killing:
         words = ["-m", "bench.shared", "--write", str(self.folder / name), name, str(self.entries)]
         root = str(Path(__file__).resolve().parent.parent)
         self.running[name] = subprocess.Popen(
-            [sys.executable, *words], env=self.environ, cwd=root, stderr=subprocess.DEVNULL
+            [sys.executable, *words], env=self._environ(name), cwd=root, stderr=subprocess.DEVNULL
         )
 
     def checked(self) -> dict[str, Any]:
@@ -208,9 +213,10 @@ class Killing:
             there.setdefault((place["session"], place["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
-        self._share(reader)
+        environ = self._environ(self.names[0])
+        self._share(reader, environ)
         store = archive(reader)
-        problem = sync.sync(store, PROJECT, self.environ).problem
+        problem = sync.sync(store, PROJECT, environ).problem
         fetched = sum(
             store.original(entry_id("user", text_of(*key))) == text_of(*key) for key in acknowledged
         )

@@ -191,18 +191,19 @@ class ServerLines:
         sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
             rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
-        self._held = {int(row[0]) for row in rows}
+        self._held = set()
         records: list[Record] = []
-        unreadable = 0
-        for _, payload, key in rows:
+        for change, payload, key in rows:
             try:
                 record = record_of(payload, key)
                 if record["kind"] == IMPORT and records and records[-1]["kind"] == IMPORT:
                     records[-1]["lines"] += record["lines"]
                 else:
                     records.append(record)
+                self._held.add(int(change))
             except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-                unreadable += 1
+                continue
+        unreadable = len(rows) - len(self._held)
         self.problems = [UNREADABLE.format(name=self.address, count=unreadable)] if unreadable else []
         return records
 

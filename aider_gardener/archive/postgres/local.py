@@ -15,6 +15,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
 from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
 from aider_gardener.archive.sessions import HOST_KEY, SHARED, may_go
 from aider_gardener.archive.store import entries, ownership, sessions, transfer, words
@@ -22,8 +24,6 @@ from aider_gardener.archive.store.forgotten import ENTRY, KEY
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, IMPORT
 
 if TYPE_CHECKING:
-    import apsw
-
     from aider_gardener.archive.store.sqlite import SqliteStore
     from aider_gardener.archive.store.transfer import Line
 
@@ -32,6 +32,11 @@ ROWS, BYTES, VECTORS = 500, 4_000_000, 1_000
 INDEXED_CHARS = 200_000
 """Of a longer text only both ends are found by words on the server."""
 WORD_BYTES, WORDS_BYTES = 200, 500_000
+UNREADABLE = (
+    ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError,
+    apsw.ConstraintError,
+)  # fmt: skip
+"""What a line raises that is not what it says."""
 FORGET_ALL = "forget all"
 """The kind of a line that takes away all copies of what its author said, not what is the author's own."""
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
@@ -146,8 +151,9 @@ def messages(db: apsw.Connection, numbers: dict[int, str], lacking: Collection[s
     rows, size, number = [], 0, 0
     for number, once in numbers.items():
         if once in lacking and known_as(db, number) == once:
-            rows += _message(db, number, once)
-            size += len(rows[-1].payload) if rows else 0
+            found = _message(db, number, once)
+            rows += found
+            size += sum(len(row.payload) for row in found)
             if size >= BYTES:
                 break
     return rows, number
@@ -185,16 +191,15 @@ def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
     """What was forgotten and the server is to hear of, and the number of the last."""
     sql = """SELECT seq, kind, key, entry, at FROM tombstones
              WHERE project = ? AND seq > ? AND is_own ORDER BY seq LIMIT ?"""
-    rows, last = [], share.told
-    for seq, kind, key, stored_id, at in db.execute(sql, (share.project, share.told, ROWS)):
-        last = seq
+    found: list[Any] = db.execute(sql, (share.project, share.told, ROWS)).fetchall()
+    rows = []
+    for _, kind, key, stored_id, at in found:
         if kind == ENTRY:
-            text = as_json({"kind": FORGET, "ids": [stored_id]})
-            rows.append(Row(FORGET, text, at, known_by(FORGET, key, at), hash=key))
+            row = Row(FORGET, as_json({"kind": FORGET, "ids": [stored_id]}), at, hash=key)
         else:
-            text = as_json({"kind": FORGET_SESSION, "session": key})
-            rows.append(Row(FORGET_SESSION, text, at, known_by(FORGET_SESSION, key, at), session=key))
-    return rows, last
+            row = Row(FORGET_SESSION, as_json({"kind": FORGET_SESSION, "session": key}), at, session=key)
+        rows.append(replace(row, once=known_by(row.kind, key, at)))
+    return rows, found[-1][0] if found else share.told
 
 
 def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]], int]:
@@ -285,7 +290,7 @@ def _take_message(
             if HOST.fullmatch(lines[0].get("host", "")):
                 sessions.set_state(db, here, HOST_KEY, lines[0]["host"])
         done.fetched += 1
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except UNREADABLE:
         done.refused += 1
 
 

@@ -84,10 +84,6 @@ class ServerError(StoreError):
     """The server cannot be used as it is; the message says what to do."""
 
 
-class Away(ServerError):
-    """The server cannot be reached for the moment; what was to be sent may be tried again."""
-
-
 def is_named(environ: Mapping[str, str]) -> bool:
     """Whether the environment says that there is a server."""
     return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
@@ -158,7 +154,7 @@ def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> 
 
     Each `with connection.transaction()` in it is a transaction; what stands outside is none. With `seconds`,
     at least 2, connecting takes at most so long at each of the server's addresses, and each statement. Raises
-    UsageError, Away or ServerError; errors of the server's within the context come out so too.
+    UsageError or ServerError; errors of the server's within the context come out so too.
     """
     environ = os.environ if environ is None else environ
     given = parameters(environ) | ({"connect_timeout": str(seconds)} if seconds else {})
@@ -188,7 +184,7 @@ def explained(error: Exception, environ: Mapping[str, str], given: Mapping[str, 
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return ServerError(REFUSED.format(**words))
     if isinstance(error, psycopg.OperationalError):
-        return Away(AWAY.format(**words))
+        return ServerError(AWAY.format(**words))
     return ServerError(BROKEN.format(**words))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.postgres import lines, local, schema, server
 from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
-from aider_gardener.archive.postgres.server import Away, ServerError, connected, named_as
+from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def sync(
             raise ServerError(OTHERWISE)
         with connected(environ) as connection:
             exchange.run(connection)
-    except (Away, ServerError) as error:
+    except ServerError as error:
         problem = str(error)
     local.note(store, project, problem=problem, **({} if problem else {"synced_at": clock()}))
     return replace(exchange.report, problem=problem)

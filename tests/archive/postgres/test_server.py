@@ -12,7 +12,7 @@ import pytest
 from shared_archives import Team
 
 from aider_gardener.archive.postgres import server
-from aider_gardener.archive.postgres.server import VARIABLE, Away, ServerError, connected
+from aider_gardener.archive.postgres.server import VARIABLE, ServerError, connected
 from aider_gardener.errors import UsageError
 from bench.postgres_server import PASSWORD
 
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def failure(environ: dict[str, str]) -> str:
     """What is said where a connection fails: one line, without the password, nor is it in the chain of
     causes."""
-    with pytest.raises(Away) as caught, connected(environ):
+    with pytest.raises(ServerError) as caught, connected(environ):
         pass
     error = caught.value
     told = str(error)

@@ -334,6 +334,9 @@ LIES = {
     "no JSON": "'}'",
     "an id that is a path": "regexp_replace(payload, '\"g[0-9a-f]+\"', '\"../x\"')",
     "a passage outside": "replace(payload, '[[0,3]]', '[[0,999]]')",
+    "a turn beyond all numbers": "replace(payload, '\"turn\":1', '\"turn\":99999999999999999999')",
+    "no time": "replace(payload, '\"started_at\":1.0', '\"started_at\":NaN')",
+    "deep nesting": "repeat('[', 100000)",
     "another kind": "replace(payload, '\"import\"', '\"state\"')",
 }
 
