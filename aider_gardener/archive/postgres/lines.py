@@ -50,7 +50,7 @@ ADD = """
            array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(t.words::jsonb)))
     FROM unnest(%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
          WITH ORDINALITY AS t (kind, payload, at, once, session, hash, words, number) ORDER BY t.number
-    ON CONFLICT (archive, author, once) DO NOTHING RETURNING change"""
+    ON CONFLICT (once, archive, author) DO NOTHING RETURNING change"""
 LACKING = """
     SELECT w.once FROM unnest(%s::text[]) AS w (once)
     WHERE NOT EXISTS (SELECT FROM gardener.lines l

@@ -20,22 +20,26 @@ CREATE SEQUENCE gardener.changes;
 
 -- `payload` is a record as JSON in bytes: texts keep no lone surrogate. `once` is what a line is known by, so that
 -- none is there twice; `machine` tells an author's archives apart; `hash` is that of the text that was said,
--- `session` where. `words` are those that it is found by.
+-- `session` where. `words` are those that it is found by. Keys begin with what tells lines apart: without statistics
+-- the planner takes any that fits.
 CREATE TABLE gardener.lines (
     change bigint PRIMARY KEY, archive int NOT NULL REFERENCES gardener.archives ON DELETE CASCADE,
     author text NOT NULL DEFAULT session_user, machine text NOT NULL, kind text NOT NULL,
     once text, session text, hash text, at float8 NOT NULL, payload bytea NOT NULL, words tsvector,
-    UNIQUE (archive, author, once));
+    UNIQUE (once, archive, author));
 
 CREATE INDEX lines_by_change ON gardener.lines (archive, change);
-CREATE INDEX lines_by_hash ON gardener.lines (archive, author, hash);
+CREATE INDEX lines_by_hash ON gardener.lines (hash, archive, author);
+CREATE INDEX lines_that_forget ON gardener.lines (hash, archive, author) WHERE kind = 'forget';
+CREATE INDEX lines_that_forget_sessions ON gardener.lines (session, archive, author)
+    WHERE kind = 'forget session';
 CREATE INDEX lines_by_words ON gardener.lines USING gin (words);
 
 CREATE TABLE gardener.passages (
     archive int NOT NULL REFERENCES gardener.archives ON DELETE CASCADE,
     author text NOT NULL DEFAULT session_user, hash text NOT NULL, "start" int NOT NULL,
     "end" int NOT NULL, embedder text NOT NULL, dimensions int NOT NULL, vector {space}.vector NOT NULL,
-    PRIMARY KEY (archive, author, hash, "start", "end", embedder));
+    PRIMARY KEY (hash, archive, author, "start", "end", embedder));
 
 CREATE INDEX passages_of_384 ON gardener.passages
     USING hnsw ((vector::{space}.vector(384)) {space}.vector_ip_ops) WHERE dimensions = 384;
@@ -49,10 +53,11 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock({lock}, new.archive);
-        IF new.kind NOT LIKE 'forget%' AND EXISTS (
+        IF new.kind NOT LIKE 'forget%' AND (EXISTS (
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.at >= new.at AND ((l.kind = 'forget' AND l.hash = new.hash)
-                                    OR (l.kind = 'forget session' AND l.session = new.session))) THEN
+            AND l.hash = new.hash AND l.kind = 'forget' AND l.at >= new.at) OR EXISTS (
+            SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND l.session = new.session AND l.kind = 'forget session' AND l.at >= new.at)) THEN
             RETURN NULL;
         END IF;
         new.change := nextval('gardener.changes');
@@ -62,12 +67,16 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
 CREATE FUNCTION gardener.forget() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
-        DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-        AND l.change < new.change AND CASE new.kind
-            WHEN 'forget' THEN l.hash = new.hash AND l.kind <> 'forget' AND l.at <= new.at
-            WHEN 'forget session' THEN l.session = new.session AND l.kind <> 'forget session'
-                AND l.at <= new.at
-            ELSE true END;
+        IF new.kind = 'forget' THEN
+            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND l.hash = new.hash AND l.kind <> 'forget' AND l.at <= new.at;
+        ELSIF new.kind = 'forget session' THEN
+            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND l.session = new.session AND l.kind <> 'forget session' AND l.at <= new.at;
+        ELSE
+            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND l.change < new.change;
+        END IF;
         RETURN NULL;
     END $$;
 
