@@ -95,7 +95,7 @@ TOMBSTONES = (
         key TEXT NOT NULL, entry TEXT NOT NULL, at REAL NOT NULL, is_own INTEGER NOT NULL)""",
     "CREATE INDEX tombstones_by_key ON tombstones (project, key)",
 )
-"""What was forgotten of shared projects (see `shares`). `key` is the hash of an original's stored text, as
+"""What was forgotten of shared projects (see `forgotten`). `key` is the hash of an original's stored text, as
 hex, or the id of a session. What is said after `at` is new. `is_own`: a server hears of it; else only this
 archive keeps to it."""
 

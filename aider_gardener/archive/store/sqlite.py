@@ -100,7 +100,7 @@ class SqliteStore:
 
     @property
     def database(self) -> Database:
-        """The file beneath, for what goes from one archive to another (see `archive.shared`)."""
+        """The file beneath, for what goes from one archive to another (see `archive.postgres`)."""
         return self._db
 
     def open_session(
