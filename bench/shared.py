@@ -4,10 +4,10 @@ python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FIL
 python -m bench.shared --rows 1000000 [--rounds 200] [--json FILE]
 python -m bench.shared --copy 10000 [--json FILE]
 
-Each writer is a process with an archive of its own that says messages and syncs after every 10, at least so
-many and until the last kill. A random one, or the server, is killed (SIGKILL) at random moments and started
-again. In the end every message that an archive has acknowledged must be on the server once, byte for byte,
-and in an archive that fetches all of them.
+Each writer is a process with an archive of its own, every other one another user's, that says messages and
+syncs after every 10, at least so many and until the last kill. A random one, or the server, is killed
+(SIGKILL) at random moments and started again. In the end every message that an archive has acknowledged must
+be on the server once, byte for byte, and in an archive that fetches all of them.
 
 The rows of the second are short texts of words by Zipf's law with vectors of 384 numbers in clusters. The
 third copies an archive of so many messages to the server, once more, and back. The server is that of the
@@ -32,17 +32,16 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.shared import copies, outbox, schema, search, sharing, sync
-from aider_gardener.archive.shared.outbox import OutgoingEntry, SentVector
-from aider_gardener.archive.shared.server import VARIABLE, connected
+from aider_gardener.archive.postgres import lines, local, schema, search, sync
+from aider_gardener.archive.postgres.lines import Row
+from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
 from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
 
-ROLE, PROJECT, NAME = "ana", "/projects/pump", "pump"
+ROLE, OTHER_ROLE, PROJECT, NAME = "ana", "bob", "/projects/pump", "pump"
 SYNC_EVERY = 10
 ALL_KILLED = "all-killed"
 """The file beside the writers' folders that says that nothing is killed any more."""
@@ -143,17 +142,22 @@ class Killing:
         self.entries = entries
         self.random = random.Random(seed)
         self.folder = folder
-        self.database = server.database(ROLE)
-        self.environ = {**os.environ, VARIABLE: server.url(ROLE, self.database)}
+        self.database = server.database(ROLE, OTHER_ROLE)
         self.names = [f"writer{number}" for number in range(writers)]
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         for name in self.names:
             (self.folder / name).mkdir()
-            self._share(self.folder / name)
+            self._share(self.folder / name, self._environ(name))
 
-    def _share(self, folder: Path) -> None:
+    def _environ(self, name: str) -> dict[str, str]:
+        """The environment of a writer: every other one is another user's."""
+        role = (ROLE, OTHER_ROLE)[self.names.index(name) % 2]
+        return {**os.environ, VARIABLE: self.server.url(role, self.database)}
+
+    def _share(self, folder: Path, environ: dict[str, str]) -> None:
         store = archive(folder)
-        sharing.share(store, PROJECT, NAME, environ=self.environ)
+        owners = (OTHER_ROLE,) if folder.name == self.names[0] else ()
+        sync.share(store, PROJECT, f"{ROLE}/{NAME}", owners=owners, environ=environ)
         store.close()
 
     def run(self, kills: int, *, least_seconds: float = 0.2, most_seconds: float = 3.0) -> dict[str, Any]:
@@ -192,7 +196,7 @@ class Killing:
         words = ["-m", "bench.shared", "--write", str(self.folder / name), name, str(self.entries)]
         root = str(Path(__file__).resolve().parent.parent)
         self.running[name] = subprocess.Popen(
-            [sys.executable, *words], env=self.environ, cwd=root, stderr=subprocess.DEVNULL
+            [sys.executable, *words], env=self._environ(name), cwd=root, stderr=subprocess.DEVNULL
         )
 
     def checked(self) -> dict[str, Any]:
@@ -202,19 +206,17 @@ class Killing:
             for name in self.names
             for line in (self.folder / name / "said").read_text().split()
         }
-        rows = self.server.execute(
-            "SELECT o.session, o.seq, e.payload FROM gardener.occurrences o"
-            " JOIN gardener.entries e USING (project, author, hash)",
-            self.database,
-        )
+        rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'import'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
-        for session, seq, payload in rows:
-            there.setdefault((str(session), int(seq)), []).append(json.loads(payload)["content"])
+        for (payload,) in rows:
+            _, said, place = lines.from_json(payload)["lines"]
+            there.setdefault((place["session"], place["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
-        self._share(reader)
+        environ = self._environ(self.names[0])
+        self._share(reader, environ)
         store = archive(reader)
-        problem = sync.sync(store, PROJECT, self.environ).problem
+        problem = sync.sync(store, PROJECT, environ).problem
         fetched = sum(
             store.original(entry_id("user", text_of(*key))) == text_of(*key) for key in acknowledged
         )
@@ -238,12 +240,12 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
         store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
     store.close()
     place, user = folder / "archive", folder / "user"
-    address = copies.Address(server.url(ROLE, server.database(ROLE)))
+    address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        copies.copy_to(place, address, user=user)
+        lines.copy_to(place, address, user=user)
         marks.append(time.monotonic())
-    copies.copy_from(address, folder / "back", user=user)
+    lines.copy_from(address, folder / "back", user=user)
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}
@@ -256,24 +258,24 @@ def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
     database = server.database(ROLE, "cora")
     environ = {VARIABLE: server.url(ROLE, database)}
     with connected(environ) as connection:
-        which = schema.prepare(connection)
         connection.execute("SET statement_timeout = 0")
-        number = connection.execute("SELECT gardener.make_project('rows')").fetchone()
-        connection.execute("SELECT gardener.admit(%s, 'cora', false)", number)
-        share = Share(PROJECT, "rows", int(number[0]) if number else 0, which, ROLE, True, "bench")
+        schema.prepare(connection)
+        made = connection.execute("SELECT gardener.make_archive('rows', false)").fetchone()
+        number = int(made[0]) if made else 0
+        connection.execute("SELECT gardener.set_member(%s, 'cora', false)", (number,))
         began = time.monotonic()
-        index = f"vectors_of_{DIMENSIONS}"
+        index = f"passages_of_{DIMENSIONS}"
         row = connection.execute("SELECT pg_get_indexdef(%s::regclass)", (f"gardener.{index}",)).fetchone()
         connection.execute(f"DROP INDEX gardener.{index}".encode())
         for said, vectors in made_rows(rows):
             with connection.transaction():
-                sync.send_said(connection, share, said)
-                sync.send_vectors(connection, share, vectors)
+                lines.add(connection, number, "bench", said)
+                sync.put_passages(connection, number, vectors)
         loaded = time.monotonic()
         connection.execute("SET maintenance_work_mem = '2GB'")
         connection.execute(str(row[0] if row else "").encode())
-        connection.execute("ANALYZE gardener.entries")
-        connection.execute("ANALYZE gardener.vectors")
+        connection.execute("ANALYZE gardener.lines")
+        connection.execute("ANALYZE gardener.passages")
         built = time.monotonic()
     figures: dict[str, Any] = {
         "rows": rows, "load_seconds": round(loaded - began, 1), "index_seconds": round(built - loaded, 1),
@@ -307,21 +309,23 @@ def times(connection: Any, way: str, rounds: int) -> dict[str, float]:
     return {"p50_ms": round(float(p50), 1), "p95_ms": round(float(p95), 1), "found": found / rounds}
 
 
-def made_rows(rows: int) -> Iterator[tuple[list[OutgoingEntry], list[SentVector]]]:
+def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]:
     """Messages with their vectors, in batches."""
     for first in range(0, rows, LOAD_ROWS):
-        said, vectors = [], []
+        said: list[Row] = []
+        vectors: list[tuple[object, ...]] = []
         for number in range(first, min(rows, first + LOAD_ROWS)):
             rng = np.random.default_rng(number)
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
-            key, found = content_hash("user", text), entry("rows", 0)
-            line = {"id": entry_id("user", text), "role": "user", "content": text}
-            said.append(OutgoingEntry(
-                number, "rows", number, key, found.created_at, "prose", outbox.indexed(text), "{}",
-                outbox.as_line(line), outbox.as_line({"turn": 1}),
-            ))  # fmt: skip
-            values = tuple(float(value) for value in vector_of(rng))
-            vectors.append(SentVector(number, key, 0, len(text), "bench", values))
+            key, at = content_hash("user", text), 1_000.0 + number
+            line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose"}
+            payload = lines.as_json({"kind": "import", "lines": [line, {"turn": 1}]})
+            found = json.dumps(local.indexed(text))
+            said.append(
+                Row("import", payload, at, lines.known_by("rows", number, key, at), "rows", key, found)
+            )
+            vector = vector_of(rng).tolist()
+            vectors.append((key, 0, len(text), "bench", DIMENSIONS, vector))
         yield said, vectors
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from made_search import found
 
-from aider_gardener.archive.shared import sharing, sync
-from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.shared.sync import SyncReport
+from aider_gardener.archive.postgres import sync
+from aider_gardener.archive.postgres.lines import from_json
+from aider_gardener.archive.postgres.local import Share
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.postgres.sync import SyncReport
 from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.shares import Share
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
@@ -47,6 +48,21 @@ class Team:
     def rows(self, sql: str) -> list[tuple[object, ...]]:
         """What the superuser sees."""
         return self.server.execute(sql, self.database)
+
+    def alter(self, to: str, *, of: str) -> None:
+        """Alter the payloads that hold a text, by an expression in SQL of the payload as text."""
+        text = "encode(payload, 'escape')"
+        to = to.replace("payload", text)
+        self.rows(
+            f"UPDATE gardener.lines SET payload = decode({to}, 'escape')"
+            f" WHERE {text} LIKE '%\"{of}\"%' RETURNING 1"
+        )
+
+    def said(self) -> list[str]:
+        """The texts of all messages on the server, in the order of its changes."""
+        rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'import' ORDER BY change")
+        lines = (from_json(bytes(payload))["lines"] for (payload,) in rows)  # type: ignore[call-overload]
+        return [line["content"] for held in lines for line in held if line["kind"] == "entry"]
 
 
 @pytest.fixture
@@ -83,12 +99,17 @@ class Machine:
     def share(
         self, name: str = "pump", *, owners: tuple[str, ...] = (), readers: tuple[str, ...] = ()
     ) -> Share:
-        return sharing.share(
+        return sync.share(
             self.store, self.project, name, owners=owners, readers=readers, environ=self.environ
         )
 
     def sync(self) -> SyncReport:
         return sync.sync(self.store, self.project, self.environ)
+
+    @property
+    def shared(self) -> Share:
+        """How the project is shared now."""
+        return sync.share_of(self.store, self.project)
 
     def finds(self, query: str) -> list[str]:
         """The texts of this project that full text finds."""

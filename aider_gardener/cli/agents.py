@@ -50,7 +50,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     from aider_gardener.adapters.claude_code.server import HookServer
     from aider_gardener.adapters.mcp.run import over_stdio
     from aider_gardener.adapters.mcp.server import make_server
-    from aider_gardener.archive.shared.background import BackgroundSync
+    from aider_gardener.archive import plugin
     from aider_gardener.archive.store import open_store
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
@@ -72,7 +72,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
     memory.archive.backlog = backlog
-    shared = BackgroundSync(store, str(root or start), os.environ)
+    shared = plugin.part().BackgroundSync(store, str(root or start), os.environ)
     hooks = HookServer(store, str(root or start), backlog=backlog, sync=shared.turn_over)
 
     def end() -> None:

@@ -95,7 +95,7 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
     JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
     server only ROLE can read it, and chats held with a local model are left out.
     """
-    from aider_gardener.archive.shared import copies
+    from aider_gardener.archive import plugin
     from aider_gardener.archive.store import tiers
     from aider_gardener.settings import Settings
 
@@ -105,13 +105,13 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
         if isinstance(to, Path):
             done = tiers.copy(own, chosen(to), key)
         else:
-            done = copies.copy_to(own, to, key, readable=readable)
+            done = plugin.part("lines").copy_to(own, to, key, readable=readable)
     elif source is not None and to is None:
         own = archive_directory(place, made=True)
         if isinstance(source, Path):
             done = tiers.copy(archive_directory(source), own, key)
         else:
-            done = copies.copy_from(source, own, key)
+            done = plugin.part("lines").copy_from(source, own, key)
     else:
         raise UsageError("say where: --to PLACE, or --from PLACE")
     for line in done.told:
@@ -130,11 +130,11 @@ def chosen(to: Path) -> Path:
 @click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
 def store_remove(address: Place) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
-    from aider_gardener.archive.shared import copies
+    from aider_gardener.archive import plugin
 
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
-    copies.remove(address)
+    plugin.part("lines").ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 
 

@@ -8,15 +8,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import json_option, project_of, put, repository_root
+from aider_gardener.archive import plugin
+from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
-
-if TYPE_CHECKING:
-    from aider_gardener.archive.store.shares import Share
 
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
@@ -75,29 +72,24 @@ def checkup(directory: Path, root: Path | None) -> list[Check]:
 
 
 def shared(root: Path | None) -> list[Check]:
-    """How the project is shared, and the server that is named."""
-    from aider_gardener.archive.shared.checkup import look
-
-    try:
-        share = share_of(root)
-    except GardenerError as error:
-        return [Check("sharing", False, str(error))]
-    return [Check(found.name, found.ok, found.found) for found in look(share, os.environ)]
-
-
-def share_of(root: Path | None) -> Share | None:
-    from aider_gardener.archive.shared import share_in
-    from aider_gardener.archive.store import open_to_read
+    """How the project is shared, and whether the server that it is shared through, or that is named for
+    nothing else, answers."""
+    from aider_gardener.cli.shared import sharing_of
     from aider_gardener.settings import Settings
 
     directory = directory_of(root)
-    if not (directory / "gardener.db").is_file():
-        return None
-    store = open_to_read(directory, key_source=Settings.from_env().store_key)
     try:
-        return share_in(store, project_of(store))
-    finally:
-        store.close()
+        is_there = (directory / "gardener.db").is_file()
+        found = sharing_of(directory, Settings.from_env().store_key) if is_there else {"shared": False}
+    except GardenerError as error:
+        return [Check("sharing", False, str(error))]
+    if not found["shared"] and not os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip():
+        return []
+    told = []
+    if found["shared"]:
+        failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""
+        told = [Check("sharing", not failed, f"as {found['name']}{failed}")]
+    return [*told, Check("server", *plugin.part("sync").look(os.environ))]
 
 
 def checked(name: str, step: Callable[[], tuple[bool, str]]) -> Check:

@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from aider_gardener.archive import plugin
+
 
 def found_everywhere(query: str, limit: int) -> list[dict[str, Any]]:
-    """The best passages of all projects, best first, as plain data: by words and, where the setting
-    `embedder` names a model of this machine, by meaning. Raises UsageError and ServerError."""
-    from aider_gardener.archive.shared import search, server
+    """The best passages of all projects that the user may read on the server, best first, as plain data: by
+    words and, where the setting `embedder` names a model of this machine, by meaning. Raises UsageError and
+    StoreError."""
     from aider_gardener.recall.embed import loading
     from aider_gardener.settings import Settings
 
@@ -22,8 +24,8 @@ def found_everywhere(query: str, limit: int) -> list[dict[str, Any]]:
         click.echo(f"gardener: {notice}", err=True)
     vector = embedder.embed([query])[0].tolist() if embedder else ()
     name = embedder.name if embedder else ""
-    with server.connected() as connection:
-        found = search.search(connection, query, limit=limit, vector=vector, embedder=name)
+    with plugin.part("server").connected() as connection:
+        found = plugin.part("search").search(connection, query, limit=limit, vector=vector, embedder=name)
     return [asdict(each) for each in found]
 
 

@@ -20,7 +20,7 @@ from aider_gardener import __version__
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.shared.copies import Address
+    from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store.base import SessionInfo, Store, StoreStats
 
     Place = Path | Address
@@ -111,11 +111,12 @@ def _opened(place: Place | None, read_only: bool) -> Store:
     from aider_gardener.settings import Settings
 
     if place is not None and not isinstance(place, Path):
-        from aider_gardener.archive.shared.copies import open_on_server
+        from aider_gardener.archive import plugin
 
-        return open_on_server(place, read_only=read_only)
-    found = archive_directory(place)
-    return (open_to_read if read_only else open_store)(found, key_source=Settings.from_env().store_key)
+        found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
+        return found
+    directory = archive_directory(place)
+    return (open_to_read if read_only else open_store)(directory, key_source=Settings.from_env().store_key)
 
 
 def archive_directory(given: Place | None, *, made: bool = False) -> Path:
@@ -152,9 +153,9 @@ class PlaceType(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "://" not in str(value):
             return super().convert(value, param, ctx)
-        from aider_gardener.archive.shared.copies import Address
+        from aider_gardener.archive import plugin
 
-        return Address.of(str(value))
+        return plugin.part("server").Address.of(str(value))
 
 
 PLACE = PlaceType(file_okay=False, path_type=Path)

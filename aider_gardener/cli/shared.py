@@ -1,28 +1,28 @@
-"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only."""
+"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only; the work is
+that of the plug-in (see `archive.plugin`)."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aider_gardener.archive import plugin
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, put
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.shared.sync import SyncReport
     from aider_gardener.archive.store.sqlite import SqliteStore
     from aider_gardener.cli.root import Place
 
 REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
 REMOVED = "{role} was removed. What {role} wrote stays on the server, what {role} fetched stays with {role}."
 STILL = "But {role} still reads it as a member of {groups}: remove that, or take {role} out of it."
-
-project_option = click.option("--project", default="", hidden=True, help="The project's path.")
 
 
 @click.command("share", short_help="Share this project's archive through a PostgreSQL server.")
@@ -35,7 +35,7 @@ project_option = click.option("--project", default="", hidden=True, help="The pr
 @click.option("--reader", "readers", multiple=True, metavar="ROLE", help="Let this role read.")
 @click.option("--remove", "removed", multiple=True, metavar="ROLE", help="Take this role's access away.")
 @click.option("--readable", is_flag=True, help="Agree that what is encrypted here can be read there.")
-@click.option("--prepare", is_flag=True, help="Only make the server's tables, or bring them up to date.")
+@click.option("--prepare", is_flag=True, help="Only make the server's tables.")
 @click.option(
     "--status", "as_status", is_flag=True, help="Only say how the project is shared, and with whom."
 )
@@ -58,29 +58,29 @@ def share(
     goes there, secrets taken out; what was said to a local model never does. Chats go on without the server:
     they send and fetch in the background.
     """
-    from aider_gardener.archive.shared import server, sharing
-
+    shared = plugin.part("sync")
     if prepare:
-        sharing.prepare()
+        with plugin.part("server").connected() as connection:
+            plugin.part("schema").prepare(connection)
         click.echo("The server is ready.")
         return
     store = _on_disk(place)
     project = project_of(store)
     if as_status:
-        value = {**sharing.status(store, project), **_members(store, project)}
+        value = {**shared.status(store, project), **_members(store, project)}
         put(value, as_json, lambda: status_text(value))
         return
     if removed:
         if name or owners or readers:
             raise UsageError(REMOVE_ALONE)
-        left = sharing.remove(store, project, removed)
+        left = shared.remove(store, project, removed)
         put({"removed": list(removed), "left": left}, as_json, lambda: removed_text(left))
         return
-    warned = server.warning(os.environ)
+    warned = plugin.part("server").warning(os.environ)
     if warned:
         click.echo(f"gardener: {warned}", err=True)
     wanted = name or Path(project).name
-    found = sharing.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
+    found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json)
     _synced(store, project, as_json)
 
@@ -92,63 +92,51 @@ def share(
 @directory_option
 def unshare(delete: bool, place: Place | None) -> None:
     """Share this project no more. What was sent stays on the server, unless it is to be deleted."""
-    from aider_gardener.archive.shared import sharing
-
     store = _on_disk(place)
-    found = sharing.unshare(store, project_of(store), delete=delete, now=time.time())
+    found = plugin.part("sync").unshare(store, project_of(store), delete=delete, now=time.time())
     done = "What you shared of it was deleted there." if delete else "What was sent stays on the server."
     click.echo(f"{found.name} is no longer shared from here. {done}")
 
 
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
-@click.option("--quiet", is_flag=True, help="Say nothing, whatever happens; for the background.")
-@click.option("--unasked", is_flag=True, hidden=True, help="A host began it.")
-@project_option
+@click.option("--unasked", is_flag=True, hidden=True, help="A host began it: nothing is said.")
+@click.option("--project", default="", hidden=True, help="The project's path.")
 @directory_option
 @json_option
-def sync(quiet: bool, unasked: bool, project: str, place: Place | None, as_json: bool) -> None:
+def sync(unasked: bool, project: str, place: Place | None, as_json: bool) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
     store = _on_disk(place)
-    _synced(store, project or project_of(store), as_json, quiet=quiet, unasked=unasked)
+    _synced(store, project or project_of(store), as_json, unasked=unasked)
 
 
-def _synced(
-    store: SqliteStore, project: str, as_json: bool, *, quiet: bool = False, unasked: bool = False
-) -> None:
-    from dataclasses import asdict
-
-    from aider_gardener.archive.shared.sync import sync as run
-
-    report = run(store, project, unasked=unasked)
-    if not quiet:
-        put(asdict(report), as_json, lambda: report_text(report))
-    if report.problem:
-        raise StoreError(report.problem)
+def _synced(store: SqliteStore, project: str, as_json: bool, *, unasked: bool = False) -> None:
+    value = asdict(plugin.part("sync").sync(store, project, unasked=unasked))
+    if not unasked:
+        put(value, as_json, lambda: report_text(value))
+    if value["problem"]:
+        raise StoreError(value["problem"])
 
 
 def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
-    """How the project of an archive is shared, as `archive.shared.sharing.status` says it; asks no server."""
-    from aider_gardener.archive.shared import sharing
+    """How the project of an archive is shared, as the plug-in says it without asking the server."""
     from aider_gardener.archive.store import open_to_read
-    from aider_gardener.archive.store.sqlite import SqliteStore
 
     store = open_to_read(directory, key_source=key_source)
     try:
-        if not isinstance(store, SqliteStore) or not store.is_file:
-            return {"shared": False}
-        return sharing.status(store, project_of(store))
+        project = project_of(store)
+        is_shared = plugin.is_shared(store, project)
+        found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
+        return found
     finally:
         store.close()
 
 
 def _members(store: SqliteStore, project: str) -> dict[str, Any]:
     """Who may read a shared project, or in `members_problem` why that is not known."""
-    from aider_gardener.archive.shared import share_in, sharing
-
-    if share_in(store, project) is None:
+    if not plugin.is_shared(store, project):
         return {}
     try:
-        return {"members": sharing.members(store, project), "members_problem": ""}
+        return {"members": plugin.part("sync").members(store, project), "members_problem": ""}
     except (StoreError, UsageError) as error:
         return {"members": [], "members_problem": str(error)}
 
@@ -160,13 +148,13 @@ def removed_text(left: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def report_text(report: SyncReport) -> str:
+def report_text(done: Mapping[str, Any]) -> str:
     """What one sync did, in one line."""
-    parts = [f"{report.sent:,} messages sent", f"{report.fetched:,} fetched"]
-    if report.told or report.heard:
-        parts.append(f"{report.told:,} deletions told, {report.heard:,} heard")
-    if report.refused:
-        parts.append(f"{report.refused:,} refused: they are not what they say")
+    parts = [f"{done['sent']:,} messages sent", f"{done['fetched']:,} fetched"]
+    if done["told"] or done["heard"]:
+        parts.append(f"{done['told']:,} deletions told, {done['heard']:,} heard")
+    if done["refused"]:
+        parts.append(f"{done['refused']:,} refused: they are not what they say")
     return ", ".join(parts) + "."
 
 
@@ -184,9 +172,8 @@ def status_text(value: dict[str, Any]) -> str:
     if value["problem"]:
         lines.append(f"The last sync failed: {value['problem']}")
     if value.get("members"):
-        lines.append(
-            "Members: " + ", ".join(f"{each['member']} ({each['role']})" for each in value["members"])
-        )
+        named = (f"{each['member']} ({each['role']})" for each in value["members"])
+        lines.append(f"Members: {', '.join(named)}")
     if value.get("members_problem"):
         lines.append(f"Its members are not known: {value['members_problem']}")
     return "\n".join(lines)
@@ -194,10 +181,9 @@ def status_text(value: dict[str, Any]) -> str:
 
 def _on_disk(place: Place | None) -> SqliteStore:
     """The archive of a project, which must be one on disk."""
-    from aider_gardener.archive.shared.sharing import IN_MEMORY
     from aider_gardener.archive.store.sqlite import SqliteStore
 
     store = open_archive(place)
     if not isinstance(store, SqliteStore) or not store.is_file:
-        raise UsageError(IN_MEMORY)
+        raise UsageError(plugin.part("sync").IN_MEMORY)
     return store

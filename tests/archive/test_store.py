@@ -21,7 +21,7 @@ from made_search import found
 from made_vectors import LetterCounts
 from shared_archives import postgres
 
-from aider_gardener.archive.shared.copies import Address, open_on_server
+from aider_gardener.archive.postgres.lines import Address, open_on_server
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines

@@ -19,12 +19,15 @@ from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
 from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
-from aider_gardener.archive.shared import background
-from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.store import Chunk, open_store, shares
+from aider_gardener.archive import postgres as plug_in
+from aider_gardener.archive.postgres import local
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.cli.everywhere import found_everywhere, found_text
 from aider_gardener.cli.root import main
 from aider_gardener.cli.shared import removed_text
+from aider_gardener.errors import UsageError
 from bench.claude_transcript import Host
 from bench.postgres_server import PASSWORD
 
@@ -78,7 +81,7 @@ def test_the_status_is_told_though_nobody_answers(project: Path, monkeypatch: py
     gardener("store", "share")
     monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
     done = gardener("store", "share", "--status")
-    assert done.exit_code == 0 and "Its members are not known: 127.0.0.1 does not answer" in done.stdout
+    assert done.exit_code == 0 and "Its members are not known: 127.0.0.1 cannot be used now" in done.stdout
     assert PASSWORD not in done.output
 
 
@@ -99,11 +102,10 @@ def test_the_check_up_says_whether_the_server_is_fit(project: Path, monkeypatch:
     gardener("store", "share")
     found = {each["name"]: each for each in json.loads(gardener("doctor", "--json").stdout)}
     assert found["sharing"]["found"] == "as ana/pump" and found["server"]["found"] == "127.0.0.1 answers"
-    assert found["server's tables"]["ok"] and found["pgvector"]["ok"]
     monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
     done = gardener("doctor")
     assert done.exit_code == 1 and PASSWORD not in done.output
-    assert "127.0.0.1 does not answer" in " ".join(done.stdout.split())
+    assert "127.0.0.1 cannot be used now" in " ".join(done.stdout.split())
 
 
 def test_access_is_given_and_taken_away(project: Path) -> None:
@@ -136,6 +138,26 @@ def test_what_is_shared_is_found_everywhere(project: Path) -> None:
     assert gardener("recall", "--everywhere", "llama").stdout.startswith("Nothing that you may read fits")
 
 
+def test_each_passage_found_stands_under_whose_it_is_and_without_a_server_it_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = {
+        "project": "ana/pump",
+        "author": "bob",
+        "turn": 3,
+        "at": 86_400.0 * 365,
+        "id": "g1",
+        "text": " leaks\n",
+    }
+    first, second = found_text([row, {**row, "author": "cora"}]).split("\n\n")
+    assert first.startswith("ana/pump, bob, turn 3, 1971-01-01 [g1]\nleaks") and "cora" in second
+    for name in (VARIABLE, "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
+    with pytest.raises(UsageError, match=f"set {VARIABLE}="):
+        found_everywhere("gasket", 3)
+
+
 def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) -> None:
     store = open_store(project / ".aider.gardener")
     store.open_session("shared:bob:x", project=str(project), started_at=1.0, hold=False)
@@ -151,7 +173,7 @@ def test_unsharing_says_what_became_of_what_was_sent(project: Path, team: Team) 
     assert gardener("store", "unshare", "--delete").stdout.endswith(
         "What you shared of it was deleted there.\n"
     )
-    assert team.rows("SELECT count(*) FROM gardener.entries") == [(0,)]
+    assert team.said() == []
     again = gardener("store", "unshare")
     assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
 
@@ -162,10 +184,12 @@ def test_a_wrong_password_is_one_line_without_it(project: Path, monkeypatch: pyt
     for words in (("store", "sync"), ("store", "share"), ("recall", "--everywhere", "gasket")):
         done = gardener(*words)
         assert done.exit_code == 1 and "hunter2" not in done.output
-        assert done.stderr.endswith(
-            "refused the password of ana: check AIDER_GARDENER_DATABASE_URL or ~/.pgpass\n"
-        )
-    assert "The last sync failed: 127.0.0.1 refused" in gardener("store", "share", "--status").stdout
+        assert 'password authentication failed for user "ana"' in done.stderr
+        assert done.stderr.splitlines()[-1].startswith("gardener: 127.0.0.1 cannot be used now (")
+    assert (
+        "The last sync failed: 127.0.0.1 cannot be used now ("
+        in gardener("store", "share", "--status").stdout
+    )
 
 
 def test_without_a_server_one_line_says_what_to_set(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +207,7 @@ def comes(team: Team, text: str) -> bool:
     """Whether a text comes to the server within half a minute."""
     until = time.monotonic() + 30
     while time.monotonic() < until:
-        if team.rows(f"SELECT 1 FROM gardener.entries WHERE payload LIKE '%{text}%'"):
+        if any(text in each for each in team.said()):
             return True
         time.sleep(0.1)
     return False
@@ -193,7 +217,7 @@ def due_again(project: Path) -> None:
     """A minute goes by."""
     store = open_store(project / ".aider.gardener")
     assert isinstance(store, SqliteStore)
-    store.database.write(lambda db: shares.note_active(db, str(project), time.time() - 60))
+    local.note(store, str(project), active_at=time.time() - 60)
     store.close()
 
 
@@ -245,10 +269,10 @@ def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -
     store = open_store(project / ".aider.gardener")
     new = entry(5, "user", "said after the sync")
     store.add(replace(new, provider="openai"), chunks=[Chunk(new.id, 0, len(new.content))])
-    process = background.begin(background.command(store, str(project)), dict(os.environ))
+    process = plug_in.begin(plug_in.command(store, str(project)), dict(os.environ))
     assert process.wait(timeout=60) == 0
     store.close()
-    assert team.rows("SELECT count(*) FROM gardener.entries") == [(2,)]
+    assert team.said() == ["the gasket leaks", "said after the sync"]
     assert isinstance(process, subprocess.Popen)
 
 

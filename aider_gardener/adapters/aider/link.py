@@ -24,7 +24,7 @@ from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.shared.background import BackgroundSync
+    from aider_gardener.archive.postgres import BackgroundSync
     from aider_gardener.archive.store.base import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
@@ -96,13 +96,15 @@ class Process:
         was before a repository's files could name a server."""
         if self.origins is None or not self.background:
             return
-        from aider_gardener.archive.shared.background import BackgroundSync
+        from aider_gardener.archive import plugin
 
         archive = gardener.state.archive
         key = (str(archive.store.directory), archive.project)
         with self.lock:
             if key not in self.syncs:
-                self.syncs[key] = BackgroundSync(archive.store, archive.project, self.origins.environ)
+                self.syncs[key] = plugin.part().BackgroundSync(
+                    archive.store, archive.project, self.origins.environ
+                )
         self.syncs[key].turn_over()
 
     def close_at_exit(self) -> None:

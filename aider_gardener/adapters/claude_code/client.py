@@ -155,15 +155,10 @@ def answered_here(directory: Path, event: str, given: dict[str, Any], project: P
 
 def begin_sync(store: Store, project: str) -> None:
     """Begin to sync the project in a process of its own, if it is shared and a sync is due."""
-    from aider_gardener.archive.shared import share_in
+    from aider_gardener.archive import plugin
 
-    if share_in(store, project) is None:
-        return
-    from aider_gardener.archive.shared.background import (
-        BackgroundSync,  # as late: most projects are not shared
-    )
-
-    BackgroundSync(store, project, os.environ).turn_over()
+    if plugin.is_shared(store, project):
+        plugin.part().BackgroundSync(store, project, os.environ).turn_over()
 
 
 def note_fault(directory: Path | None, event: str, error: BaseException) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import search, shares, vectors
+from aider_gardener.archive.store import forgotten, search, vectors
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -263,7 +263,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
         if number is not None:
             numbers[number] = stored_id
     if numbers:
-        shares.note_entries(db, numbers, told=told)
+        forgotten.note_entries(db, numbers, told=told)
         _delete(db, numbers)
     return len(numbers)
 
@@ -296,7 +296,6 @@ def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
     """Delete originals, given with their ids; the words of them leave the index with `search.scrub`."""
     for number, stored_id in numbers.items():
         _forget_entry(db, number, stored_id)
-    shares.note_cut(db)
     search.begin_scrub(db)
 
 
@@ -352,15 +351,14 @@ def forget_session(db: apsw.Connection, session: str) -> int:
                 (number,),
             )
         ]
-    shares.note_session(db, session)
-    forgotten = forget(db, own)
+    forgotten.note_session(db, session)
+    count = forget(db, own)
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
-    shares.note_cut(db)
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
     db.execute("DELETE FROM event_entries WHERE event NOT IN (SELECT number FROM events)")
-    return forgotten
+    return count
 
 
 def empty_log(db: apsw.Connection) -> bool:

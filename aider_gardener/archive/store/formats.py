@@ -30,12 +30,12 @@ PREFIXES = {
     r"[A-Za-z0-9]{30,}": """dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ shpat_ shpss_ shpca_ shppa_ ntn_
         secret_ npm_ AKCp cio LTAI""",
     r"[A-Za-z0-9-]{19,}": "xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- HRKU- pul- pnu_ rdme_",
-    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ figo_ sbp_ phx_ nfp_ nfc_ sgp_ aio_ bkua_ CLOJARS_ tskey-
-        ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ pypi- sk-
-        sk_live_ sk_test_ rk_live_ rk_test_ xapp- xoxa- xoxb- xoxe- xoxe.xoxp- xoxp- xoxr- xoxs-""",
+    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ figo_ sbp_ phx_ nfp_ nfc_ sgp_ aio_ bkua_ CLOJARS_
+        tskey- ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_ ghp_ gho_ ghu_ ghs_ ghr_
+        pypi- sk- sk_live_ sk_test_ rk_live_ rk_test_ xapp- xoxa- xoxb- xoxe- xoxe.xoxp- xoxp- xoxr- xoxs-""",
     r"[\w.=+/-]{20,}": """glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct- ATATT3 ATCTT3
-        ATSTT3 ATBB sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit. dt0c01. pscale_tkn_
-        pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2 glsa_ glc_ sntrys_ sntryu_ whsec_""",
+        ATSTT3 ATBB sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit. dt0c01.
+        pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2 glsa_ glc_ sntrys_ sntryu_ whsec_""",
     r"[\w.-]{60,}": "EAA SG.",
     r"[0-9a-f]{32}": "key-",
     r"[A-Z0-9]{16}(?!\w)": "AKIA ASIA ABIA ACCA",

@@ -61,6 +61,10 @@ class Lines(Protocol):
         cannot be kept at all."""
         ...
 
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        """What of another archive's records may be kept here."""
+        ...
+
     def replace(self, records: Iterable[Record]) -> list[str]:
         """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
         OSError or StoreError."""
@@ -272,6 +276,9 @@ class FileLines:
             self.fault = error.strerror or str(error)
         else:
             self.fault = ""
+
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        return records
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         own, self._unwritten, self._written = self.path, [], list(records)

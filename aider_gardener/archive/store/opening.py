@@ -92,7 +92,8 @@ def open_lines(
     kept = lines.FileLines(place, ownership.user_key(user or location.user_directory()), clock)
     kept.begin()
     store = SqliteStore(Database(None), clock=clock, kept=kept)
-    store.hold(kept.read())
+    found = kept.read()
+    store.hold(found.records, found.problems)
     if reason:
         store.notice = "; ".join(filter(None, [IN_LINES.format(reason=reason, place=place), store.notice]))
     return store
@@ -117,7 +118,7 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
         if not found.files or not (is_none or is_fault_of_file(error)):
             raise
         store = SqliteStore(Database(None), kept=lines.FileLines(place, None, time.time))
-        store.hold(found, read_only=True)
+        store.hold(found.records, found.problems, read_only=True)
         if not is_none:
             store.notice = "; ".join(filter(None, [str(error), store.notice]))
         return store

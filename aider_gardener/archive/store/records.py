@@ -32,6 +32,9 @@ ENTRY_FIELDS = (
     "role", "cls", "segments", "redactions", "tokens", "pinned", "active", "accessed_at", "access_count"
 )  # fmt: skip
 PLACE_FIELDS = ("session", "seq", "turn", "source", "detail", "provider", "at", "id")
+PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
+FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
+                 JOIN originals o ON o.number = n.original"""
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 """What a record raises that is none."""
 
@@ -149,20 +152,38 @@ def export(db: apsw.Connection) -> Iterator[Record]:
 
 def _said(db: apsw.Connection) -> Iterator[Record]:
     """Each occurrence; with its text where an original occurs first."""
-    sql = """SELECT s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id, o.number,
-                    n.number = (SELECT min(m.number) FROM occurrences m WHERE m.original = o.number)
-             FROM occurrences n JOIN sessions s ON s.number = n.session
-             JOIN originals o ON o.number = n.original ORDER BY n.number"""
+    sql = f"""SELECT {PLACE}, o.number,
+                     n.number = (SELECT min(m.number) FROM occurrences m WHERE m.original = o.number)
+              {FROM_PLACES} ORDER BY n.number"""
     for *place, number, is_first in db.execute(sql):
         record = {"kind": SAID, **dict(zip(PLACE_FIELDS, place, strict=True))}
         yield record | (_original(db, number) if is_first else {})
 
 
+def message(db: apsw.Connection, number: int) -> tuple[Record, Record]:
+    """The records of the session that an occurrence stands in and of the occurrence, with its text."""
+    begun = ", ".join(f"s.{name}" for name in SESSION_FIELDS)
+    sql = f"SELECT {begun}, {PLACE}, o.number {FROM_PLACES} WHERE n.number = ?"
+    rows: list[Any] = db.execute(sql, (number,)).fetchall()
+    row, at = rows[0], len(SESSION_FIELDS)
+    session = {"kind": "session", **dict(zip(SESSION_FIELDS, row[:at], strict=True))}
+    place = {"kind": SAID, **dict(zip(PLACE_FIELDS, row[at:-1], strict=True))}
+    return session, place | _original(db, row[-1])
+
+
+def whole(records: Iterable[Record]) -> Iterator[Record]:
+    """Records of an export, each that says where an original stood with its text."""
+    originals: dict[str, Record] = {}
+    for record in records:
+        if record["kind"] == SAID and "content" in record:
+            originals[record["id"]] = {name: record[name] for name in record if name not in PLACE_FIELDS}
+        yield record if record["kind"] != SAID else {**originals[record["id"]], **record}
+
+
 def _original(db: apsw.Connection, number: int) -> Record:
     columns = ", ".join(f"o.{name}" for name in ENTRY_FIELDS)
-    sql = (
-        f"SELECT b.body, {columns} FROM originals o JOIN bodies b ON b.original = o.number WHERE o.number = ?"
-    )
+    sql = f"""SELECT b.body, {columns} FROM originals o JOIN bodies b ON b.original = o.number
+              WHERE o.number = ?"""
     rows: list[Any] = db.execute(sql, (number,)).fetchall()
     body, *row = rows[0]
     record = {"content": search.decode(body), **dict(zip(ENTRY_FIELDS, row, strict=True))}

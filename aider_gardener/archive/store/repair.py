@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import files, location, ownership, records, schema, search, shares
+from aider_gardener.archive.store import files, forgotten, location, ownership, records, schema, search
 from aider_gardener.archive.store.database import Database, Unavailable, explain
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
@@ -211,7 +211,7 @@ def salvage(new: Database, damaged: Path | None, copy: Path) -> set[str]:
         _place(db)
         _add_copy(db, new, copy)
         search.rebuild(db)
-        shares.begin_again(db)
+        forgotten.begin_again(db)
 
     new.write(step)
     return listed

@@ -69,7 +69,7 @@ TABLES = (
 """`bodies` hold the texts of `originals`, `occurrences` say where these stood, `chunks` are the spans that
 are found as one (`embedded` is 1 once one has a vector). `vectors.number` only grows, so that what is new can
 be told; `embedders.removed` grows when vectors are deleted, which tells copies in memory. `holders` are the
-processes that hold a session open, `tombstones` what was forgotten of shared projects (see `shares`)."""
+processes that hold a session open, `tombstones` what was forgotten of shared projects (see `forgotten`)."""
 
 
 def version_of(db: apsw.Connection) -> int:

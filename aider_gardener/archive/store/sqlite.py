@@ -402,11 +402,11 @@ class SqliteStore:
         found = lines.read(self.directory, self._file.own_key(), self._clock())
         return [each for each in found.files if str(each.path) != own]
 
-    def hold(self, found: lines.FoundLines, *, read_only: bool = False) -> None:
-        """Be, in memory, the archive that these lines say."""
-        self._db.write(lambda db: records.take(db, found.records))
+    def hold(self, said: Iterable[Record], problems: Iterable[str] = (), *, read_only: bool = False) -> None:
+        """Be, in memory, the archive that these records say; `problems` are lines for the user."""
+        self._db.write(lambda db: records.take(db, said))
         self._db.read_only = read_only
-        self._tell(*found.problems)
+        self._tell(*problems)
 
     def take_in(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by processes that still
@@ -545,7 +545,8 @@ class SqliteStore:
 
         def step(db: apsw.Connection) -> int:
             before = db.total_changes()
-            count = records.add_all(db, found, unreadable, redact=Redactor())
+            admitted = found if self.lines is None else self.lines.admitted(found)
+            count = records.add_all(db, admitted, unreadable, redact=Redactor())
             if db.total_changes() > before:
                 self._put_lines_anew()
             return count

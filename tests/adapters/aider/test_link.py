@@ -12,8 +12,8 @@ import pytest
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.options import Origins
-from aider_gardener.archive.shared.background import BackgroundSync
-from aider_gardener.archive.shared.server import VARIABLE
+from aider_gardener.archive.postgres import BackgroundSync
+from aider_gardener.archive.postgres.server import VARIABLE
 
 from .conftest import MakeDriver, ScriptedModel
 

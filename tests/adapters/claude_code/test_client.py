@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.adapters.claude_code.client import LOG_NAME, SERVER_NAME, archive_directory, project_of
-from aider_gardener.archive.shared import share_in
-from aider_gardener.archive.shared.server import VARIABLE
-from aider_gardener.archive.shared.sync import OTHERWISE
-from aider_gardener.archive.store import open_store, shares
-from aider_gardener.archive.store.shares import Share
+from aider_gardener.archive.postgres import local
+from aider_gardener.archive.postgres.local import Share
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.postgres.sync import OTHERWISE
+from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.sqlite import SqliteStore
 from bench.claude_transcript import Host
 
@@ -58,7 +58,7 @@ def shared(project: Path, name: str = "/elsewhere") -> Share:
     store = open_store(project / ".aider.gardener")
     assert isinstance(store, SqliteStore)
     share = Share(name, "ana/pump", 1, "server", "ana", True, "machine")
-    store.database.write(lambda db: shares.keep(db, share))
+    store.database.write(lambda db: local.keep(db, share))
     store.close()
     return share
 
@@ -199,7 +199,8 @@ def test_the_end_of_a_turn_begins_to_sync_a_shared_project_once_a_minute_across_
 
 def share_of(project: Path) -> Share:
     store = open_store(project / ".aider.gardener")
-    found = share_in(store, str(project))
+    assert isinstance(store, SqliteStore)
+    found = store.database.read(lambda db: local.share_of(db, str(project)))
     store.close()
     assert found is not None
     return found
@@ -209,7 +210,7 @@ def test_a_project_that_is_not_shared_costs_a_hook_no_import(project: Path, host
     host.ask(FACT)
     code = (
         "import sys; from aider_gardener.adapters.claude_code.client import main; main('Stop');"
-        " print([name for name in sys.modules if name.startswith(('aider_gardener.archive.shared.', 'psycopg'))])"
+        " print([name for name in sys.modules if name.startswith(('aider_gardener.archive.postgres', 'psycopg'))])"
     )
     found = []
     for name in ("/elsewhere", str(project)):
@@ -221,7 +222,7 @@ def test_a_project_that_is_not_shared_costs_a_hook_no_import(project: Path, host
         )  # fmt: skip
         found.append(done.stdout)
     assert found[0] == "[]\n"
-    assert "shared.background" in found[1] and "psycopg" not in found[1]
+    assert "postgres.local" in found[1] and "psycopg" not in found[1]
 
 
 def test_a_server_named_by_somebody_else_is_not_asked(project: Path, host: Host) -> None:

@@ -11,9 +11,9 @@ import importlib
 import ipaddress
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,10 @@ LEADING = (
     "SSL_CERT_FILE", "SSL_CERT_DIR",
 )  # fmt: skip
 """What else says where a connection leads, and whether whoever is there is believed."""
-MOST_CONNECTIONS = 3
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
+SCHEMES = ("postgresql://", "postgres://")
 VERIFIED = "verify-full"
-SAFE_MODES = (VERIFIED,)
 AUTHORITIES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Arch, Alpine
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora
@@ -45,43 +44,44 @@ AUTHORITIES = (
 )
 NO_ADDRESS = f"there is no server: set {VARIABLE}=postgresql://ROLE@HOST/DATABASE, or PGHOST and the like"
 NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://ROLE@HOST/DATABASE"
+NO_ARCHIVE_ADDRESS = "an archive on a server is postgresql://ROLE@HOST/DATABASE#NAME"
 NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
 WEAK = "the connection to {host} is not verified (sslmode={mode}): whoever is on the way can read it"
-PASSWORD_REFUSED = "{host} refused the password of {user}: check {variable} or ~/.pgpass"
-NO_PASSWORD = "{host} asks for a password of {user}: give it in ~/.pgpass or PGPASSWORD"
-NO_ROLE = "{host} knows no role {user}, or no database of that name for it: check the address"
-UNKNOWN_HOST = "{host} is unknown: check the address, or whether this machine is online"
-NO_TLS = (
-    "{host} offers no TLS, and nothing was sent: switch it on there, or write sslmode=disable into the"
-    " address if the way is safe"
-)
-BAD_TLS = (
-    "the certificate of {host} could not be verified, and nothing was sent: it has run out, or its authority"
-    " is unknown here, which sslrootcert=FILE in the address names"
-)
-WRONG_NAME = (
-    "the certificate of {host} is of another name, and nothing was sent: write the name that it is of into"
-    " the address"
-)
-NO_AUTHORITY = (
-    "the file that sslrootcert names is not there, and nothing was sent to {host}: correct its path"
-)
-AWAY = "{host} does not answer: what is new waits here and goes with the next sync"
+AWAY = "{host} cannot be used now ({why}): what is new waits here and goes with the next sync"
 REFUSED = "{host} refuses this to {user}: {why}"
 BROKEN = "{host} failed: {why}"
 SECRET = re.compile(
     r"(?i)(://[^:/@\s]*:)[^@\s]*@|((?:password|passfile|sslpassword)\s*=\s*)('[^']*'|[^\s&]+)"
 )
 
-_free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server keeps an archive whole: how the server is reached, and the archive's name there."""
+
+    url: str = field(repr=False)
+    name: str = "archive"
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        """The address in postgresql://ROLE@HOST/DATABASE#NAME. Raises UsageError for any other text."""
+        url, _, name = text.partition("#")
+        if not url.startswith(SCHEMES) or not name.isprintable():
+            raise UsageError(NO_ARCHIVE_ADDRESS)
+        return cls(url, name or cls.name)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment in which this is the server."""
+        return {**os.environ, VARIABLE: self.url}
+
+    def __str__(self) -> str:
+        """Host and name, without role and password."""
+        return f"postgresql://{host_of(self.environ)}#{self.name}"
 
 
 class ServerError(StoreError):
     """The server cannot be used as it is; the message says what to do."""
-
-
-class Away(ServerError):
-    """The server cannot be reached for the moment; what was to be sent may be tried again."""
 
 
 def is_named(environ: Mapping[str, str]) -> bool:
@@ -133,7 +133,7 @@ def warning(environ: Mapping[str, str]) -> str:
     found = parameters(environ)
     mode = found.get("sslmode") or environ.get("PGSSLMODE", "")
     hosts = _hosts(found, environ)
-    if _is_here(hosts) or mode in SAFE_MODES:
+    if _is_here(hosts) or mode == VERIFIED:
         return ""
     return WEAK.format(host=host_of(environ), mode=mode)
 
@@ -150,70 +150,49 @@ def host_of(environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> Iterator[Connection]:
-    """A connection for one piece of work, at most three of this process at once; nothing is open afterwards.
+    """A connection for one piece of work; nothing is open afterwards.
 
     Each `with connection.transaction()` in it is a transaction; what stands outside is none. With `seconds`,
     at least 2, connecting takes at most so long at each of the server's addresses, and each statement. Raises
-    UsageError, Away or ServerError; errors of the server's within the context come out so too.
+    UsageError or ServerError; errors of the server's within the context come out so too.
     """
     environ = os.environ if environ is None else environ
     given = parameters(environ) | ({"connect_timeout": str(seconds)} if seconds else {})
     psycopg = _library()
-    with _free:
-        try:
-            found: Connection = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
-        except psycopg.Error as error:
-            raise explained(error, environ, given) from None
-        try:
-            found.execute(f"SET statement_timeout = '{seconds or STATEMENT_SECONDS}s'")
-            found.execute("SET search_path = pg_catalog")
-            yield found
-        except psycopg.Error as error:
-            raise explained(error, environ, given) from None
-        finally:
-            found.close()
+    try:
+        found: Connection = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
+    except psycopg.Error as error:
+        raise explained(error, environ, given) from None
+    try:
+        found.execute(f"SET statement_timeout = '{seconds or STATEMENT_SECONDS}s'")
+        found.execute("SET search_path = pg_catalog")
+        yield found
+    except psycopg.Error as error:
+        raise explained(error, environ, given) from None
+    finally:
+        found.close()
 
 
 def explained(error: Exception, environ: Mapping[str, str], given: Mapping[str, str]) -> ServerError:
     """One line for an error of the driver's: what happened, what to do, and no password."""
     psycopg = _library()
-    said = scrubbed(str(error), given.get("password") or environ.get("PGPASSWORD", ""))
-    low = said.lower()
     words = {
         "host": host_of(environ),
         "user": given.get("user") or environ.get("PGUSER") or "this role",
-        "variable": VARIABLE,
-        "why": said,
+        "why": scrubbed(str(error), given.get("password") or environ.get("PGPASSWORD", "")),
     }
-    is_of_connection = isinstance(error, psycopg.OperationalError)
-    for signs, text in SIGNS:
-        if is_of_connection and any(sign in low for sign in signs):
-            return ServerError(text.format(**words))
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return ServerError(REFUSED.format(**words))
-    if is_of_connection:
-        return Away(AWAY.format(**words))
+    if isinstance(error, psycopg.OperationalError):
+        return ServerError(AWAY.format(**words))
     return ServerError(BROKEN.format(**words))
 
 
-SIGNS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("password authentication failed",), PASSWORD_REFUSED),
-    (("no password supplied",), NO_PASSWORD),
-    (("does not support ssl", "server refused ssl"), NO_TLS),
-    (("does not match host name",), WRONG_NAME),
-    (("root certificate file",), NO_AUTHORITY),
-    (("certificate", "sslmode", "tls alert", "ssl error"), BAD_TLS),
-    (("could not translate host name", "name or service not known", "failed to resolve host"), UNKNOWN_HOST),
-    (("role \"", "database \""), NO_ROLE),
-)  # fmt: skip
-"""What libpq says, in lower case, and what is told instead."""
-
-
 def scrubbed(text: str, password: str = "") -> str:
-    """The first line of a text without passwords, whether they are known or stand where one does."""
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
-    first = SECRET.sub(lambda found: f"{found[1] or found[2]}***{'@' if found[1] else ''}", first)
-    return first.replace(password, "***") if password else first
+    """A text in one line without passwords, whether they are known or stand where one does."""
+    line = SECRET.sub(lambda found: f"{found[1] or found[2]}***{'@' if found[1] else ''}", text)
+    line = line.replace(password, "***") if password else line
+    return " ".join(line.split()) or "no reason given"
 
 
 def _hosts(found: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:

@@ -1,9 +1,10 @@
-"""Syncing beside a chat: a process of its own after a turn, which no turn waits for.
+"""The plug-in for several machines and people: a PostgreSQL server that carries lines between archives.
 
-It gets the environment as it was before the host read any file of the repository, so that no `.env` there
-says where the server is. What a host itself puts into the environment of its hooks and servers cannot be told
-from what the user did: `--unasked` sends nothing to a server that is named otherwise than when its user
-shared the project.
+Local first: a chat writes its own file and never waits for the server. It syncs in a process of its own,
+which gets the environment as it was before the host read any file of the repository: no `.env` there says
+where the server is. What a host itself puts into the environment of its hooks cannot be told from what the
+user did: `--unasked` sends nothing to a server that is named otherwise than when its user shared the project.
+Importing this loads no library of the server's.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from aider_gardener.archive.shared import share_in
-from aider_gardener.archive.shared.server import is_named
-from aider_gardener.archive.store import shares
+from aider_gardener.archive.postgres import local
+from aider_gardener.archive.postgres.server import is_named
 from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 
 SECONDS = 60.0
-"""Between the beginnings of two syncs."""
+"""Between the beginnings of two syncs of a project, by whichever process."""
 
 
 class BackgroundSync:
@@ -43,38 +43,30 @@ class BackgroundSync:
         self.environ = dict(environ)
         self._clock = clock
         self._start = start or begin
-        self._began: float | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def turn_over(self) -> bool:
         """Begin a sync if one is due; whether one was begun. A project that is not shared costs one look, and
         nothing that goes wrong here is the host's."""
-        now = self._clock()
-        if not is_named(self.environ) or (self._began is not None and 0 <= now - self._began < SECONDS):
+        if not is_named(self.environ) or not isinstance(self.store, SqliteStore) or not self.store.is_file:
             return False
         if self._process is not None and self._process.poll() is None:
             return False
-        self._began = now
+        now, database = self._clock(), self.store.database
         try:
-            if not self._is_due(now):
+            if not database.read(lambda db: local.is_due(db, self.project, now, SECONDS)):
+                return False
+            if not database.write(lambda db: local.may_begin(db, self.project, now, SECONDS)):
                 return False
             self._process = self._start(command(self.store, self.project), self.environ)
         except (OSError, StoreError):
             return False
         return True
 
-    def _is_due(self, now: float) -> bool:
-        """Whether the project is shared and no process began to sync it within the minute: this one does."""
-        share = share_in(self.store, self.project)
-        if share is None or not shares.is_due(share, now, SECONDS) or not isinstance(self.store, SqliteStore):
-            return False
-        return self.store.database.write(lambda db: shares.may_begin(db, self.project, now, SECONDS))
-
 
 def command(store: Store, project: str) -> list[str]:
     """What syncs a project of an archive without a word."""
-    place = str(store.directory or "")
-    options = ["--store", place, "--project", project, "--quiet", "--unasked"]
+    options = ["--store", str(store.directory or ""), "--project", project, "--unasked"]
     return [sys.executable, "-m", "aider_gardener.cli", "store", "sync", *options]
 
 

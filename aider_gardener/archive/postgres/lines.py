@@ -1,0 +1,301 @@
+"""An archive's lines on a server: how records become rows, and a store whose records are kept there.
+
+What is pushed of a shared project and what is copied of a whole archive are the same rows, each known by what
+it says, so that none is there twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.archive.postgres import schema, server
+from aider_gardener.archive.postgres.server import Address
+from aider_gardener.archive.sessions import SHARED, may_go
+from aider_gardener.archive.store import entries, sessions, tiers
+from aider_gardener.archive.store.database import Database
+from aider_gardener.archive.store.lines import UNREADABLE
+from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.tiers import Copied
+from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.messages import content_hash
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.postgres.server import Connection
+
+AT_ONCE = 2_000
+"""Rows in one statement."""
+NONE_THERE = "{address} holds no archive: `gardener store copy --to` makes one"
+LEFT_OUT = "{count} of the chats were held with a local model: they stay on this machine"
+STAYS = "what was said to a local model, or to none, goes to no server"
+ENCRYPTED = (
+    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
+    " leave it"
+)
+
+ADD = """
+    INSERT INTO gardener.lines (archive, machine, kind, payload, at, once, session, hash, words)
+    SELECT %s, %s, t.kind, t.payload, t.at, t.once, t.session, t.hash,
+           array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(t.words::jsonb)))
+    FROM unnest(%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
+         WITH ORDINALITY AS t (kind, payload, at, once, session, hash, words, number) ORDER BY t.number
+    ON CONFLICT (once, archive, author) DO NOTHING RETURNING change"""
+LACKING = """
+    SELECT w.once FROM unnest(%s::text[]) AS w (once)
+    WHERE NOT EXISTS (SELECT FROM gardener.lines l
+                      WHERE l.archive = %s AND l.author = session_user AND l.once = w.once)"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A record as a row of the server's, see `schema`. `words` is a JSON array of those it is found by."""
+
+    kind: str
+    payload: bytes
+    at: float
+    once: str | None = None
+    session: str | None = None
+    hash: str | None = None
+    words: str | None = None
+
+
+def as_json(value: object) -> bytes:
+    """A value as JSON. Texts stay as they are, lone surrogates and all."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def from_json(data: bytes) -> Any:
+    """The value of JSON as `as_json` makes it. Raises ValueError."""
+    return json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def known_by(*parts: object) -> str:
+    """What a line is known by on the server."""
+    return hashlib.sha256(as_json(parts)).hexdigest()[:32]
+
+
+def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row]) -> list[int]:
+    """Append rows within the caller's transaction; returns the changes of those that were not there yet."""
+    changes: list[int] = []
+    names = ("kind", "payload", "at", "once", "session", "hash", "words")
+    for start in range(0, len(rows), AT_ONCE):
+        columns = [[getattr(row, name) for row in rows[start : start + AT_ONCE]] for name in names]
+        found = connection.execute(ADD, (archive, machine, *columns)).fetchall()
+        changes += [int(row[0]) for row in found]
+    return changes
+
+
+def lacking(connection: Connection, archive: int, wanted: Sequence[str]) -> set[str]:
+    """Which of these lines of this role the server has not."""
+    return {str(row[0]) for row in connection.execute(LACKING, (list(wanted), archive)).fetchall()}
+
+
+def rows_of(records: Iterable[Record], now: float, *, once: bool) -> Iterator[Row]:
+    """Records, written at a time in seconds, as rows. What was said is known by where it was said and what it
+    says; with `once` all else by all that it says, so that none is there twice."""
+    for record in whole(records):
+        if record["kind"] == SAID:
+            key = content_hash(record["role"], record["content"])
+            place = known_by(record["session"], record["seq"], key, record["at"])
+            yield Row(SAID, as_json(record), record["at"], place, hash=key)
+        elif record["kind"] != "meta":
+            yield Row(record["kind"], as_json(record), now, known_by(record) if once else None)
+
+
+def record_of(payload: bytes, key: str | None) -> Record:
+    """The record of a row. Raises NOT_READ if its text is not that of its hash."""
+    record: Record = from_json(payload)
+    if key is not None and content_hash(record["role"], record["content"]) != key:
+        raise ValueError("not the text of its hash")
+    return record
+
+
+def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
+    """What may go to a server of the records of an archive, and how many chats may not: nothing of a chat
+    that began with a local model or in which anything was said to one, nothing that came from a server; of
+    the rest what was sent to a model."""
+    found = list(whole(records))
+    begun = [(each["id"], each["provider"]) for each in found if each["kind"] == "session"]
+    said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
+    places = [*begun, *(each[:2] for each in said)]
+    local = {name for name, provider in places if provider and not may_go(provider, "server")}
+    gone = local | {name for name, _ in places if name.startswith(SHARED)}
+    sent = {entry for name, provider, entry in said if name not in gone and may_go(provider, "server")}
+    unsent = {entry for _, _, entry in said} - sent
+    left = [each for record in found if (each := _without(record, gone, unsent))]
+    return left, len(local)
+
+
+def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
+    """A record without some sessions and entries, None if nothing of it is left."""
+    kind = record["kind"]
+    name = record["id"] if kind == "session" else record.get("session")
+    if name in gone or (kind == SAID and record["id"] in unsent):
+        return None
+    if kind == "event":
+        data = record["data"]
+        for entry in unsent.intersection(sessions.entries_of(data)):
+            data = entries.without(data, entry) or {}
+        return {**record, "data": data} if data else None
+    return record
+
+
+class ServerLines:
+    """The records of an archive that a server keeps whole; each call is a connection of its own, and one
+    transaction. What fails raises ServerError, and nothing of it is kept. `problems` are lines for the user.
+
+    What may not leave the machine does not get in, whichever way it comes.
+    """
+
+    fault = ""
+    directory = None
+
+    def __init__(
+        self, address: Address, *, made: bool = False, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.address = address
+        self.problems: list[str] = []
+        self._clock = clock
+        self._held: dict[int, str] = {}
+        self._told: list[str] = []
+        with server.connected(address.environ) as connection:
+            self._number = _found(connection, address, made=made)
+
+    @property
+    def place(self) -> str:
+        """The address, for people."""
+        return str(self.address)
+
+    def read(self) -> list[Record]:
+        """All records, in the order written."""
+        sql = "SELECT change, once, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
+        with server.connected(self.address.environ) as connection:
+            rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
+        self._held = {}
+        records: list[Record] = []
+        for change, once, payload, key in rows:
+            try:
+                records.append(record_of(payload, key))
+                self._held[int(change)] = once or ""
+            except NOT_READ:
+                continue
+        unreadable = len(rows) - len(self._held)
+        self.problems = [UNREADABLE.format(name=self.address, count=unreadable)] if unreadable else []
+        return records
+
+    def append(self, record: Record) -> None:
+        """Keep a record: committed when it returns."""
+        provider = record.get("provider", "")
+        if (record["kind"] == SAID or provider) and not may_go(provider, "server"):
+            raise StoreError(STAYS)
+        self._put(rows_of([record], self._clock(), once=False), gone=[])
+
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
+        left, local = leaving(records)
+        self._told = [LEFT_OUT.format(count=local)] if local else []
+        return left
+
+    def replace(self, records: Iterable[Record]) -> list[str]:
+        """Keep these records in place of all that was read and written here; what another machine appended
+        since stays. Returns lines for the user."""
+        rows = list(rows_of(leaving(records)[0], self._clock(), once=True))
+        wanted = {row.once for row in rows}
+        self._put(rows, gone=[change for change, once in self._held.items() if once not in wanted])
+        told, self._told = self._told, []
+        return told
+
+    def _put(self, rows: Iterable[Row], gone: Sequence[int]) -> None:
+        given = list(rows)
+        with server.connected(self.address.environ) as connection, connection.transaction():
+            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (list(gone),))
+            new = lacking(connection, self._number, [row.once for row in given if row.once])
+            given = [row for row in given if row.once is None or row.once in new]
+            changes = add(connection, self._number, "", given)
+        for change in gone:
+            del self._held[change]
+        self._held |= {change: row.once or "" for change, row in zip(changes, given, strict=False)}
+
+    @property
+    def size_bytes(self) -> int:
+        """What the records take on the server."""
+        sql = "SELECT coalesce(sum(length(payload)), 0) FROM gardener.lines WHERE archive = %s"
+        with server.connected(self.address.environ) as connection:
+            row = connection.execute(sql, (self._number,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def remove(self) -> None:
+        """Delete the archive from the server."""
+        with server.connected(self.address.environ) as connection:
+            connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
+
+    def close(self) -> None:
+        """Nothing is open between two calls."""
+
+
+def _found(connection: Connection, address: Address, *, made: bool) -> int:
+    """The number of an archive that is kept whole, made if need be. Raises UsageError if it is not there."""
+    schema.prepare(connection) if made else schema.check(connection)
+    sql = "SELECT number FROM gardener.archives WHERE whole AND creator = session_user AND name = %s"
+    row = connection.execute(sql, (address.name,)).fetchone()
+    if row is None and made:
+        row = connection.execute("SELECT gardener.make_archive(%s, true)", (address.name,)).fetchone()
+    if row is None:
+        raise UsageError(NONE_THERE.format(address=address))
+    return int(row[0])
+
+
+def open_on_server(
+    address: Address,
+    *,
+    made: bool = False,
+    read_only: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> SqliteStore:
+    """The archive that a server keeps whole under a name, held in memory; every write goes to the server
+    before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
+    kept = ServerLines(address, made=made, clock=clock)
+    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store.hold(kept.read(), kept.problems, read_only=read_only)
+    return store
+
+
+def copy_to(
+    directory: Path,
+    address: Address,
+    key_source: str = "",
+    user: Path | None = None,
+    *,
+    readable: bool = False,
+) -> Copied:
+    """Push all of an archive that may leave this machine to the one at an address, begun if it is not there.
+
+    `readable`: the user agrees that what is encrypted here is not there. All or nothing. Raises UsageError,
+    StoreError or ServerError.
+    """
+    with closing(tiers.opened_on_disk(directory, key_source, user)) as source:
+        if source.database.key and not readable:
+            raise UsageError(ENCRYPTED)
+        with closing(open_on_server(address, made=True)) as target:
+            count = target.copy_from(source)
+            told = [source.notice, target.notice, server.warning(address.environ)]
+    return Copied(str(address), tiers.POSTGRESQL, count, tuple(filter(None, told)))
+
+
+def copy_from(address: Address, directory: Path, key_source: str = "", user: Path | None = None) -> Copied:
+    """Add all of the archive at an address to that of a directory, begun if there is none. All or nothing.
+    Raises UsageError, StoreError or ServerError."""
+    with closing(open_on_server(address, read_only=True)) as source:
+        with closing(tiers.opened_on_disk(directory, key_source, user)) as target:
+            count = target.copy_from(source)
+            told = [source.notice, target.notice]
+        tier = tiers.SQLITE if target.is_file else tiers.LINES
+    return Copied(str(directory), tier, count, tuple(filter(None, told)))

@@ -1,0 +1,318 @@
+"""The side of the archive on this machine: how a project is shared, what is to be sent, what came.
+
+What the archive holds went through redaction as it was stored, and nothing else is sent. What another wrote
+is trusted no further than it must be: a text must be that of its hash, it goes into a session that names its
+author, and it stands in no chat.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
+from aider_gardener.archive.sessions import HOST_KEY, SHARED, may_go
+from aider_gardener.archive.store import entries, ownership, records, sessions, words
+from aider_gardener.archive.store.forgotten import ENTRY, KEY
+from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, NOT_READ, SAID, Record
+from aider_gardener.archive.store.redact import Redactor
+from aider_gardener.messages import content_hash
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.sqlite import SqliteStore
+
+ROWS, BYTES, VECTORS = 500, 4_000_000, 1_000
+"""At most so many messages in one batch, which ends with the one that brings it over this; vectors."""
+INDEXED_CHARS = 200_000
+"""Of a longer text only both ends are found by words on the server."""
+WORD_BYTES, WORDS_BYTES = 200, 500_000
+UNREADABLE = (*NOT_READ, apsw.ConstraintError)
+"""What a line raises that is not what it says."""
+FORGET_ALL = "forget all"
+"""The kind of a line that takes away all copies of what its author said, not what is the author's own."""
+ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
+
+PLACES = """
+    FROM occurrences n JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original"""
+LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True)
+class Share:
+    """One project that is shared, by its path on this machine.
+
+    `number` and `name` are the project's on the server that says it is `server`; `author` is this user's role
+    there, who only reads if not `may_write`; `machine` tells this archive from the author's others. `sent` is
+    the last occurrence that was looked at, known again by `sent_mark`: rows that are cut off give their
+    numbers to others. `vectors_sent` is the last vector, `told` the last tombstone; `seen` is the last change
+    of the server's that is here, `since` the last before the project was shared from here. `active_at` is
+    when a sync last began or went on, in seconds since the epoch; `named_as` how the environment named the
+    server when its user agreed to share.
+    """
+
+    project: str
+    name: str
+    number: int
+    server: str
+    author: str
+    may_write: bool
+    machine: str
+    sent: int = 0
+    sent_mark: str = ""
+    vectors_sent: int = 0
+    told: int = 0
+    seen: int = 0
+    since: int = 0
+    synced_at: float = 0.0
+    problem: str = ""
+    active_at: float = 0.0
+    named_as: str = ""
+
+
+def share_of(db: apsw.Connection, project: str) -> Share | None:
+    """How a project is shared, None if it is not."""
+    found = sessions.get_state(db, ownership.SESSION, KEY + project)
+    return Share(**json.loads(found)) if found else None
+
+
+def keep(db: apsw.Connection, share: Share) -> None:
+    """Write how a project is shared."""
+    sessions.set_state(db, ownership.SESSION, KEY + share.project, json.dumps(asdict(share)))
+
+
+def drop(db: apsw.Connection, project: str) -> None:
+    """Share a project no more. What came from the server stays."""
+    db.execute("DELETE FROM state WHERE session = ? AND key = ?", (ownership.SESSION, KEY + project))
+    db.execute("DELETE FROM tombstones WHERE project = ?", (project,))
+
+
+def note(store: SqliteStore, project: str, **marks: Any) -> Share | None:
+    """Change marks of a share; what it is then, None if the project is not shared any more."""
+
+    def step(db: apsw.Connection) -> Share | None:
+        share = share_of(db, project)
+        if share is not None and marks:
+            share = replace(share, **marks)
+            keep(db, share)
+        return share
+
+    return store.database.write(step)
+
+
+def is_due(db: apsw.Connection, project: str, now: float, seconds: float) -> bool:
+    """Whether a project is shared, and no process began a sync or went on with one within so many seconds."""
+    share = share_of(db, project)
+    return share is not None and not 0 <= now - share.active_at < seconds
+
+
+def may_begin(db: apsw.Connection, project: str, now: float, seconds: float) -> bool:
+    """Whether a sync is due, in which case it is noted that one begins."""
+    share = share_of(db, project) if is_due(db, project, now, seconds) else None
+    if share is not None:
+        keep(db, replace(share, active_at=now))
+    return share is not None
+
+
+def _allowed(db: apsw.Connection) -> str:
+    """The providers, as JSON, what was said to which may go to a server."""
+    providers = [row[0] for row in db.execute("SELECT DISTINCT provider FROM occurrences")]
+    return json.dumps([name for name in providers if may_go(name, "server")])
+
+
+def known_as(db: apsw.Connection, number: int) -> str:
+    """What a message is known by on the server, "" if there is none of that number."""
+    sql = f"SELECT s.id, n.seq, lower(hex(o.hash)), n.at {PLACES} WHERE n.number = ?"
+    return next((known_by(*row) for row in db.execute(sql, (number,))), "")
+
+
+def unsent(db: apsw.Connection, share: Share, rows: int = ROWS) -> tuple[dict[int, str], int, str]:
+    """The next messages that the server may lack, by their numbers what each is known by; and the last number
+    that was looked at, with its mark."""
+    sent = share.sent if known_as(db, share.sent) == share.sent_mark else 0
+    sql = f"SELECT n.number {PLACES} WHERE n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
+    numbers = [row[0] for row in db.execute(sql, (sent, share.project, _allowed(db), rows))]
+    is_last = len(numbers) < rows
+    last = db.execute("SELECT coalesce(max(number), 0) FROM occurrences").get if is_last else numbers[-1]
+    return {number: known_as(db, number) for number in numbers}, int(last), known_as(db, int(last))
+
+
+def messages(db: apsw.Connection, numbers: dict[int, str], lacking: Collection[str]) -> tuple[list[Row], int]:
+    """The rows of those messages that are lacking, and the last that was looked at. What is not as it was
+    stored is left out, until `gardener store verify` has mended it."""
+    rows, size, number = [], 0, 0
+    for number, once in numbers.items():
+        if once in lacking and known_as(db, number) == once:
+            found = _message(db, number, once)
+            rows += found
+            size += sum(len(row.payload) for row in found)
+            if size >= BYTES:
+                break
+    return rows, number
+
+
+def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:
+    session, said = records.message(db, number)
+    said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0, "renditions": []}
+    name = session["id"]
+    said["begun"] = {**session, "project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
+    found = json.dumps(indexed(said["content"]), ensure_ascii=False)
+    key = content_hash(said["role"], said["content"])
+    return [Row(SAID, as_json(said), said["at"], once, name, key, found)]
+
+
+def indexed(text: str) -> list[str]:
+    """The distinct words that a text is found by on the server, cut as the archive cuts them."""
+    half = INDEXED_CHARS // 2
+    shown = text if len(text) <= INDEXED_CHARS else f"{text[:half]} {text[-half:]}"
+    found: dict[str, None] = {}
+    left = WORDS_BYTES
+    for word in words.index_words(shown):
+        coded = word.encode("utf-8", "replace")
+        if coded and b"\0" not in coded and len(coded) <= min(WORD_BYTES, left):
+            left -= 0 if coded.decode() in found else len(coded)
+            found[coded.decode()] = None
+    return list(found)
+
+
+def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
+    """What was forgotten and the server is to hear of, and the number of the last."""
+    sql = """SELECT seq, kind, key, entry, at FROM tombstones
+             WHERE project = ? AND seq > ? AND is_own ORDER BY seq LIMIT ?"""
+    found: list[Any] = db.execute(sql, (share.project, share.told, ROWS)).fetchall()
+    rows = []
+    for _, kind, key, stored_id, at in found:
+        if kind == ENTRY:
+            row = Row(FORGET, as_json({"kind": FORGET, "ids": [stored_id]}), at, hash=key)
+        else:
+            row = Row(FORGET_SESSION, as_json({"kind": FORGET_SESSION, "session": key}), at, session=key)
+        rows.append(replace(row, once=known_by(row.kind, key, at)))
+    return rows, found[-1][0] if found else share.told
+
+
+def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]], int]:
+    """The next vectors, each as hash, start, end, embedder, length and the vector of length 1, and the number
+    of the last: before the first whose text is not sent yet. What may not leave is passed over."""
+    sql = f"""SELECT v.number, lower(hex(o.hash)), c.start, c."end", e.name, v.vector, (
+                  SELECT min(n.number) FROM occurrences n JOIN sessions s ON s.number = n.session
+                  WHERE n.original = o.number AND {LEAVING})
+              FROM vectors v JOIN embedders e ON e.number = v.embedder JOIN chunks c ON c.number = v.chunk
+              JOIN originals o ON o.number = c.original WHERE v.number > ? ORDER BY v.number LIMIT ?"""
+    found: list[tuple[object, ...]] = []
+    last = share.vectors_sent
+    given = (share.project, _allowed(db), share.vectors_sent, VECTORS)
+    for number, key, start, end, embedder, value, first in db.execute(sql, given):
+        if first is not None and first > share.sent:
+            break
+        last = number
+        if first is not None:
+            numbers = struct.unpack(f"{len(value)}b", value)
+            length = math.hypot(*numbers) or 1.0
+            vector = [each / length for each in numbers]
+            found.append((key, start, end, embedder, len(numbers), vector))
+    return found, last
+
+
+def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
+    """How many messages and forgotten things wait to be sent."""
+    sql = f"SELECT count(*) {PLACES} WHERE n.number > ? AND {LEAVING}"
+    stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
+    said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
+    return int(said), int(db.execute(stones, (share.project, share.told)).get)
+
+
+@dataclass
+class Taken:
+    """What became of rows from the server: messages taken in and refused, forgettings heard, the ids of
+    entries that are gone. `is_withdrawn`: the author took all back on another machine."""
+
+    fetched: int = 0
+    refused: int = 0
+    heard: int = 0
+    gone: Sequence[str] = ()
+    is_withdrawn: bool = False
+
+
+def take_in(db: apsw.Connection, share: Share, rows: Sequence[Any], upto: int, now: float) -> Taken:
+    """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes,
+    and that all up to a change is here."""
+    done = Taken()
+    for change, author, kind, session, key, at, payload in rows:
+        if kind == SAID:
+            _take_message(db, share, done, author, session, key, at, payload, now)
+        elif kind == FORGET_ALL and author == share.author:
+            if change > share.since:
+                drop(db, share.project)
+                return replace(done, is_withdrawn=True)
+        else:
+            numbers = _places_of(db, share, author, kind, session, key, at)
+            done.heard += bool(numbers)
+            done.gone = [*done.gone, *(entries.forget_places(db, numbers) if numbers else ())]
+    keep(db, replace(share_of(db, share.project) or share, seen=max(share.seen, upto)))
+    return done
+
+
+def _take_message(
+    db: apsw.Connection, share: Share, done: Taken, author: str, session: str, key: str, at: float,
+    payload: bytes, now: float,
+) -> None:  # fmt: skip
+    """Take in one message, unless it was said or forgotten here; count it where it is no such thing."""
+    here = f"{SHARED}{author}:{session}"
+    is_own = author == share.author
+    if is_own and db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).get is not None:
+        return
+    sql = "SELECT 1 FROM tombstones WHERE project = ? AND key IN (?, ?) AND at >= ?"
+    if db.execute(sql, (share.project, key, session if is_own else here, at)).get is not None:
+        return
+    sql = f"""SELECT 1 {PLACES} WHERE o.hash = unhex(?)
+              AND (s.id NOT LIKE '{SHARED}%' OR (s.id = ? AND n.at = ?))"""
+    if db.execute(sql, (key, here, at)).get is not None:
+        return
+    try:
+        begun, said = _checked(payload, key)
+        begun |= {"id": here, "project": share.project}
+        said |= {"session": here, "at": float(at), "accessed_at": now}
+        with db:
+            records.apply(db, begun)
+            records.apply(db, records.redacted(said, Redactor()), again=True)
+            if HOST.fullmatch(begun["host"]):
+                sessions.set_state(db, here, HOST_KEY, begun["host"])
+        done.fetched += 1
+    except UNREADABLE:
+        done.refused += 1
+
+
+def _checked(payload: bytes, key: str) -> tuple[Record, Record]:
+    """The records of a session and of what was said in it, as far as another's can be trusted: the text must
+    be that of its hash, and short forms are made anew. Raises UNREADABLE."""
+    said = record_of(payload, key or "")
+    begun, content = said.pop("begun"), said["content"]
+    if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
+        raise ValueError("no id, or a passage that lies outside its text")
+    said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
+    said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
+    begun |= {"kind": "session", "started_at": float(begun["started_at"])}
+    return begun, said
+
+
+def _places_of(
+    db: apsw.Connection, share: Share, author: str, kind: str, session: str, key: str, at: float
+) -> list[int]:
+    """The occurrences that a line forgets: the author's, said up to its time."""
+    given = {"project": share.project, "mine": f"{SHARED}{author}:", "session": session, "key": key, "at": at}
+    whose = "substr(s.id, 1, length(:mine)) = :mine"
+    if author == share.author:
+        whose += f" OR s.id NOT LIKE '{SHARED}%'"
+    what = {
+        FORGET: "o.hash = unhex(:key) AND n.at <= :at",
+        FORGET_SESSION: "s.id IN (:session, :mine || :session) AND n.at <= :at",
+        FORGET_ALL: "1",
+    }.get(kind, "0")
+    sql = f"SELECT n.number {PLACES} WHERE s.project = :project AND ({whose}) AND {what}"
+    return [row[0] for row in db.execute(sql, given)]

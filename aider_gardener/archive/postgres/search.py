@@ -1,0 +1,120 @@
+"""Searching all projects that a role may read, on the server: by words, and by meaning where vectors are.
+
+Words are cut as the archive cuts them. First those texts count that hold all words, then those that hold any;
+vectors compare only with those of the same embedder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.archive.postgres import schema
+from aider_gardener.archive.postgres.lines import from_json
+from aider_gardener.archive.store import words
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.postgres.server import Connection
+
+AMONG = 5_000
+"""So many texts with any of the words are ranked at most: a word of half of them would read them all."""
+FUSION = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009)."""
+EXCERPT_CHARS = 600
+
+FIND_WORDS = "SELECT archive, author, hash FROM gardener.find_words(%s::tsquery, %s, %s)"
+FIND_NEAR = """
+    SELECT archive, author, hash, "start", "end" FROM gardener.find_near(%s, %s, %s, %s) ORDER BY distance"""
+LAST_SAID = """
+    SELECT t.archive, t.author, t.hash, a.creator || '/' || a.name, l.session, l.at, l.payload
+    FROM unnest(%s::int[], %s::text[], %s::text[]) AS t (archive, author, hash)
+    JOIN gardener.archives a ON a.number = t.archive
+    CROSS JOIN LATERAL (
+        SELECT * FROM gardener.lines n WHERE n.archive = t.archive AND n.author = t.author
+        AND n.hash = t.hash AND n.words IS NOT NULL ORDER BY n.at DESC LIMIT 1) l"""
+
+Key = tuple[int, str, str]
+"""A text: its archive, author and hash."""
+
+
+@dataclass(frozen=True)
+class SharedHit:
+    """A passage of a shared project: whose it is, where and when it was last said, and the text itself.
+
+    `score` is the sum of 1 / (60 + rank) over the searches that found it: it orders, and says no more.
+    """
+
+    project: str
+    author: str
+    session: str
+    turn: int
+    at: float
+    cls: str
+    id: str
+    score: float
+    text: str
+
+
+def search(
+    connection: Connection, query: str, *, limit: int = 10, vector: Sequence[float] = (), embedder: str = ""
+) -> list[SharedHit]:
+    """The best passages for a text in all projects that the role may read, best first.
+
+    `vector` is the text's own, by `embedder`. Raises ServerError, also where the server lacks pgvector.
+    """
+    schema.check(connection)
+    asked = words.query_words(query)
+    spans: dict[Key, tuple[int, int]] = {}
+    scores: dict[Key, float] = {}
+    near = _near(connection, vector, embedder, limit * 3, spans) if len(vector) else []
+    for found in (_with_words(connection, asked, limit * 3), near):
+        for rank, key in enumerate(found, 1):
+            scores[key] = scores.get(key, 0.0) + 1 / (FUSION + rank)
+    best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+    columns = [list(column) for column in zip(*best, strict=True)] or [[], [], []]
+    rows: list[Any] = connection.execute(LAST_SAID, columns).fetchall()
+    hits = []
+    for *key, project, session, at, payload in rows:
+        own: Key = (key[0], key[1], key[2])
+        said, score = from_json(payload), round(scores[own], 5)
+        start, end = spans.get(own) or _span(said["content"], asked)
+        text = said["content"][start:end]
+        hits.append(
+            SharedHit(project, own[1], session, said["turn"], at, said["cls"], said["id"], score, text)
+        )
+    return sorted(hits, key=lambda each: (-each.score, each.id))
+
+
+def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list[Key]:
+    """Texts with all of the words, then those with any."""
+    found: dict[Key, None] = {}
+    quoted = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in asked if "\0" not in word]
+    for joint in (" & ", " | ") if quoted else ():
+        if len(found) < most:
+            rows: list[Any] = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most)).fetchall()
+            found |= dict.fromkeys((row[0], row[1], row[2]) for row in rows)
+    return list(found)[:most]
+
+
+def _near(
+    connection: Connection,
+    vector: Sequence[float],
+    embedder: str,
+    most: int,
+    spans: dict[Key, tuple[int, int]],
+) -> list[Key]:
+    """Texts with the nearest passages; `spans` gets where these stand."""
+    given = (str(list(vector)), embedder, len(vector), most)
+    rows: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
+    for *key, start, end in rows:
+        spans.setdefault((key[0], key[1], key[2]), (start, end))
+    return list(dict.fromkeys((row[0], row[1], row[2]) for row in rows))
+
+
+def _span(text: str, asked: Sequence[str]) -> tuple[int, int]:
+    """Where an excerpt begins and ends: around the first of the words."""
+    low = text.lower()
+    at = min((found for word in asked if (found := low.find(word)) >= 0), default=0)
+    start = max(0, at - EXCERPT_CHARS // 3)
+    return start, min(len(text), start + EXCERPT_CHARS)

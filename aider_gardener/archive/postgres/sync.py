@@ -1,0 +1,384 @@
+"""A shared project: agreed to by its user, synced by pushing and pulling lines, and shared no more.
+
+First what is new on the server is pulled, then what it lacks is pushed, each in batches: one is a transaction
+of the server's, and what it has is marked afterwards. A line that is pushed twice is known again there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.archive.postgres import lines, local, schema, server
+from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
+from aider_gardener.archive.postgres.local import FORGET_ALL, Share
+from aider_gardener.archive.postgres.server import ServerError, connected, named_as
+from aider_gardener.errors import GardenerError, UsageError
+
+if TYPE_CHECKING:
+    import apsw
+
+    from aider_gardener.archive.postgres.server import Connection
+    from aider_gardener.archive.store.sqlite import SqliteStore
+
+PULLED = 200
+"""Lines in one batch, at most."""
+STATUS_SECONDS = 3
+"""How long the server is waited for, at each of its addresses, to say how it stands."""
+IN_MEMORY = "there is no archive on disk to share"
+NOT_SHARED = "this project is not shared; `gardener store share` shares it"
+ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshare` first"
+NO_PROJECT = (
+    "there is no project {name} that {role} may see: ask its owner for `gardener store share --owner {role}`"
+)
+NOT_OWNER = "{role} only reads {name}: its owner admits others"
+OTHER_SERVER = (
+    "this project is shared with another server than the one of the address: correct the address, or"
+    " `gardener store unshare` first"
+)
+OTHERWISE = (
+    "the server is named otherwise here than when this project was shared, and nothing goes there unasked:"
+    " `gardener store share` agrees to it"
+)
+NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
+GONE = "you took {name} back from the server on another machine: it is no longer shared from here"
+ANSWERS = "{host} answers"
+
+PULL = """
+    SELECT change, author, kind, session, hash, at, payload FROM gardener.lines
+    WHERE archive = %s AND change > %s AND machine <> %s ORDER BY change LIMIT %s"""
+PUT_PASSAGE = """
+    INSERT INTO gardener.passages (archive, hash, "start", "end", embedder, dimensions, vector)
+    SELECT l.archive, l.hash, %s, %s, %s, %s, %s::float4[] FROM gardener.lines l
+    WHERE l.archive = %s AND l.author = session_user AND l.hash = %s AND l.words IS NOT NULL LIMIT 1
+    ON CONFLICT DO NOTHING"""
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What one sync did: messages sent and fetched, deletions told and heard, lines that were refused.
+
+    `problem` is one line, "" when all went well: what was done before it counts nevertheless.
+    """
+
+    sent: int = 0
+    fetched: int = 0
+    told: int = 0
+    heard: int = 0
+    refused: int = 0
+    problem: str = ""
+
+
+def sync(
+    store: SqliteStore,
+    project: str,
+    environ: Mapping[str, str] | None = None,
+    *,
+    unasked: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> SyncReport:
+    """Pull what is new of a shared project, then push. Raises UsageError where nothing is shared.
+
+    Trouble with the server is the report's `problem`; what waits goes with the next sync. `unasked`: a host
+    began it and not its user, so that no server is called but the one that the user named as the project was
+    shared.
+    """
+    environ = os.environ if environ is None else environ
+    exchange = _Exchange(store, share_of(store, project), clock)
+    problem = ""
+    try:
+        if unasked and exchange.share.named_as != named_as(environ):
+            raise ServerError(OTHERWISE)
+        with connected(environ) as connection:
+            exchange.run(connection)
+    except ServerError as error:
+        problem = str(error)
+    local.note(store, project, problem=problem, **({} if problem else {"synced_at": clock()}))
+    return replace(exchange.report, problem=problem)
+
+
+def share_of(store: SqliteStore, project: str) -> Share:
+    """How a project is shared. Raises UsageError where it is not."""
+    share = store.database.read(lambda db: local.share_of(db, project))
+    if share is None:
+        raise UsageError(NOT_SHARED)
+    return share
+
+
+class _Exchange:
+    """One sync, with what it did so far."""
+
+    def __init__(self, store: SqliteStore, share: Share, clock: Callable[[], float]) -> None:
+        self.store = store
+        self.share = share
+        self.report = SyncReport()
+        self._clock = clock
+
+    def _note(self, done: Mapping[str, int] | None = None, **marks: object) -> None:
+        """Count what was done, keep marks and that the sync goes on. Raises ServerError where the project is
+        not shared any more."""
+        counted = {name: getattr(self.report, name) + count for name, count in (done or {}).items()}
+        self.report = replace(self.report, **counted)
+        share = local.note(self.store, self.share.project, active_at=self._clock(), **marks)
+        if share is None:
+            raise ServerError(NOT_SHARED)
+        self.share = share
+
+    def run(self, connection: Connection) -> None:
+        """All of it over an open connection. Raises ServerError."""
+        self._check(connection)
+        while self._pull(connection):
+            pass
+        if self.share.may_write:
+            while self._push(connection):
+                pass
+            while self._tell(connection):
+                pass
+            while self._push_passages(connection):
+                pass
+
+    def _check(self, connection: Connection) -> None:
+        """See that this is the server, what may be done there, and from where on."""
+        share = self.share
+        _check(connection, share)
+        row = connection.execute(
+            """SELECT session_user, %(number)s IN (SELECT gardener.writable()),
+               %(number)s IN (SELECT gardener.readable()), (SELECT last_value FROM gardener.changes)""",
+            {"number": share.number},
+        ).fetchone()
+        author, may_write, may_read, last = row or ("", False, False, 0)
+        if author != share.author or not may_read:
+            raise ServerError(NO_MEMBER.format(author=author, name=share.name))
+        # the server was put back from an older copy
+        again = {"seen": 0, "sent": 0, "told": 0, "vectors_sent": 0} if int(last) < share.seen else {}
+        self._note(None, may_write=bool(may_write), **again)
+
+    def _pull(self, connection: Connection) -> bool:
+        """Pull one batch and take it in, in the order of the server's changes; whether there may be more."""
+        share = self.share
+        with connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            given = (share.number, share.seen, share.machine, PULLED)
+            rows: list[Any] = connection.execute(PULL, given).fetchall()
+            sql = "SELECT coalesce(max(change), 0) FROM gardener.lines WHERE archive = %s"
+            last = connection.execute(sql, (share.number,)).fetchone()
+        is_full = len(rows) == PULLED
+        upto = int(rows[-1][0] if is_full else last[0] if last else 0)
+        now = self._clock()
+
+        def step(db: apsw.Connection) -> local.Taken:
+            held = local.share_of(db, share.project)
+            return local.take_in(db, held, rows, upto, now) if held else local.Taken()
+
+        done = self.store.database.write(step)
+        if done.gone:
+            self.store.scrub()
+        if done.is_withdrawn:
+            raise ServerError(GONE.format(name=share.name))
+        self._note({"fetched": done.fetched, "refused": done.refused, "heard": done.heard})
+        return is_full
+
+    def _push(self, connection: Connection) -> bool:
+        share, database = self.share, self.store.database
+        numbers, upto, mark = database.read(lambda db: local.unsent(db, share, local.ROWS))
+        lacking = lines.lacking(connection, share.number, list(numbers.values()))
+        rows, last = database.read(lambda db: local.messages(db, numbers, lacking))
+        is_cut = bool(numbers) and last < max(numbers)
+        if is_cut:
+            upto, mark = last, numbers[last]
+        sent = self._added(connection, rows)
+        self._note({"sent": sent}, sent=upto, sent_mark=mark)
+        return is_cut or len(numbers) == local.ROWS
+
+    def _tell(self, connection: Connection) -> bool:
+        """Tell the server of one batch of what was forgotten; whether there was any."""
+        rows, last = self.store.database.read(lambda db: local.tombstones(db, self.share))
+        if rows:
+            self._added(connection, rows)
+            self._note({"told": len(rows)}, told=last)
+        return bool(rows)
+
+    def _added(self, connection: Connection, rows: Sequence[Row]) -> int:
+        if not rows:
+            return 0
+        with connection.transaction():
+            return len(lines.add(connection, self.share.number, self.share.machine, rows))
+
+    def _push_passages(self, connection: Connection) -> bool:
+        found, last = self.store.database.read(lambda db: local.vectors(db, self.share))
+        if found:
+            put_passages(connection, self.share.number, found)
+        if last == self.share.vectors_sent:
+            return False
+        self._note(vectors_sent=last)
+        return True
+
+
+def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[object]]) -> None:
+    """Write vectors as `local.vectors` gives them, of texts that are there."""
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.executemany(PUT_PASSAGE, [(*passage, archive, key) for key, *passage in found])
+
+
+def share(
+    store: SqliteStore,
+    project: str,
+    name: str,
+    *,
+    owners: Sequence[str] = (),
+    readers: Sequence[str] = (),
+    readable: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> Share:
+    """Share a project under a name, or as `CREATOR/NAME` one that another made; admit roles to it.
+
+    `readable`: the user agrees that what is encrypted here is not there. Sends nothing yet. Raises UsageError
+    and ServerError.
+    """
+    environ = os.environ if environ is None else environ
+    if not store.is_file:
+        raise UsageError(IN_MEMORY)
+    if store.database.key and not readable:
+        raise UsageError(ENCRYPTED)
+    held = store.database.read(lambda db: local.share_of(db, project))
+    if held is not None and name not in (held.name, held.name.rpartition("/")[2]):
+        raise UsageError(ANOTHER_NAME.format(name=held.name))
+    with connected(environ) as connection:
+        which = schema.prepare(connection)
+        found = _joined(connection, project, held.name if held else name, which)
+        if (owners or readers) and not found.may_write:
+            raise UsageError(NOT_OWNER.format(role=found.author, name=found.name))
+        for role in (*owners, *readers):
+            sql = "SELECT gardener.set_member(%s, %s, %s)"
+            connection.execute(sql, (found.number, role, role in owners))
+    if held is not None and (held.server, held.number) == (found.server, found.number):
+        found = replace(held, may_write=found.may_write, author=found.author)
+    found = replace(found, named_as=named_as(environ))
+    store.database.write(lambda db: local.keep(db, found))
+    return found
+
+
+def _joined(connection: Connection, project: str, name: str, which: str) -> Share:
+    """The project of this name on the server: the role's own, made if there is none, or another's that it may
+    read. Another's is never meant unless its creator is named."""
+    creator, _, short = name.rpartition("/")
+    about: Any = connection.execute("SELECT session_user::text, last_value FROM gardener.changes").fetchone()
+    role, last = about
+    sql = """SELECT number, number IN (SELECT gardener.writable()) FROM gardener.archives
+             WHERE name = %s AND creator = %s AND NOT whole"""
+    row: Any = connection.execute(sql, (short, creator or role)).fetchone()
+    if row is None and creator not in ("", role):
+        raise UsageError(NO_PROJECT.format(name=name, role=role))
+    if row is None:
+        row = connection.execute("SELECT gardener.make_archive(%s, false), true", (short,)).fetchone()
+    shown = f"{creator or role}/{short}"
+    return Share(project, shown, int(row[0]), which, role, bool(row[1]), uuid.uuid4().hex, since=int(last))
+
+
+def unshare(
+    store: SqliteStore,
+    project: str,
+    *,
+    delete: bool = False,
+    now: float,
+    environ: Mapping[str, str] | None = None,
+) -> Share:
+    """Share a project no more. With `delete` all that this role shared of it goes from the server, and
+    from the archives that fetched it as they sync; what the others wrote stays. Raises UsageError and
+    ServerError."""
+    held = share_of(store, project)
+    if delete:
+        with connected(environ) as connection, connection.transaction():
+            _check(connection, held)
+            row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
+            lines.add(connection, held.number, held.machine, [row])
+    store.database.write(lambda db: local.drop(db, project))
+    return held
+
+
+def remove(
+    store: SqliteStore, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
+) -> dict[str, list[str]]:
+    """Take the access of these roles to a shared project away, all or none; for each the groups as whose
+    member it still has it.
+
+    What they wrote stays on the server, and what they fetched with them. Who removes itself shares the
+    project no more from here. Raises UsageError and ServerError, also where the server refuses it: the last
+    owner stays, and who made the project is removed by nobody else.
+    """
+    held = share_of(store, project)
+    left: dict[str, list[str]] = {}
+    with connected(environ) as connection, connection.transaction():
+        _check(connection, held)
+        for role in roles:
+            sql = "SELECT gardener.set_member(%s, %s, NULL)"
+            left[role] = [str(row[0]) for row in connection.execute(sql, (held.number, role)).fetchall()]
+    if left.get(held.author) == []:
+        store.database.write(lambda db: local.drop(db, project))
+    return left
+
+
+def members(
+    store: SqliteStore, project: str, environ: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Who may read a shared project, as the server says within a few seconds: `member`, `role` (owner or
+    reader), `creator` (whether it made the project). Raises UsageError and ServerError."""
+    held = share_of(store, project)
+    with connected(environ, seconds=STATUS_SECONDS) as connection:
+        _check(connection, held)
+        rows = connection.execute(
+            """SELECT m.member, m.may_write, m.member = a.creator FROM gardener.members m
+               JOIN gardener.archives a ON a.number = m.archive
+               WHERE a.number = %s ORDER BY 3 DESC, 2 DESC, 1""",
+            (held.number,),
+        ).fetchall()
+    return [
+        {"member": name, "role": "owner" if may_write else "reader", "creator": is_creator}
+        for name, may_write, is_creator in rows
+    ]
+
+
+def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """How a project is shared, as plain data, without asking the server.
+
+    `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,
+    `waiting` (messages to send), `to_forget`, `synced_at` (seconds since the epoch, None for never) and
+    `problem` (one line, "" when the last sync went well).
+    """
+    environ = os.environ if environ is None else environ
+    found = store.database.read(lambda db: local.share_of(db, project)) if store.is_file else None
+    if found is None:
+        return {"shared": False}
+    said, forgotten = store.database.read(lambda db: local.waiting(db, found)) if found.may_write else (0, 0)
+    return {
+        "shared": True,
+        "name": found.name,
+        "server": server.host_of(environ) if server.is_named(environ) else "",
+        "role": "owner" if found.may_write else "reader",
+        "author": found.author,
+        "waiting": said,
+        "to_forget": forgotten,
+        "synced_at": found.synced_at or None,
+        "problem": found.problem,
+    }
+
+
+def look(environ: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether the server that the environment names answers within seconds and is fit, in one line without a
+    password. Changes nothing and never raises."""
+    try:
+        with connected(environ, seconds=STATUS_SECONDS) as connection:
+            schema.check(connection)
+        return True, server.warning(environ) or ANSWERS.format(host=server.host_of(environ))
+    except GardenerError as error:
+        return False, str(error)
+
+
+def _check(connection: Connection, held: Share) -> None:
+    """Raise ServerError unless this is the server that the project is shared with."""
+    if schema.check(connection) != held.server:
+        raise ServerError(OTHER_SERVER)

@@ -1,0 +1,83 @@
+"""What was forgotten of shared projects: noted as it goes, so that the other machines hear of it.
+
+How a project is shared is a small value of the archive itself, beside its signature: neither exported nor
+imported, so that nobody shares what another archive shared. The archive knows no more of it than its author.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from aider_gardener.archive.sessions import SHARED, may_go
+from aider_gardener.archive.store import ownership, search, sessions
+
+if TYPE_CHECKING:
+    import apsw
+
+KEY = "share:"
+"""Before a project's path, the key under which it is kept how the project is shared."""
+ENTRY, SESSION = "entry", "session"
+
+
+def note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) -> None:
+    """Note, before originals are deleted, those of shared projects; other machines hear of the user's own.
+
+    Without `told` they hear only of what was said on this machine: what was fetched was pruned here alone.
+    What was said to a local model was never sent, so nothing of it is told either.
+    """
+    authors = _authors(db)
+    sql = """SELECT s.project, s.id, n.provider, lower(hex(o.hash)), o.id FROM occurrences n
+             JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original
+             WHERE o.number = ?"""
+    for number in numbers if authors else ():
+        rows: list[Any] = db.execute(sql, (number,)).fetchall()
+        noted: dict[tuple[str, str, str], bool] = {}
+        for project, session, provider, key, stored_id in rows:
+            if project in authors:
+                is_own = _is_told(authors[project], session, provider, told)
+                noted[project, key, stored_id] = noted.get((project, key, stored_id), False) or is_own
+        for (project, key, stored_id), is_own in noted.items():
+            _note(db, project, ENTRY, key, stored_id, is_own)
+
+
+def note_session(db: apsw.Connection, session: str) -> None:
+    """Note, before a session of a shared project is deleted, that it is; the same of what is told holds."""
+    authors = _authors(db)
+    rows: list[Any] = db.execute("SELECT number, project FROM sessions WHERE id = ?", (session,)).fetchall()
+    for number, project in rows:
+        if project in authors:
+            providers = db.execute("SELECT DISTINCT provider FROM occurrences WHERE session = ?", (number,))
+            is_own = any(_is_told(authors[project], session, str(row[0]), True) for row in list(providers))
+            key = session.removeprefix(f"{SHARED}{authors[project]}:")
+            _note(db, project, SESSION, key, "", is_own)
+
+
+def begin_again(db: apsw.Connection) -> None:
+    """Let the next sync send and fetch everything once more: rows of the archive may have been lost."""
+    for project in _authors(db):
+        share = json.loads(sessions.get_state(db, ownership.SESSION, KEY + project) or "{}")
+        share |= {"sent": 0, "vectors_sent": 0, "told": 0, "seen": 0}
+        sessions.set_state(db, ownership.SESSION, KEY + project, json.dumps(share))
+
+
+def _authors(db: apsw.Connection) -> dict[str, str]:
+    """The shared projects, each with this user's role on the server."""
+    sql = "SELECT key, value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
+    rows: list[Any] = db.execute(sql, (ownership.SESSION, KEY, KEY[:-1] + ";")).fetchall()
+    return {key[len(KEY) :]: json.loads(search.decode(value))["author"] for key, value in rows}
+
+
+def _is_told(author: str, session: str, provider: str, told: bool) -> bool:
+    if session.startswith(SHARED):
+        return told and session.startswith(f"{SHARED}{author}:")
+    return may_go(provider, "server")
+
+
+def _note(db: apsw.Connection, project: str, kind: str, key: str, stored_id: str, is_own: bool) -> None:
+    db.execute(
+        "INSERT INTO tombstones (project, kind, key, entry, at, is_own) VALUES (?, ?, ?, ?, ?, ?)",
+        (project, kind, key, stored_id, time.time(), int(is_own)),
+    )

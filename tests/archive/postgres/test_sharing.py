@@ -1,0 +1,139 @@
+"""A project is shared because its user said so, and how it stands is told without asking the server."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from shared_archives import PROJECT, Machines, Team
+
+from aider_gardener.archive.postgres import schema, server, sync
+from aider_gardener.archive.postgres.server import VARIABLE
+from aider_gardener.archive.store import open_store
+from aider_gardener.errors import UsageError
+from bench.postgres_server import PASSWORD
+
+
+def test_nothing_is_shared_unless_the_user_says_so(machines: Machines, team: Team) -> None:
+    one = machines("ana")
+    one.say("private")
+    assert sync.status(one.store, PROJECT, one.environ) == {"shared": False}
+    for ask in (one.sync, lambda: sync.members(one.store, PROJECT), lambda: one.shared):
+        with pytest.raises(UsageError, match="`gardener store share` shares it"):
+            ask()
+    with pytest.raises(UsageError, match="no archive on disk"):
+        sync.share(open_store(None), PROJECT, "pump", environ=team.environ("ana"))  # type: ignore[arg-type]
+
+
+def test_the_status_says_what_waits_and_what_went_wrong(machines: Machines) -> None:
+    one = machines("ana")
+    (said, *_) = one.say("one", "two")
+    one.say("to llama", provider="ollama")
+    one.share()
+    one.store.forget([said])
+    assert sync.status(one.store, PROJECT, one.environ) == {
+        "shared": True, "name": "ana/pump", "server": "127.0.0.1", "role": "owner", "author": "ana",
+        "waiting": 1, "to_forget": 1, "synced_at": None, "problem": "",
+    }  # fmt: skip
+    one.sync()
+    found = sync.status(one.store, PROJECT, {})
+    assert (found["waiting"], found["to_forget"], found["server"]) == (0, 0, "") and found["synced_at"] > 0
+
+
+def test_sharing_again_admits_others_and_sends_nothing_anew(machines: Machines) -> None:
+    one = machines("ana")
+    one.say("one")
+    first = one.share()
+    one.sync()
+    again = one.share(readers=("bob",))
+    assert (again.machine, again.number) == (first.machine, first.number) and one.sync().sent == 0
+    with pytest.raises(UsageError, match="is shared as ana/pump already"):
+        one.share("other")
+    bob = machines("bob")
+    with pytest.raises(UsageError, match="bob only reads ana/pump"):
+        bob.share("ana/pump", owners=("eve",))
+
+
+def test_an_encrypted_archive_is_shared_only_if_the_user_agrees(machines: Machines) -> None:
+    one = machines("ana")
+    one.store.database.key = "as if it were encrypted"
+    with pytest.raises(UsageError, match="--readable"):
+        one.share()
+    assert sync.share(one.store, PROJECT, "pump", readable=True, environ=one.environ).name == "ana/pump"
+
+
+def test_unsharing_keeps_what_was_sent_unless_it_is_to_go(machines: Machines, team: Team) -> None:
+    one = machines("ana")
+    one.say("one")
+    one.share()
+    one.sync()
+    sync.unshare(one.store, PROJECT, now=1.0, environ={})
+    assert team.said() == ["one"]
+    one.share()
+    sync.unshare(one.store, PROJECT, delete=True, now=2.0, environ=one.environ)
+    assert team.said() == [] and sync.status(one.store, PROJECT, {}) == {"shared": False}
+
+
+def test_members_are_told_and_removed_all_or_none(machines: Machines, team: Team) -> None:
+    one = machines("ana")
+    one.share(readers=("cora", "bob"), owners=("eve",))
+    assert sync.members(one.store, PROJECT, one.environ) == [
+        {"member": "ana", "role": "owner", "creator": True},
+        {"member": "eve", "role": "owner", "creator": False},
+        {"member": "bob", "role": "reader", "creator": False},
+        {"member": "cora", "role": "reader", "creator": False},
+    ]
+    with pytest.raises(server.ServerError, match="nobody is no member"):
+        sync.remove(one.store, PROJECT, ["bob", "nobody"], one.environ)
+    assert len(sync.members(one.store, PROJECT, one.environ)) == 4
+    assert sync.remove(one.store, PROJECT, ["bob", "cora"], one.environ) == {"bob": [], "cora": []}
+    assert [each["member"] for each in sync.members(one.store, PROJECT, one.environ)] == ["ana", "eve"]
+    team.rows("UPDATE gardener.about SET server = 'another'")
+    with pytest.raises(server.ServerError, match="is shared with another server"):
+        sync.remove(one.store, PROJECT, ["eve"], one.environ)
+
+
+def test_an_owner_that_removes_itself_shares_the_project_no_more(machines: Machines) -> None:
+    ana, bob = machines("ana"), machines("bob")
+    ana.share(owners=("bob",))
+    bob.share("ana/pump")
+    assert sync.remove(bob.store, PROJECT, ["bob"], bob.environ) == {"bob": []}
+    assert sync.status(bob.store, PROJECT, bob.environ) == {"shared": False}
+    with pytest.raises(server.ServerError, match="the last owner of a project stays"):
+        sync.remove(ana.store, PROJECT, ["ana"], ana.environ)
+    assert ana.shared.name == "ana/pump"
+
+
+def test_a_server_is_prepared_before_anybody_shares(machines: Machines, team: Team) -> None:
+    bob = machines("bob")
+    with pytest.raises(server.ServerError, match="`gardener store share --prepare`"):
+        bob.share()
+    with server.connected(team.environ("ana")) as ana:
+        schema.prepare(ana)
+    assert bob.share().name == "bob/pump"
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of one who takes a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield int(listening.getsockname()[1])
+
+
+def test_looking_at_the_server_is_one_line_within_seconds(team: Team, silent: int) -> None:
+    assert sync.look(team.environ("ana")) == (False, schema.NOT_PREPARED)
+    assert team.rows("SELECT to_regclass('gardener.about')") == [(None,)], "it changes nothing"
+    with server.connected(team.environ("ana")) as ana:
+        schema.prepare(ana)
+    assert sync.look(team.environ("ana")) == (True, "127.0.0.1 answers")
+    began = time.monotonic()
+    for environ in (
+        team.environ("ana", "hunter2"),
+        {},
+        {VARIABLE: f"postgresql://a:{PASSWORD}@127.0.0.1:{silent}/d"},
+    ):
+        ok, told = sync.look(environ)
+        assert not ok and "\n" not in told and PASSWORD not in told and "hunter2" not in told
+    assert time.monotonic() - began < 2 * sync.STATUS_SECONDS
