@@ -206,11 +206,11 @@ class Killing:
             for name in self.names
             for line in (self.folder / name / "said").read_text().split()
         }
-        rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'import'", self.database)
+        rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'said'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
         for (payload,) in rows:
-            _, said, place = lines.from_json(payload)["lines"]
-            there.setdefault((place["session"], place["seq"]), []).append(said["content"])
+            said = lines.from_json(payload)
+            there.setdefault((said["session"], said["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
         environ = self._environ(self.names[0])
@@ -318,12 +318,10 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             rng = np.random.default_rng(number)
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
             key, at = content_hash("user", text), 1_000.0 + number
-            line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose"}
-            payload = lines.as_json({"kind": "import", "lines": [line, {"turn": 1}]})
+            line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose", "turn": 1}
+            payload = lines.as_json({"kind": "said", **line})
             found = json.dumps(local.indexed(text))
-            said.append(
-                Row("import", payload, at, lines.known_by("rows", number, key, at), "rows", key, found)
-            )
+            said.append(Row("said", payload, at, lines.known_by("rows", number, key, at), "rows", key, found))
             vector = vector_of(rng).tolist()
             vectors.append((key, 0, len(text), "bench", DIMENSIONS, vector))
         yield said, vectors

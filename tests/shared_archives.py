@@ -60,9 +60,8 @@ class Team:
 
     def said(self) -> list[str]:
         """The texts of all messages on the server, in the order of its changes."""
-        rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'import' ORDER BY change")
-        lines = (from_json(bytes(payload))["lines"] for (payload,) in rows)  # type: ignore[call-overload]
-        return [line["content"] for held in lines for line in held if line["kind"] == "entry"]
+        rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'said' ORDER BY change")
+        return [from_json(bytes(payload))["content"] for (payload,) in rows]  # type: ignore[call-overload]
 
 
 @pytest.fixture

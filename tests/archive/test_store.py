@@ -389,27 +389,6 @@ def test_forgetting_a_session(store: Store) -> None:
     assert store.forget_session("never") == 0
 
 
-def test_a_trial_leaves_no_trace(store: Store) -> None:
-    kept = put(store, "before", seq=0)
-    before = store.stats()
-    with store.trial():
-        put(store, "within the trial", seq=1)
-        store.pin(kept.id, True)
-        assert found(store, "within the trial")
-        with pytest.raises(StoreError):
-            store.forget([kept.id])
-        with store.trial():
-            put(store, "deeper", seq=2)
-        assert store.stats().entries == 2
-    assert store.stats().entries == before.entries and found(store, "within") == []
-    with pytest.raises(RuntimeError), store.trial():
-        put(store, "and then it breaks", seq=1)
-        raise RuntimeError
-    got = store.get(kept.id)
-    assert got is not None and not got.pinned
-    assert put(store, "after", seq=1).seq == 1
-
-
 def test_a_failing_write_leaves_nothing_half_done(store: Store) -> None:
     bad = entry("never stored", seq=3)
     no_number: Any = object()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,10 @@ def known_by(*parts: object) -> str:
     return hashlib.sha256(as_json(parts)).hexdigest()[:32]
 
 
+def _digest(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).digest()
+
+
 def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row]) -> list[int]:
     """Append rows within the caller's transaction; returns the changes of those that were not there yet."""
     changes: list[int] = []
@@ -143,14 +148,14 @@ def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
     if kind == "event":
         data = record["data"]
         for entry in unsent.intersection(sessions.entries_of(data)):
-            data = entries.without(data, entry) or {}
-        return {**record, "data": data} if data else None
+            data = entries.without(data, entry) if data is not None else None
+        return None if data is None else {**record, "data": data}
     return record
 
 
 class ServerLines:
     """The records of an archive that a server keeps whole; each call is a connection of its own, and one
-    transaction. What fails raises ServerError, and nothing of it is kept. `problems` are lines for the user.
+    transaction. What fails raises ServerError, and nothing of it is kept.
 
     What may not leave the machine does not get in, whichever way it comes.
     """
@@ -164,7 +169,7 @@ class ServerLines:
         self.address = address
         self.problems: list[str] = []
         self._clock = clock
-        self._held: dict[int, str] = {}
+        self._held: list[tuple[int, bytes]] = []
         self._told: list[str] = []
         with server.connected(address.environ) as connection:
             self._number = _found(connection, address, made=made)
@@ -176,15 +181,15 @@ class ServerLines:
 
     def read(self) -> list[Record]:
         """All records, in the order written."""
-        sql = "SELECT change, once, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
+        sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
             rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
-        self._held = {}
+        self._held = []
         records: list[Record] = []
-        for change, once, payload, key in rows:
+        for change, payload, key in rows:
             try:
                 records.append(record_of(payload, key))
-                self._held[int(change)] = once or ""
+                self._held.append((int(change), _digest(payload)))
             except NOT_READ:
                 continue
         unreadable = len(rows) - len(self._held)
@@ -196,7 +201,7 @@ class ServerLines:
         provider = record.get("provider", "")
         if (record["kind"] == SAID or provider) and not may_go(provider, "server"):
             raise StoreError(STAYS)
-        self._put(rows_of([record], self._clock(), once=False), gone=[])
+        self._put(list(rows_of([record], self._clock(), once=False)), len(self._held))
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
@@ -208,21 +213,22 @@ class ServerLines:
         """Keep these records in place of all that was read and written here; what another machine appended
         since stays. Returns lines for the user."""
         rows = list(rows_of(leaving(records)[0], self._clock(), once=True))
-        wanted = {row.once for row in rows}
-        self._put(rows, gone=[change for change, once in self._held.items() if once not in wanted])
+        pairs = zip(self._held, rows, strict=False)
+        same = len(list(takewhile(lambda pair: pair[0][1] == _digest(pair[1].payload), pairs)))
+        self._put(rows[same:], same)
         told, self._told = self._told, []
         return told
 
-    def _put(self, rows: Iterable[Row], gone: Sequence[int]) -> None:
-        given = list(rows)
+    def _put(self, rows: Sequence[Row], same: int) -> None:
+        """Put rows in place of those behind the first `same` that were read and written here."""
         with server.connected(self.address.environ) as connection, connection.transaction():
-            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (list(gone),))
-            new = lacking(connection, self._number, [row.once for row in given if row.once])
-            given = [row for row in given if row.once is None or row.once in new]
+            gone = [change for change, _ in self._held[same:]]
+            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (gone,))
+            new = lacking(connection, self._number, [row.once for row in rows if row.once])
+            given = [row for row in rows if row.once is None or row.once in new]
             changes = add(connection, self._number, "", given)
-        for change in gone:
-            del self._held[change]
-        self._held |= {change: row.once or "" for change, row in zip(changes, given, strict=False)}
+        put = [(change, _digest(row.payload)) for change, row in zip(changes, given, strict=False)]
+        self._held[same:] = put
 
     @property
     def size_bytes(self) -> int:

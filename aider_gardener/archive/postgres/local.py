@@ -164,6 +164,8 @@ def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:
     said["begun"] = {**session, "project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
     found = json.dumps(indexed(said["content"]), ensure_ascii=False)
     key = content_hash(said["role"], said["content"])
+    if known_by(name, said["seq"], key, said["at"]) != once:
+        return []
     return [Row(SAID, as_json(said), said["at"], once, name, key, found)]
 
 

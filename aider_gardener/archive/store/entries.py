@@ -130,10 +130,11 @@ def _occurrence(
     """Record where an original stands; returns its seq, the next free one if its own is taken, and whether it
     was not there before."""
     seq, turn, at = record["seq"], record["turn"], record["at"]
-    held = db.execute("SELECT original FROM occurrences WHERE session = ? AND seq = ?", (session, seq)).get
-    if held == number:
+    sql = "SELECT original, turn, at FROM occurrences WHERE session = ? AND seq = ?"
+    held = db.execute(sql, (session, seq)).fetchall()
+    if held and held[0][0] == number and (not again or held[0][1:] == (turn, at)):
         return seq, False
-    if held is not None:
+    if held:
         sql = "SELECT seq FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
         moved = db.execute(sql, (session, number, turn, at)).get if again else None
         if moved is not None:

@@ -37,9 +37,12 @@ IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 class Lines(Protocol):
     """Where the records of an archive are kept that is held in memory. `fault` is why the last ones are not
-    kept yet, "" if they are: they come with the next."""
+    kept yet, "" if they are: they come with the next. `problems` are lines for the user, of those that were read."""
 
     fault: str
+
+    @property
+    def problems(self) -> Sequence[str]: ...
 
     @property
     def directory(self) -> Path | None:
@@ -251,6 +254,10 @@ class FileLines:
                 with contextlib.suppress(OSError):
                     sizes += (self._directory / name).stat().st_size
         return sizes
+
+    @property
+    def problems(self) -> Sequence[str]:
+        return self.found.problems
 
     def begin(self) -> None:
         """Make the file at once. Raises OSError."""

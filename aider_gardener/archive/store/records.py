@@ -35,7 +35,7 @@ PLACE_FIELDS = ("session", "seq", "turn", "source", "detail", "provider", "at", 
 PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
 FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
                  JOIN originals o ON o.number = n.original"""
-NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError)
+NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
 
 

@@ -496,7 +496,8 @@ class SqliteStore:
     def verify(self) -> list[str]:
         """See `Store.verify`; what is found is mended as far as it can be."""
         before, generation = self.notice, self.generation
-        found = [line for each in self._lines_of_others() for line in each.problems]
+        kept = [] if self.lines is None or self.directory is not None else self.lines.problems
+        found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
         try:
             found += self._read(repair.problems)
             if found and self.generation == generation and not self._db.read_only:

@@ -55,23 +55,22 @@ def test_records_come_back_in_order_and_are_replaced_by_whom_they_were_read(team
     other.append(first)
     one.replace([second])
     assert list(other.read()) == [first, second], "what was appended since stays"
-    assert one.bytes == sum(len(lines.as_json(each)) for each in (first, second))
+    assert one.size_bytes == sum(len(lines.as_json(each)) for each in (first, second))
 
 
-def test_what_was_imported_one_after_the_other_is_one_and_none_of_it_is_there_twice(team: Team) -> None:
+def test_what_is_put_in_its_place_again_is_not_written_again(team: Team) -> None:
     kept = ServerLines(address(team), made=True)
-    event = {"kind": "event", "session": "s", "turn": 1, "event": "plan", "data": {}, "at": 1.0}
-    session = {
-        "kind": "session",
-        "id": "s",
-        "project": "p",
-        "started_at": 1.0,
-        "provider": "openai",
-        "model": "m",
-    }
-    for _ in range(2):
-        kept.append({"kind": "import", "lines": [{"kind": "meta"}, session, event, event]})
-    assert list(kept.read()) == [{"kind": "import", "lines": [session, event, event]}]
+    events = [
+        {"kind": "event", "session": "s", "turn": turn, "event": "plan", "data": {}, "at": 1.0}
+        for turn in range(3)
+    ]
+    kept.replace(events[:2])
+    before = team.rows("SELECT change FROM gardener.lines ORDER BY change")
+    kept.replace(events)
+    assert team.rows("SELECT change FROM gardener.lines ORDER BY change")[:2] == before
+    assert list(kept.read()) == events
+    kept.replace([events[0], events[2]])
+    assert list(ServerLines(address(team)).read()) == [events[0], events[2]]
 
 
 def test_an_archive_goes_to_a_server_and_comes_back_with_the_same_bytes(
@@ -145,9 +144,8 @@ def test_no_record_carries_what_may_not_leave(team: Team) -> None:
     for provider in ("ollama", ""):
         with pytest.raises(StoreError, match="goes to no server"):
             Machine(store, {}).say("to llama", provider=provider)
-    place = {"kind": "occurrence", "session": "s", "entry": "g1", "provider": "ollama", "at": 1.0, "seq": 0}
-    entry = {"kind": "entry", "id": "g1", "role": "user", "content": "to llama"}
-    ServerLines(address(team)).replace([{"kind": "import", "lines": [entry, place]}])
+    said = {"kind": "said", "session": "s", "id": "g1", "provider": "ollama", "at": 1.0, "seq": 0}
+    ServerLines(address(team)).replace([{**said, "role": "user", "content": "to llama"}])
     assert store.stats().entries == 0 and "llama" not in held(team)
 
 
@@ -239,8 +237,8 @@ def test_a_write_that_the_server_does_not_take_is_not_made(team: Team) -> None:
     store = open_on_server(address(team), made=True)
     machine = Machine(store, {})
     machine.say("taken")
-    kept = store.fallback.lines.kept  # type: ignore[attr-defined]
-    kept.address = Address("postgresql://ana@127.0.0.1:1/db", "pump")
+    assert isinstance(store.lines, ServerLines)
+    store.lines.address = Address("postgresql://ana@127.0.0.1:1/db", "pump")
     with pytest.raises(ServerError, match="cannot be used now"):
         machine.say("not taken")
     assert texts(store, "s") == ["taken"]

@@ -116,7 +116,7 @@ def test_a_stranger_can_neither_join_nor_be_told_of_a_project(shared: Machines, 
 
 def test_a_reader_cannot_write_delete_or_admit(shared: Machines, team: Team) -> None:
     for sql in (
-        LINE.format("cora", "import"),
+        LINE.format("cora", "said"),
         LINE.format("cora", "forget all"),
         "INSERT INTO gardener.passages VALUES (1, 'cora', 'h', 0, 1, 'e', 1, '[1]'::public.vector)",
         "SELECT gardener.set_member(1, 'eve', true)",
@@ -137,7 +137,7 @@ def test_no_owner_writes_or_deletes_in_anothers_name(shared: Machines, team: Tea
     shared.made[0].share(owners=("eve",))
     assert run(team, "eve", "DELETE FROM gardener.lines WHERE archive = 1") == [(0,)]
     assert run(team, "eve", "DELETE FROM gardener.archives WHERE number = 1") == [(0,)]
-    for kind in ("import", "forget all"):
+    for kind in ("said", "forget all"):
         with pytest.raises(ServerError, match="refuses this to eve"):
             run(team, "eve", LINE.format("bob", kind))
     run(team, "eve", LINE.format("eve", "forget all"))
@@ -177,7 +177,7 @@ def test_one_whose_access_was_taken_away_reads_and_writes_nothing_more(shared: M
     assert run(team, "bob", SET, "eve", None) == []
     assert run(team, "eve", "SELECT * FROM gardener.lines WHERE archive = 1") == []
     with pytest.raises(ServerError, match="refuses this to eve"):
-        run(team, "eve", LINE.format("eve", "import"))
+        run(team, "eve", LINE.format("eve", "said"))
     assert "eve is no member of bob/pump any more" in eve.sync().problem
     assert eve.finds("gasket") == ["the gasket of bob's pump"], "what was fetched stays"
     assert "what eve wrote" in team.said()
