@@ -89,9 +89,10 @@ def open_lines(
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
-    kept = lines.FileLines(place, ownership.user_key(user or location.user_directory()), clock)
+    database = Database(None, user=user or location.user_directory())
+    kept = lines.FileLines(place, database.own_key(), clock)
     kept.begin()
-    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store = SqliteStore(database, clock=clock, kept=kept)
     store.hold(kept.read())
     if reason:
         store.notice = "; ".join(filter(None, [IN_LINES.format(reason=reason, place=place), store.notice]))
@@ -116,7 +117,8 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
         is_none = found.files and not encryption.header_of(path)
         if not found.files or not (is_none or is_fault_of_file(error)):
             raise
-        store = SqliteStore(Database(None), kept=lines.FileLines(place, None, time.time))
+        database = Database(None, user=user or location.user_directory())
+        store = SqliteStore(database, kept=lines.FileLines(place, None, time.time))
         store.hold(found, read_only=True)
         if not is_none:
             store.notice = "; ".join(filter(None, [str(error), store.notice]))
@@ -142,22 +144,22 @@ def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStor
 
 def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
     path = database.path or Path()
+    repair.finish(path)
     notice = "" if path.exists() else repair.keep_copy(path)
     if notice:
         notice = NO_ARCHIVE.format(path=path) + notice
     try:
         _connect(database)
     except Stranger as error:
-        if location.identity(path) == error.identity:  # no other process has done so
-            aside = repair.set_aside(path, clock(), "foreign")
-            notice = SET_ASIDE.format(reason=error, aside=aside.name)
-        _connect(database)
-        if notice:
-            repair.salvage(database, None)  # what the copy holds, if that is ours
+        if location.identity(path) != error.identity:  # another process has set it aside
+            _connect(database)
+        elif aside := repair.put_anew(database, path, clock(), repair.FOREIGN).aside:
+            notice = SET_ASIDE.format(reason=error, aside=aside)
     except apsw.Error as error:
         if not is_damage(error):
             raise
         notice = repair.begin_anew(database, path, clock())
+    repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
     return SqliteStore(database, clock=clock, notice=notice)

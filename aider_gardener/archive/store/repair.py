@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -15,6 +17,7 @@ from aider_gardener.archive.store import files, location, ownership, schema, sea
 from aider_gardener.archive.store.database import Database, Unavailable, explain
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
+from aider_gardener.errors import StoreError
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events", "tombstones")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
@@ -26,10 +29,25 @@ LOST = "lost"
 ENDINGS = ("", "-wal", "-shm", "-journal")
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
+DAMAGED, FOREIGN = "damaged", "foreign"
+"""Why a file was set aside."""
+PART_ENDING = ".part"
+PART_SECONDS = 3_600.0
 NAMED = 5
 KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 SAVED = "{path} was damaged: it was set aside as {aside}, and {saved} of its entries were saved"
 NOT_SAVED = "; {count} could not be: {ids}"
+NOT_REPAIRED = "is damaged and no new one can be put in its place"
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A file that was replaced: the name under which it was set aside ("" if another process had replaced it
+    already), the ids of the entries that were saved, and of those that were known of."""
+
+    aside: str
+    saved: set[str]
+    listed: set[str]
 
 
 def copy_of(path: Path) -> Path:
@@ -39,7 +57,7 @@ def copy_of(path: Path) -> Path:
 
 def make_copy(database: Database) -> None:
     """Copy the archive as it stands now, unless it is in memory or large. The copy is encrypted if the
-    archive is.
+    archive is. One that holds what another process forgets just now is removed.
 
     Raises OSError, apsw.Error or StoreError; the former copy then stays.
     """
@@ -54,18 +72,26 @@ def make_copy(database: Database) -> None:
         try:
             database.copy_into(target)
             is_sound = target.execute("PRAGMA quick_check(1)").get == "ok"
+            copied = _ids(target)
         finally:
             target.close()
         if is_sound:
             os.replace(part, copy_of(path))
+            if not copied <= database.read(_ids):
+                drop_copy(path)
     finally:
         for ending in ENDINGS:
             part.with_name(part.name + ending).unlink(missing_ok=True)
 
 
+def _ids(db: apsw.Connection) -> set[str]:
+    return {row[0] for row in db.execute("SELECT id FROM originals")}
+
+
 def drop_copy(path: Path) -> None:
-    """Remove the copy: something in it was forgotten. Raises OSError."""
+    """Remove the copy, and what was begun of one: something in it is forgotten. Raises OSError."""
     copy_of(path).unlink(missing_ok=True)
+    clear_parts(path, older_than=0)
 
 
 def keep_copy(path: Path) -> str:
@@ -82,23 +108,72 @@ def keep_copy(path: Path) -> str:
 
 
 def begin_anew(database: Database, path: Path, now: float) -> str:
-    """Set a damaged file aside, open a new one with what can be saved; returns the line for the user."""
-    try:
-        is_own = database.is_own(path)
-        aside = set_aside(path, now)
-        database.connect()
-        listed = salvage(database, aside if is_own else None)
-        found = database.read(lambda db: {row[0] for row in db.execute("SELECT id FROM originals")})
-    except (OSError, apsw.Error) as error:
-        reason = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
-        raise Unavailable(f"{path} is damaged and could not be set aside ({reason})") from error
-    said = SAVED.format(path=path, aside=aside.name, saved=len(found))
-    lost = sorted(listed - found)
+    """Put a new file with what can be saved in the place of a damaged one; returns the line for the user.
+    Raises Unavailable: then the damaged file is where it was."""
+    replaced = put_anew(database, path, now, DAMAGED)
+    lost = sorted(replaced.listed - replaced.saved)
+    said = SAVED.format(path=path, aside=replaced.aside, saved=len(replaced.saved))
     more = ", …" if len(lost) > NAMED else ""
     return said + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
 
 
-def set_aside(path: Path, now: float, why: str = "damaged") -> Path:
+def put_anew(database: Database, path: Path, now: float, why: str) -> Replaced:
+    """Make a new file with what can be saved of the one that is there, if it is damaged and the user's, and of
+    the copy; then set the old one aside and open the new one. Raises Unavailable.
+
+    What is there stays there until the new file is whole: a repair may be interrupted at any moment.
+    """
+    ready = path.with_name(f"{path.name}.repaired-{secrets.token_hex(8)}{PART_ENDING}")
+    before, saved = location.identity(path), set[str]()
+    new = Database(ready, connect=False, key_source=database.key_source, user=database.user)
+    try:
+        damaged = path if why == DAMAGED and database.is_own(path) else None
+        try:
+            new.connect()
+            listed = salvage(new, path, damaged, database.key)
+            saved = new.read(_ids)
+        finally:
+            new.close()
+        aside = ""
+        if location.identity(path) == before:  # no other process has done so
+            aside = set_aside(path, now, why).name
+            with contextlib.suppress(FileNotFoundError):  # one that came just then has (see `finish`)
+                os.replace(ready, path)
+            files.synced(path.parent)
+        database.connect()
+    except (StoreError, OSError, apsw.Error) as error:
+        raise Unavailable(f"{path} {NOT_REPAIRED} ({_reason(error, path)})") from error
+    finally:
+        for ending in ENDINGS:
+            with contextlib.suppress(OSError):
+                ready.with_name(ready.name + ending).unlink()
+    return Replaced(aside, saved, listed)
+
+
+def _reason(error: Exception, path: Path) -> str:
+    cause = error.__cause__ or error
+    return explain(cause, path) if isinstance(cause, apsw.Error) else getattr(error, "strerror", str(error))
+
+
+def finish(path: Path) -> None:
+    """Put the file in its place that a repair had ready when it was interrupted. Raises OSError."""
+    ready = sorted(path.parent.glob(f"{path.name}.repaired-*{PART_ENDING}"))
+    if ready and not path.exists():
+        for ending in ENDINGS[1:]:  # of the file that was set aside
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(ready[-1], path)
+
+
+def clear_parts(path: Path, *, older_than: float) -> None:
+    """Remove what was not written to its end beside an archive and is older than so many seconds."""
+    for part in path.parent.glob(f"{path.name}*{PART_ENDING}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime >= older_than:
+                part.unlink()
+
+
+def set_aside(path: Path, now: float, why: str) -> Path:
     """Rename a database with its log; returns the new name, which says why. Raises OSError."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     for number in range(1, 1_000):
@@ -112,42 +187,82 @@ def set_aside(path: Path, now: float, why: str = "damaged") -> Path:
     return name
 
 
-def salvage(database: Database, damaged: Path | None) -> set[str]:
-    """Bring every row that can be read of a damaged file into the new one, and from the copy what is missing
-    then; returns the ids that the damaged file lists.
+def salvage(new: Database, path: Path, damaged: Path | None, key: str) -> set[str]:
+    """Bring every row that can be read of a damaged file into a new one, and from the copy what is missing
+    then; returns the ids that they list. `key` is what both are encrypted with, "" for plain ones.
 
     An original whose text cannot be read is left behind, and with it all that belongs to it. Raises
     StoreError."""
     listed: set[str] = set()
+    own = new.own_key()
 
     def step(db: apsw.Connection) -> None:
-        for old in _sources(database, damaged):
+        db.execute("DELETE FROM state WHERE session = ?", (ownership.SESSION,))  # it goes on as the same one
+        for old in _sources(path, damaged, key, own):
             with contextlib.closing(old):
                 with contextlib.suppress(apsw.Error, UnicodeDecodeError):
-                    listed.update(row[0] for row in old.execute("SELECT id FROM originals"))
+                    listed.update(_ids(old))
                 for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
                     _copy(old, db, table)
+            _drop_altered(db)
         _place(db)
+        if own is not None and not ownership.is_signed(db, own):
+            ownership.sign(db, own)
         search.rebuild(db)
         shares.begin_again(db)
 
-    database.write(step)
+    new.write(step)
     return listed
 
 
-def _sources(database: Database, damaged: Path | None) -> Iterator[apsw.Connection]:
-    """What rows may come from: the damaged file if it is the user's, then the copy if that is."""
+def _sources(path: Path, damaged: Path | None, key: str, own: bytes | None) -> Iterator[apsw.Connection]:
+    """What rows may come from: the damaged file, then the copy if it is the user's, and of the same archive as
+    far as can be told."""
+    number = None
     if damaged is not None:
         with contextlib.suppress(apsw.Error):
-            yield opened(damaged, apsw.SQLITE_OPEN_READWRITE, database.key)
-    copy, own = copy_of(database.path or Path()), database.own_key()
+            old = opened(damaged, apsw.SQLITE_OPEN_READWRITE, key)
+            old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            _read_first_page(old)
+            number = _signature(old)
+            yield old
+    copy = copy_of(path)
     with contextlib.suppress(OSError, apsw.Error, UnicodeDecodeError):
         files.check_plain(copy)
-        held = opened(copy, apsw.SQLITE_OPEN_READONLY, database.key, query="mode=ro&immutable=1")
-        if schema.is_exact(held) and (own is None or database.key or ownership.is_signed(held, own)):
+        held = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
+        is_own = own is None or key or ownership.is_signed(held, own)
+        if schema.is_exact(held) and is_own and number in (None, _signature(held)):
             yield held
         else:
             held.close()
+
+
+def _read_first_page(old: apsw.Connection) -> None:
+    """Read it whatever its check sum says, where SQLite can make sense of it: it says where all tables are. It
+    is held until the connection is closed, so that the check of all other pages goes on."""
+    with contextlib.suppress(apsw.Error, UnicodeDecodeError):
+        old.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        old.pragma("writable_schema", True)  # a table whose statement is broken is left out, and no other
+        old.pragma("checksum_verification", "off")
+        old.execute("BEGIN")
+        schema.is_empty(old)
+    with contextlib.suppress(apsw.Error):
+        old.pragma("checksum_verification", "on")
+
+
+def _signature(db: apsw.Connection) -> object:
+    with contextlib.suppress(apsw.Error, UnicodeDecodeError):
+        return db.execute(
+            "SELECT value FROM state WHERE session = ? AND key = ?", (ownership.SESSION, ownership.NAME)
+        ).get
+    return None
+
+
+def _drop_altered(db: apsw.Connection) -> None:
+    """Leave out each text that is not the one that was stored."""
+    sql = "SELECT o.number, o.role, o.hash, b.body FROM originals o JOIN bodies b ON b.original = o.number"
+    altered = [(number,) for number, *row in db.execute(sql) if not is_text_of(*row)]
+    db.executemany("DELETE FROM bodies WHERE original = ?", altered)
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:

@@ -97,13 +97,11 @@ class VectorCache:
 
     def __init__(self) -> None:
         self.held: Held | None = None
+        self._source: apsw.Connection | None = None
 
     @property
     def count(self) -> int:
         return self.held.count if self.held else 0
-
-    def clear(self) -> None:
-        self.held = None
 
     def grow(self, db: apsw.Connection, embedder: str) -> int:
         """Read at most `SLICE_ROWS` new rows, also those of other processes; returns how many.
@@ -119,7 +117,8 @@ class VectorCache:
             self.held = None
             return 0
         number, dim, removed = own[0]
-        held = self.held
+        held = self.held if self._source is db else None
+        self._source = db
         if held is None or (held.embedder, held.removed) != (embedder, removed):
             rows, chunks = np.empty((0, dim), dtype=np.int8), np.empty(0, dtype=np.int64)
             held = self.held = Held(embedder, removed, 0, 0, rows, chunks, np.empty(0, dtype=np.float32))
