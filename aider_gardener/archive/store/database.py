@@ -118,9 +118,10 @@ def is_fault_of_file(fault: Exception) -> bool:
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
-    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
-    returns true the step is run once more. `fault` is why it was closed before its end. `user` is the folder
-    with the key that signs this user's archives. With `read_only` the file and all around it stay as they are, whatever is found.
+    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
+    the step is run once more. `fault` is why it was closed before its end. `user` is the folder with the key
+    that signs this user's archives. With `read_only` the file and all around it stay as they are, whatever is
+    found.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import files, location, ownership, schema, search, shares
-from aider_gardener.archive.store.database import Database, Unavailable, explain
+from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
 from aider_gardener.errors import StoreError
@@ -118,8 +118,8 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
 
 
 def put_anew(database: Database, path: Path, now: float, why: str) -> Replaced:
-    """Make a new file with what can be saved of the one that is there, if it is damaged and the user's, and of
-    the copy; then set the old one aside and open the new one. Raises Unavailable.
+    """Make a new file with what can be saved of the one that is there, if it is damaged and the user's, and
+    of the copy; then set the old one aside and open the new one. Raises Unavailable.
 
     What is there stays there until the new file is whole: a repair may be interrupted at any moment.
     """
@@ -216,14 +216,17 @@ def salvage(new: Database, path: Path, damaged: Path | None, key: str) -> set[st
 
 
 def _sources(path: Path, damaged: Path | None, key: str, own: bytes | None) -> Iterator[apsw.Connection]:
-    """What rows may come from: the damaged file, then the copy if it is the user's, and of the same archive as
-    far as can be told."""
+    """What rows may come from: the damaged file, then the copy if it is the user's, and of the same archive
+    as far as can be told."""
     number = None
     if damaged is not None:
         with contextlib.suppress(apsw.Error):
-            old = opened(damaged, apsw.SQLITE_OPEN_READWRITE, key)
+            is_at_rest = not has_log(damaged)
+            flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
+            old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
             old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            _read_first_page(old)
+            if not key:
+                _read_first_page(old)
             number = _signature(old)
             yield old
     copy = copy_of(path)
@@ -238,8 +241,8 @@ def _sources(path: Path, damaged: Path | None, key: str, own: bytes | None) -> I
 
 
 def _read_first_page(old: apsw.Connection) -> None:
-    """Read it whatever its check sum says, where SQLite can make sense of it: it says where all tables are. It
-    is held until the connection is closed, so that the check of all other pages goes on."""
+    """Read it whatever its check sum says, where SQLite can make sense of it: it says where all tables are.
+    It is held until the connection is closed, so that the check of all other pages goes on."""
     with contextlib.suppress(apsw.Error, UnicodeDecodeError):
         old.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         old.pragma("writable_schema", True)  # a table whose statement is broken is left out, and no other
