@@ -37,6 +37,7 @@ NAMED = 5
 KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 SAVED = "{path} was damaged: it was set aside as {aside}, and {saved} of its entries were saved"
 NOT_SAVED = "; {count} could not be: {ids}"
+OTHERS = "{path} was damaged: another process has put a new one in its place"
 NOT_REPAIRED = "is damaged and no new one can be put in its place"
 
 
@@ -111,6 +112,8 @@ def begin_anew(database: Database, path: Path, now: float) -> str:
     """Put a new file with what can be saved in the place of a damaged one; returns the line for the user.
     Raises Unavailable: then the damaged file is where it was."""
     replaced = put_anew(database, path, now, DAMAGED)
+    if not replaced.aside:
+        return OTHERS.format(path=path)
     lost = sorted(replaced.listed - replaced.saved)
     said = SAVED.format(path=path, aside=replaced.aside, saved=len(replaced.saved))
     more = ", …" if len(lost) > NAMED else ""
