@@ -107,13 +107,15 @@ def copied(rows: Sequence[dict[str, Any]], sessions: int, recorded: int) -> Iter
         for row in rows[1:]:
             if row["kind"] == "session" and row["id"] in wanted:
                 yield {**row, "id": f"{row['id']}-{copy}", "started_at": row["started_at"] + shift}
-            elif row["kind"] == "entry":
-                content = f"{row['content']} #{copy}"
-                ids[row["id"]] = entry_id(row["role"], content)
-                yield {**row, "id": ids[row["id"]], "content": content, "chunks": []}
-            elif row["kind"] == "occurrence" and row["session"] in wanted:
-                session = f"{row['session']}-{copy}"
-                yield {**row, "session": session, "entry": ids[row["entry"]], "at": row["at"] + shift}
+            elif row["kind"] == "said":
+                said = dict(row)
+                if "content" in row:
+                    content = f"{row['content']} #{copy}"
+                    ids[row["id"]] = entry_id(row["role"], content)
+                    said |= {"content": content, "chunks": []}
+                if row["session"] in wanted:
+                    said |= {"session": f"{row['session']}-{copy}", "at": row["at"] + shift}
+                    yield {**said, "id": ids[row["id"]]}
 
 
 def measured(store: Store) -> Cost:

@@ -46,5 +46,6 @@ def left_behind(directory: Path, *texts: str, session: str = "s1") -> None:
 def crash(store: Store) -> None:
     """End a store as kill -9 does: nothing is written any more."""
     assert isinstance(store, SqliteStore)
-    store.fallback.lines._journal = None
-    store._db.close()
+    if isinstance(store.lines, lines.FileLines):
+        store.lines._close()
+    store.database.close()

@@ -72,6 +72,17 @@ def planted(place: Path) -> Path:
     return place / "gardener.db"
 
 
+def opened(path: Path) -> Any:
+    """A connection to an archive whose check sums are right, as whoever knows of them would write it."""
+    import apsw
+
+    from aider_gardener.archive.store import pages
+
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    return db
+
+
 def commit(top: Path, path: str = ".aider.gardener") -> None:
     for words in (["init", "-q"], ["add", "-f", path], ["commit", "-qm", "theirs"]):
         subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
@@ -127,8 +138,7 @@ def endless_marker(place: Path) -> str:
 
 
 def committed_trigger(place: Path) -> str:
-    with sqlite3.connect(planted(place)) as db:
-        db.execute(TRIGGER)
+    opened(planted(place)).execute(TRIGGER)
     commit(place.parent)
     return clean(place)
 
@@ -154,9 +164,8 @@ def unpacked_damage(place: Path) -> str:
 def committed_log(place: Path) -> str:
     path = filled(place, "mine")
     own, log = path.read_bytes(), path.with_name("gardener.db-wal")
-    db = sqlite3.connect(path)
+    db = opened(path)
     db.execute("UPDATE bodies SET body = CAST('evil' AS BLOB)")
-    db.commit()
     theirs = log.read_bytes()
     db.close()
     path.write_bytes(own)

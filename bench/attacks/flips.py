@@ -1,6 +1,6 @@
 """One flipped bit in an archive: what is lost, what is shown altered without a word, what hangs.
 
-    python -m bench.attacks.flips [--flips N] [--seed S] [--no-copy] [--json FILE]
+    python -m bench.attacks.flips [--flips N] [--seed S] [--no-copy] [--encrypted] [--json FILE]
 
 Each flip is of a random bit of the file (every fifth of its header or first page), in a copy of one archive
 of 50 entries in two sessions, which a process of its own opens, reads, adds to and verifies. `lost` counts
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
 from bench.provenance import made_on
@@ -42,11 +43,11 @@ def short_of(number: int) -> str:
     return f"entry {number} in short"
 
 
-def fill(place: Path) -> list[str]:
+def fill(place: Path, key_source: str = "") -> list[str]:
     """An archive as two ended sessions leave it; returns the ids in order."""
     ids = []
     for at, session in enumerate(SESSIONS):
-        store = open_store(place)
+        store = open_store(place, key_source=key_source)
         store.open_session(session, project="p", started_at=1.0)
         for number in range(at, ENTRIES, len(SESSIONS)):
             text = text_of(number)
@@ -167,14 +168,14 @@ def tried(whole: Path, bit: int, ids: list[str], *, with_copy: bool) -> list[str
         return result
 
 
-def attack(flips: int, seed: int, *, with_copy: bool) -> dict[str, Any]:
+def attack(flips: int, seed: int, *, with_copy: bool, key_source: str = "") -> dict[str, Any]:
     """So many flips; the count of each outcome, and the bits whose outcome was not clean."""
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
     bad: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole"
-        ids = fill(whole)
+        ids = fill(whole, key_source)
         size = (whole / "gardener.db").stat().st_size
         for number in range(flips):
             bit = rng.randrange((FIRST_PAGE_BYTES if number % 5 == 0 else size) * 8)
@@ -182,7 +183,8 @@ def attack(flips: int, seed: int, *, with_copy: bool) -> dict[str, Any]:
             counts.update(set(found) & {"lost", "silent", "raised", "hung", "unmended"} or {"held"})
             if found:
                 bad[str(bit)] = found
-    return {"flips": flips, "bytes": size, "with_copy": with_copy, "counts": dict(counts), "bad": bad}
+    kept = {"with_copy": with_copy, "encrypted": bool(key_source)}
+    return {"flips": flips, "bytes": size, **kept, "counts": dict(counts), "bad": bad}
 
 
 def main() -> None:
@@ -191,9 +193,12 @@ def main() -> None:
     parser.add_argument("--flips", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-copy", action="store_true", help="Without the copy of the last session's end.")
+    parser.add_argument("--encrypted", action="store_true", help="An archive that is encrypted.")
     parser.add_argument("--json", type=Path, help=f"Add the run to this file, say {RESULTS.name}.")
     args = parser.parse_args()
-    run = attack(args.flips, args.seed, with_copy=not args.no_copy)
+    os.environ[VARIABLE] = "ab" * 32
+    key_source = "env" if args.encrypted else ""
+    run = attack(args.flips, args.seed, with_copy=not args.no_copy, key_source=key_source)
     print(json.dumps(run, indent=1))
     if args.json:
         kept = json.loads(args.json.read_text("utf-8")) if args.json.is_file() else []

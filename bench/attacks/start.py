@@ -22,10 +22,9 @@ from typing import Any
 
 import psutil
 
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import open_store, records
 from aider_gardener.archive.store.base import Chunk
-from aider_gardener.archive.store.entries import add, draft
-from aider_gardener.archive.store.redact import Redacted
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from bench.provenance import made_on
@@ -78,9 +77,9 @@ def write(store: SqliteStore, waiting: list[Entry], *, is_large: bool) -> None:
     def step(db: Any) -> None:
         for entry in waiting:
             size = 200 if is_large else len(entry.content)
-            add(db, draft(entry, Redacted(entry.content, ()), "", [Chunk(entry.id, 0, size)]))
+            records.apply(db, records.said(entry, Redactor(), [Chunk(entry.id, 0, size)], ()))
 
-    store._db.write(step)
+    store.database.write(step)
     waiting.clear()
 
 

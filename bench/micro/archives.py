@@ -23,7 +23,7 @@ from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import USE_DIM
 from aider_gardener.tokens import approximate
 
-RECIPE = 3
+RECIPE = 4
 """Part of the folder's name: raise it when the entries are made in another way."""
 BUCKETS = 4_096
 BATCH = 4_000
@@ -108,9 +108,9 @@ def lines(entries: int, scratch: Path) -> Iterator[dict[str, Any]]:
         content = passage(rng, n)
         entry = entry_id("assistant", content)
         span = {"segments": [[0, len(content), "prose", "", ""]], "chunks": [[0, len(content)]]}
-        yield {**pattern["entry"], "id": entry, "content": content, "tokens": len(content) // 4, **span}
         at = {"session": f"session-{n % SESSIONS}", "seq": n // SESSIONS, "turn": n // SESSIONS // 4 + 1}
-        yield {**pattern["occurrence"], **at, "entry": entry}
+        said = {"id": entry, "content": content, "tokens": len(content) // 4}
+        yield {**pattern["said"], **said, **span, **at}
 
 
 def passage(rng: random.Random, n: int) -> str:

@@ -1,4 +1,4 @@
-"""The archive of one chat: what enters is stored with its shorter forms, and a trial leaves no trace."""
+"""The archive of one chat: what enters is stored with its shorter forms."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_after_damage_the_archive_has_again_what_the_chat_still_knows(
     archive.store = fresh
     archive.add_again([entry])
     assert fresh.get(entry.id) is None, "nothing was lost, so nothing is written"
-    monkeypatch.setattr(type(fresh), "generation", 1)
+    monkeypatch.setattr(fresh, "generation", 1)
     archive.add_again([entry])
     assert fresh.original(entry.id) == OUTPUT and found(fresh, "orders")
     assert fresh.renditions(entry.id) == archive.renditions(entry)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from made_entries import entry
 
-from aider_gardener.archive.store import Chunk, lines, open_store
+from aider_gardener.archive.store import Chunk, lines, open_store, pages
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
@@ -37,10 +37,13 @@ def test_verify_ends_with_1_when_an_original_is_not_what_it_was(archive: Path) -
         0,
     )
     assert json.loads(store(archive, "verify", "--json").stdout) == []
-    with apsw.Connection(str(archive / "gardener.db")) as database:
-        database.execute("UPDATE bodies SET body = CAST('x' AS BLOB) WHERE original = 1")
+    database = pages.opened(archive / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
+    database.execute("UPDATE bodies SET body = CAST('x' AS BLOB) WHERE original = 1")
+    database.close()
     found = store(archive, "verify", "--json")
-    assert found.exit_code == 1 and len(json.loads(found.stdout)) == 1
+    altered, mended = json.loads(found.stdout)
+    assert found.exit_code == 1 and "not the one that was stored" in altered and "was damaged" in mended
+    assert store(archive, "verify").exit_code == 0
 
 
 def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_path: Path) -> None:
@@ -55,12 +58,12 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
 def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     value = json.loads(store(archive, "status", "--json").stdout)
     assert (value["tier"], value["why"], value["directory"]) == ("SQLite", "", str(archive))
-    assert (value["entries"], value["waiting_lines"]) == (len(SAID), 0)
+    assert (value["entries"], value["lines_files"]) == (len(SAID), 0)
     open_lines(archive, clock=lambda: 9.0).record_event("s", 1, "clear", {}, 1.0)
     shown = store(archive, "status")
     assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "waiting lines" in shown.stdout
     assert "1 lines wait" in shown.stderr
-    assert json.loads(store(archive, "status", "--json").stdout)["waiting_lines"] == 1
+    assert json.loads(store(archive, "status", "--json").stdout)["lines_files"] == 1
 
 
 def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:

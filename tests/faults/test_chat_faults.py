@@ -106,12 +106,13 @@ def test_a_healthy_chat_compacts_recalls_and_says_nothing(chat: Session, tmp_pat
 
 def test_a_full_disk(chat: Session, tmp_path: Path) -> None:
     before = len(chat.said())
-    chat.store._db.live.pragma("max_page_count", chat.store._db.live.pragma("page_count"))
+    file = chat.store.database.live
+    file.pragma("max_page_count", file.pragma("page_count"))
     chat.play(6)
     assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
     assert len(chat.said()) == 24 and chat.gardener.state.plans
     assert len(chat.store.session_entries("s")) == 24, "what waits is known"
-    chat.store._db.live.pragma("max_page_count", 1_000_000)
+    file.pragma("max_page_count", 1_000_000)
     chat.play(2)
     assert "stored what waited" in chat.notices[-1] and len(chat.notices) == 2 and before < 24
     chat.close()
@@ -132,7 +133,7 @@ def test_a_limit_that_the_system_itself_sets(tmp_path: Path) -> None:
         "hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))\n"
         "chat.play(5)\n"
-        "assert len(chat.notices) >= 1 and 'messages wait in' in chat.notices[0], chat.notices\n"
+        "assert len(chat.notices) >= 1 and 'messages wait in lines' in chat.notices[0], chat.notices\n"
         "assert len(chat.said()) == 20\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))\n"
         "chat.play(1)\n"
@@ -145,11 +146,12 @@ def test_a_limit_that_the_system_itself_sets(tmp_path: Path) -> None:
 
 
 def test_a_file_system_that_turns_read_only(chat: Session, tmp_path: Path) -> None:
-    chat.store._db.live.pragma("query_only", True)
+    file = chat.store.database.live
+    file.pragma("query_only", True)
     chat.play(5)
     assert len(chat.notices) == 1 and "cannot be written" in chat.notices[0] and len(chat.said()) == 22
     assert chat.gardener.recall("setting2 reason 2"), "what was stored before can be read"
-    chat.store._db.live.pragma("query_only", False)
+    file.pragma("query_only", False)
     chat.play(1)
     chat.close()
     assert stored(tmp_path) == chat.said()
@@ -173,8 +175,8 @@ def test_a_lock_of_another_process(
 ) -> None:
     if LOCK_SECONDS < 10:
         monkeypatch.setattr("aider_gardener.archive.store.database.BUSY_MILLISECONDS", 30)
-        monkeypatch.setattr("aider_gardener.archive.store.fallback.PATIENCE_MILLISECONDS", 10)
-        chat.store._db.set_patience()
+        monkeypatch.setattr("aider_gardener.archive.store.sqlite.PATIENCE_MILLISECONDS", 10)
+        chat.store.database.set_patience()
     other = apsw.Connection(str(tmp_path / "gardener.db"))
     other.execute(f"BEGIN {kind}")
     other.execute("DELETE FROM tombstones")
@@ -195,15 +197,16 @@ def test_a_lock_of_another_process(
     "table", ["originals", "bodies", "occurrences", "events", "renditions", "word_index_data"]
 )
 def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, table: str) -> None:
-    chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    chat.store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     pages = [
-        row[0] for row in chat.store._db.live.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))
+        row[0]
+        for row in chat.store.database.live.execute("SELECT pageno FROM dbstat WHERE name = ?", (table,))
     ]
     before = chat.said()
     with open(tmp_path / "gardener.db", "r+b") as handle:
         handle.seek((pages[-1] - 1) * 4_096)
         handle.write(b"\xa5" * 4_096)
-    chat.store._db.live.release_memory()
+    chat.store.database.live.release_memory()
     chat.play(6)
     chat.store.verify()
     chat.play(1)
@@ -216,14 +219,14 @@ def test_a_page_that_is_overwritten_in_mid_chat(chat: Session, tmp_path: Path, t
 def test_a_damaged_archive_that_cannot_be_set_aside(
     chat: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(path: Path, now: float) -> Path:
+    def refused(path: Path, now: float, why: str) -> Path:
         raise PermissionError(13, "not allowed")
 
     monkeypatch.setattr("aider_gardener.archive.store.repair.set_aside", refused)
-    chat.store._db.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    chat.store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     data = (tmp_path / "gardener.db").read_bytes()
     (tmp_path / "gardener.db").write_bytes(data[:100] + b"\xa5" * (len(data) - 100))
-    chat.store._db.live.release_memory()
+    chat.store.database.live.release_memory()
     chat.play(6)
     assert len(chat.said()) == 24 and chat.gardener.state.plans
     assert len(chat.notices) == 1 and "in lines of JSON" in chat.notices[0]

@@ -20,15 +20,15 @@ PER_WRITER = 40
 posix = pytest.mark.skipif(os.name != "posix", reason="limits and modes are POSIX's")
 
 NO_SQLITE = """
-import sys, apsw
+import sys, time, apsw
 from pathlib import Path
 from aider_gardener.archive.store import Chunk, database, open_store
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 opened = database._open
-def refused(path):
+def refused(path, key=""):
     if path is not None:
         raise apsw.CantOpenError("unable to open database file")
-    return opened(path)
+    return opened(path, key)
 """
 WRITER = (
     NO_SQLITE
@@ -44,7 +44,7 @@ for seq in range(count):
                 source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
     stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
     store.record_event(name, seq, "swap", {"entry_id": stored.id}, 1.0)
-    store.touch([stored.id], 2.0)
+    store.touch([stored.id], time.time() + 1)
     print(seq, stored.id, flush=True)
 store.close()
 """

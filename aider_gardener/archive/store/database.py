@@ -122,9 +122,10 @@ def is_fault_of_file(fault: Exception) -> bool:
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
-    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it
-    returns true the step is run once more. `user` is the folder with the key that signs this user's
-    archives. With `read_only` the file and all around it stay as they are, whatever is found.
+    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
+    the step is run once more. `fault` is why it was closed before its end. `user` is the folder with the key
+    that signs this user's archives. With `read_only` the file and all around it stay as they are, whatever is
+    found.
     """
 
     def __init__(
@@ -140,8 +141,9 @@ class Database:
         self.read_only = read_only
         self.key_source = key_source
         self.key = ""
-        self.user = user or (location.user_directory() if path else Path())
+        self.user = user or (location.user_directory() if path else None)
         self.repair: Callable[[apsw.Error], bool] | None = None
+        self.fault = ""
         self._lock = threading.RLock()
         self._depth = 0
         self._connection: apsw.Connection | None = None
@@ -229,7 +231,7 @@ class Database:
 
     def own_key(self) -> bytes | None:
         """This user's key, None where there is none and none can be made."""
-        return ownership.user_key(self.user, made=not self.read_only)
+        return ownership.user_key(self.user, made=not self.read_only) if self.user else None
 
     def is_own(self, path: Path) -> bool:
         """Whether this user made the file there, as far as that can be told of one that cannot be read."""
@@ -269,9 +271,9 @@ class Database:
 
     @property
     def live(self) -> apsw.Connection:
-        """The open connection; raises StoreError after `close`."""
+        """The open connection; raises StoreError after `close`, Unavailable if it was lost before."""
         if self._connection is None:
-            raise StoreError("the archive is closed")
+            raise Unavailable(self.fault) if self.fault else StoreError("the archive is closed")
         return self._connection
 
     @property

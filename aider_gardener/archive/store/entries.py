@@ -103,11 +103,15 @@ def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> t
     ):
         if found.startswith(long_id[:SHORT_ID_CHARS]):
             return number, False
+    segments = [
+        [start, end, ContentClass(word).value, kind, language]
+        for start, end, word, kind, language in record["segments"]
+    ]
     db.execute(
         """INSERT INTO originals (id, hash, role, cls, segments, redactions, tokens, pinned, accessed_at,
                access_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (_free_id(db, long_id), bytes.fromhex(hashed), role, ContentClass(record["cls"]).value,
-         json.dumps(record["segments"]), json.dumps(record["redactions"]), record["tokens"],
+         json.dumps(segments), json.dumps(record["redactions"]), record["tokens"],
          int(record["pinned"]), record.get("accessed_at", record["at"]), record.get("access_count", 0)),
     )  # fmt: skip
     number = db.last_insert_rowid()

@@ -33,15 +33,13 @@ class PlaceCache:
     def __init__(self) -> None:
         self._version: tuple[Any, ...] = ()
         self._places: Numbers | None = None
-
-    def clear(self) -> None:
-        self._version, self._places = (), None
+        self._source: apsw.Connection | None = None
 
     def every(self, db: apsw.Connection) -> Numbers:
         """The places of the whole archive, a row for each of COLUMNS; read anew after any change."""
         version = db.execute(VERSION).fetchall()[0]
-        if self._places is None or version != self._version:
-            self._places, self._version = _places(db, "1"), version
+        if self._places is None or self._source is not db or version != self._version:
+            self._places, self._version, self._source = _places(db, "1"), version, db
         return self._places
 
 

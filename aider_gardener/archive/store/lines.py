@@ -37,7 +37,8 @@ IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 class Lines(Protocol):
     """Where the records of an archive are kept that is held in memory. `fault` is why the last ones are not
-    kept yet, "" if they are: they come with the next. `problems` are lines for the user, of those that were read."""
+    kept yet, "" if they are: they come with the next. `problems` are lines for the user, of those that were
+    read."""
 
     fault: str
 

@@ -89,9 +89,10 @@ def open_lines(
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
-    kept = lines.FileLines(place, ownership.user_key(user or location.user_directory()), clock)
+    database = Database(None, user=user or location.user_directory())
+    kept = lines.FileLines(place, database.own_key(), clock)
     kept.begin()
-    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store = SqliteStore(database, clock=clock, kept=kept)
     found = kept.read()
     store.hold(found.records, found.problems)
     if reason:
@@ -117,7 +118,8 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
         is_none = found.files and not encryption.header_of(path)
         if not found.files or not (is_none or is_fault_of_file(error)):
             raise
-        store = SqliteStore(Database(None), kept=lines.FileLines(place, None, time.time))
+        database = Database(None, user=user or location.user_directory())
+        store = SqliteStore(database, kept=lines.FileLines(place, None, time.time))
         store.hold(found.records, found.problems, read_only=True)
         if not is_none:
             store.notice = "; ".join(filter(None, [str(error), store.notice]))
@@ -159,9 +161,7 @@ def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
         if not is_damage(error):
             raise
         notice = repair.begin_anew(database, path, clock())
-    else:
-        with contextlib.suppress(OSError):
-            repair.drop_mended(path, clock())
+    repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
     return SqliteStore(database, clock=clock, notice=notice)

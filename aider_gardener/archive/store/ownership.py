@@ -52,16 +52,21 @@ def signature(archive: bytes, key: bytes) -> bytes:
     return b"aider-gardener-owner:%s:%s" % (archive, _check(archive, key))
 
 
-def is_signature(value: bytes, archive: bytes, key: bytes) -> bool:
-    """Whether this user made the archive of this number."""
-    return hmac.compare_digest(value, signature(archive, key))
-
-
 def is_signed(db: apsw.Connection, key: bytes) -> bool:
     """Whether this user made the archive. Its tables must be known to be ours."""
     value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
     found = SIGNATURE.fullmatch(value) if isinstance(value, bytes) else None
     return found is not None and _fits(found, key)
+
+
+def number_of(db: apsw.Connection) -> object:
+    """What an archive and its copies have in common; None where that cannot be read."""
+    import apsw
+
+    try:
+        return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
+    except (apsw.Error, UnicodeDecodeError):
+        return None
 
 
 def holds_signature(path: Path, key: bytes) -> bool:

@@ -64,11 +64,7 @@ def redacted(record: Record, redact: Redactor) -> Record:
     if kind not in (SAID, "renditions"):
         return record
     clean = dict(record)
-    if "renditions" in record:
-        clean["renditions"] = [[word, redact(text).text, n] for word, text, n in record["renditions"]]
-    if "detail" in record:
-        clean["detail"] = redact(record["detail"]).text
-    if "content" in record:
+    if "content" in record:  # first: what is a secret there is one in its short forms
         body = redact(record["content"])
         clean["content"] = body.text
         clean["segments"] = [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]]
@@ -76,6 +72,10 @@ def redacted(record: Record, redact: Redactor) -> Record:
         clean["chunks"] = [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]]
         added = [[span.start, span.end, span.kind] for span in body.spans]
         clean["redactions"] = [*record["redactions"], *added]
+    if "renditions" in record:
+        clean["renditions"] = [[word, redact(text).text, n] for word, text, n in record["renditions"]]
+    if "detail" in record:
+        clean["detail"] = redact(record["detail"]).text
     return clean
 
 

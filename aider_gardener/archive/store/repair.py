@@ -4,6 +4,7 @@ can still be read and what the copy of the last session's end holds beside."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -12,18 +13,18 @@ from pathlib import Path
 
 import apsw
 
+from aider_gardener.archive import passages
 from aider_gardener.archive.store import files, forgotten, location, ownership, records, schema, search
-from aider_gardener.archive.store.database import Database, Unavailable, explain
+from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
 from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Segment
 
-TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "chunks", "events", "tombstones")
+TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "events", "tombstones")
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
-DERIVED_COLUMN = "embedded"
-"""Says that a chunk has a vector: vectors are not saved but made anew."""
 ROWS_TRIED_ONE_BY_ONE, MOST_FAILURES = 500, 5_000
-MENDED_SECONDS = 3_600.0
+PART_ENDING, PART_SECONDS = ".part", 3_600.0
 MOST_ROWS = 100_000_000
 """Pages that name each other may have rows without end."""
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -40,6 +41,7 @@ ASIDE = (
     "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds; {saved} entries"
     " of the copy of yours were put back"
 )
+NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
 
@@ -59,7 +61,7 @@ def make_copy(database: Database) -> None:
     if path is None or path.stat().st_size > LARGEST_COPIED_BYTES:
         return
     put_back(database)
-    part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}.part")
+    part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
         location.open_private(part).close()
@@ -81,13 +83,17 @@ def put_back(database: Database) -> int:
     made; returns how many entries. Raises StoreError."""
     count = len(_lacking(database))
     if count:
-        database.write(lambda db: _add_copy(db, database, copy_of(database.path or Path())))
+        copy, number = copy_of(database.path or Path()), database.read(ownership.number_of)
+        database.write(lambda db: _add_copy(db, copy, database.key, number))
     return count
 
 
 def _lacking(database: Database) -> set[str]:
     """The ids of the copy that the archive has not."""
-    held = _opened_copy(copy_of(database.path), database) if database.path is not None else None
+    if database.path is None:
+        return set()
+    number = database.read(ownership.number_of)
+    held = _opened_copy(copy_of(database.path), database.key, number)
     if held is None:
         return set()
     with contextlib.closing(held):
@@ -104,8 +110,9 @@ def _ids(db: apsw.Connection) -> set[str]:
 
 
 def drop_copy(path: Path) -> None:
-    """Remove the copy: something in it was forgotten. Raises OSError."""
+    """Remove the copy, and what was begun of one: something in it is forgotten. Raises OSError."""
     copy_of(path).unlink(missing_ok=True)
+    clear_parts(path, older_than=0)
 
 
 def keep_copy(path: Path) -> str:
@@ -128,13 +135,14 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
 
     `database` is closed and is opened on the new one. A kill at any moment leaves the old one in its place,
     or the new one whole, if need be for `finish` to put it there."""
-    part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}.part")
+    part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}{PART_ENDING}")
     seen = location.identity(path)
+    new = Database(part, connect=False, key_source=database.key_source, user=database.user)
     try:
         old = path if database.is_own(path) else None
-        new = Database(part, key_source=database.key_source, user=database.user)
         try:
-            listed = salvage(new, old, copy_of(path))
+            new.connect()
+            listed = salvage(new, old, copy_of(path), database.key)
             found = new.read(_ids)
         finally:
             new.close()
@@ -144,13 +152,14 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
             files.synced(path.parent)
             aside = set_aside(path, now, why)
             finish(path)
-            said = (SAVED if old else ASIDE).format(
+            said = (ASIDE if why == "foreign" else SAVED).format(
                 reason=reason or DAMAGED.format(path=path), aside=aside.name, saved=len(found)
             )
         database.connect()
-    except (OSError, apsw.Error) as error:
-        fault = explain(error, path) if isinstance(error, apsw.Error) else error.strerror
-        raise Unavailable(f"{path} is damaged and could not be set aside ({fault})") from error
+    except (StoreError, OSError, apsw.Error) as error:
+        cause = error.__cause__ or error
+        fault = explain(cause, path) if isinstance(cause, apsw.Error) else getattr(error, "strerror", error)
+        raise Unavailable(NOT_REPAIRED.format(path=path, fault=fault)) from error
     finally:
         for ending in ENDINGS:
             part.with_name(part.name + ending).unlink(missing_ok=True)
@@ -176,11 +185,13 @@ def finish(path: Path) -> bool:
     return True
 
 
-def drop_mended(path: Path, now: float) -> None:
-    """Remove a new archive that has long waited for its place: the old one opens. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError):
-        if now - _mended(path).stat().st_mtime > MENDED_SECONDS:
-            _mended(path).unlink()
+def clear_parts(path: Path, *, older_than: float) -> None:
+    """Remove what was not written to its end beside an archive, or waits for no place any more, and is older
+    than so many seconds."""
+    for part in [*path.parent.glob(f"{path.name}*{PART_ENDING}*"), *([_mended(path)] if older_than else [])]:
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime >= older_than:
+                part.unlink()
 
 
 def set_aside(path: Path, now: float, why: str) -> Path:
@@ -197,19 +208,27 @@ def set_aside(path: Path, now: float, why: str) -> Path:
     return name
 
 
-def salvage(new: Database, damaged: Path | None, copy: Path) -> set[str]:
+def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[str]:
     """Bring every row that can be read of a damaged file into a new one, and from the copy what is missing
-    then; returns the ids that the damaged one lists.
+    then; returns the ids that the damaged one lists. `key` is what both are encrypted with, "" for plain
+    ones.
 
     An original whose text cannot be read, or is another than its hash says, is left behind, and with it all
-    that belongs to it. Raises StoreError."""
+    that belongs to it. Raises StoreError.
+    """
     listed: set[str] = set()
+    own = new.own_key()
 
     def step(db: apsw.Connection) -> None:
+        number = None
         if damaged is not None:
-            _copy_all(damaged, new.key, db, listed)
+            db.execute("DELETE FROM state WHERE session = ?", (ownership.SESSION,))  # it is the same archive
+            _copy_all(damaged, key, db, listed)
+            number = ownership.number_of(db)
+        if own is not None and not ownership.is_signed(db, own):
+            ownership.sign(db, own)
         _place(db)
-        _add_copy(db, new, copy)
+        _add_copy(db, copy, key, number, own)
         search.rebuild(db)
         forgotten.begin_again(db)
 
@@ -219,41 +238,68 @@ def salvage(new: Database, damaged: Path | None, copy: Path) -> set[str]:
 
 def _copy_all(damaged: Path, key: str, db: apsw.Connection, listed: set[str]) -> None:
     """Copy each row that can be read; `listed` gets the ids that there are."""
+    is_at_rest = not has_log(damaged)
+    flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
     try:
-        old = opened(damaged, apsw.SQLITE_OPEN_READWRITE, key)
+        old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
     except apsw.Error:
         return
     with contextlib.closing(old):
+        old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        if not key:
+            _read_first_page(old)
         listed.update(_ids(old))
         for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
             _copy(old, db, table)
 
 
-def _add_copy(db: apsw.Connection, database: Database, copy: Path) -> None:
+def _read_first_page(old: apsw.Connection) -> None:
+    """Read it whatever its check sum says, where SQLite can make sense of it: it says where all tables are.
+    It is held until the connection is closed, so that the check of all other pages goes on."""
+    with contextlib.suppress(*UNREADABLE):
+        old.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        old.pragma("writable_schema", True)  # a table whose statement is broken is left out, and no other
+        old.pragma("checksum_verification", "off")
+        old.execute("BEGIN")
+        schema.is_empty(old)
+    with contextlib.suppress(apsw.Error):
+        old.pragma("checksum_verification", "on")
+
+
+def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: bytes | None = None) -> None:
     """Add what the copy holds and the archive lacks, within the caller's transaction."""
-    held = _opened_copy(copy, database)
-    if held is not None:
-        with contextlib.closing(held):
-            fault = StoreError(f"{copy} is damaged")
+    held = _opened_copy(copy, key, number, own)
+    if held is None:
+        return
+    with contextlib.closing(held):
+        fault = StoreError(f"{copy} is damaged")
+        try:
             records.add_all(db, records.export_of_other(held), lambda _number: fault, redact=None)
+        except StoreError:  # then what can be read of it
+            staged = apsw.Connection(":memory:")
+            schema.create(staged)
+            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+                _copy(held, staged, table)
+            _place(staged)
+            records.add_all(db, records.export_of_other(staged), lambda _number: fault, redact=None)
+        _copy(held, db, "tombstones")
 
 
-def _opened_copy(copy: Path, database: Database) -> apsw.Connection | None:
-    """The copy, to be read, if it is whole and the user's."""
-    own = database.own_key()
+def _opened_copy(copy: Path, key: str, number: object, own: bytes | None = None) -> apsw.Connection | None:
+    """The copy, to be read, if it is whole and of the archive of this number; where that cannot be told
+    (None), if it is the user's, whose key is `own`."""
     with contextlib.suppress(OSError, *UNREADABLE):
         files.check_plain(copy)
-        held = opened(copy, apsw.SQLITE_OPEN_READONLY, database.key, query="mode=ro&immutable=1")
-        if schema.is_exact(held) and (own is None or database.key or ownership.is_signed(held, own)):
+        held = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
+        is_own = number is not None or own is None or bool(key) or ownership.is_signed(held, own)
+        if schema.is_exact(held) and is_own and number in (None, ownership.number_of(held)):
             return held
         held.close()
     return None
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
-    columns = [
-        f'"{row[1]}"' for row in new.execute(f"PRAGMA table_info({table})") if row[1] != DERIVED_COLUMN
-    ]
+    columns = [f'"{row[1]}"' for row in new.execute(f"PRAGMA table_info({table})")]
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     rows = _rows_by_number if table in TABLES_BY_ROW else _rows_by_key
     for row in rows(old, table, names):
@@ -295,8 +341,9 @@ def _place(db: apsw.Connection) -> None:
     )
     wrong = [(number,) for number, *text in db.execute(sql) if not is_text_of(*text)]
     db.executemany("DELETE FROM originals WHERE number = ?", wrong)
-    for table in ("bodies", "occurrences", "chunks", "renditions"):
+    for table in ("bodies", "occurrences", "renditions"):
         db.execute(f"DELETE FROM {table} WHERE original NOT IN (SELECT number FROM originals)")
+    _chunk(db)
     db.execute(
         "INSERT INTO sessions (number, id, project, started_at, provider, model) "
         "SELECT DISTINCT session, 'lost-' || session, '', 0, '', '' FROM occurrences "
@@ -336,3 +383,15 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
              LEFT JOIN bodies b ON b.original = o.number"""
     for number, stored_id, *text in db.execute(sql):
         yield number, stored_id, is_text_of(*text)
+
+
+def _chunk(db: apsw.Connection) -> None:
+    """Cut each text into passages anew."""
+    rows = db.execute(
+        "SELECT o.number, o.id, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number"
+    )
+    for number, stored_id, segments, body in rows.fetchall():
+        text = search.decode(body)
+        parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
+        spans = [(chunk.start, chunk.end) for chunk in passages.chunk(stored_id, text, parts)]
+        search.add_chunks(db, number, text, spans)

@@ -40,6 +40,7 @@ from aider_gardener.archive.store.base import (
     StoreStats,
 )
 from aider_gardener.archive.store.database import (
+    UNREPAIRED,
     Database,
     Gone,
     Result,
@@ -163,7 +164,6 @@ class SqliteStore:
         is_secret = encryption.is_secret(path, self._file.key_source)
         own = None if is_secret else path.parent
         self.lines = FileLines(own, self._file.own_key(), self._clock)
-        self._forget_caches()
         self._db = memory
         where = "in memory" if is_secret else "in lines of JSON beside it"
         self.notice = f"{error}; until then messages wait {where}"
@@ -179,14 +179,9 @@ class SqliteStore:
             return
         self._db, self.lines = self._file, None
         self._file.set_patience()
-        self._forget_caches()
         said = sum(each["kind"] == records.SAID for each in waiting.records)
         waiting.remove()
         self.notice = f"{self._file.path} can be written again; stored what waited: {said}"
-
-    def _forget_caches(self) -> None:
-        self._vectors.clear()
-        self._places.clear()
 
     def _look_again(self, _error: apsw.Error) -> bool:
         """Open a file anew that is only read and that another process has begun to write meanwhile."""
@@ -194,7 +189,11 @@ class SqliteStore:
         if path is None or not has_log(path):
             return False
         self._file.close()
-        self._file.connect()
+        try:
+            self._file.connect()
+        except (apsw.Error, OSError) as fault:
+            self._file.fault = str(fault)
+            raise StoreError(UNREPAIRED.format(path=path)) from fault
         return True
 
     def _repair(self, error: apsw.Error) -> bool:
@@ -203,7 +202,6 @@ class SqliteStore:
         path = self._file.path
         if path is None:
             return False
-        self._forget_caches()
         self._file.close()
         self.generation += 1
         try:
@@ -218,6 +216,7 @@ class SqliteStore:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:
             self._file.close()
+            self._file.fault = str(fault)
             raise Unavailable(str(fault)) from fault
         return True
 
@@ -229,7 +228,8 @@ class SqliteStore:
             if self._file.is_open or self._file.path is None:
                 raise
             with self._lock:
-                self._go_beside(error)
+                if self._db is self._file:
+                    self._go_beside(error)
             return self._db.read(step)
 
     def _read_or(self, instead: Result, step: Step[Result]) -> Result:
@@ -368,9 +368,14 @@ class SqliteStore:
             self._come_back()
             self._refuse_beside()
             self.take_in()
-            in_use = [each.path.name for each in self._lines_of_others() if each.is_alive]
+            others = self._lines_of_others()
+            in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
                 raise StoreError(lines.IN_USE.format(names=", ".join(in_use)))
+            if isinstance(self.lines, FileLines):  # what ended since these were read is to go too
+                found = self.lines.read()
+                self._db.write(lambda db: records.take(db, found.records))
+            self._drop_copy()
             count = sum(self._db.write(step) for step in steps)
             self.scrub()
             if self.lines is not None:

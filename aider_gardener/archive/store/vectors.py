@@ -33,9 +33,10 @@ class VectorCache:
     """The vectors of the embedder asked for last, in memory. The caller holds the archive's lock."""
 
     def __init__(self) -> None:
-        self.clear()
+        self._source: apsw.Connection | None = None
+        self._clear()
 
-    def clear(self) -> None:
+    def _clear(self) -> None:
         """Forget all; what is asked for next is read anew."""
         self._version, self._last = (0, 0, 0), 0
         self.rows, self.chunks, self._norms = bytearray(), array("q"), array("f")
@@ -49,8 +50,9 @@ class VectorCache:
 
         sql = "SELECT number, dim, removed FROM embedders WHERE name = ?"
         version: Any = db.execute(sql, (embedder,)).fetchone() or (0, 0, 0)
-        if self._version != version:
-            self.clear()
+        if self._version != version or self._source is not db:
+            self._clear()
+            self._source = db
         sql = """SELECT number, chunk, vector FROM vectors WHERE number > ? AND embedder = ?
                  AND length(vector) = ? ORDER BY number LIMIT ?"""
         found: list[Any] = db.execute(sql, (self._last, *version[:2], SLICE_ROWS)).fetchall()

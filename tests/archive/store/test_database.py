@@ -7,14 +7,13 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import apsw
 import pytest
 from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, repair, schema, sums
+from aider_gardener.archive.store import Chunk, Store, entries, open_store, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
@@ -25,7 +24,6 @@ from aider_gardener.messages import (
     Rendition,
     Source,
     SourceKind,
-    content_hash,
     entry_id,
 )
 
@@ -177,7 +175,10 @@ def test_forgetting_says_when_another_process_holds_the_log(
 
 def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path)
-    monkeypatch.setattr(entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
+    for module in (entries, sqlite):
+        monkeypatch.setattr(
+            module, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content)
+        )
     one, two = put(store, "one"), put(store, "two", seq=1)
     assert one.id == "gababababa" and two.id.startswith(one.id) and len(two.id) > len(one.id)
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")
@@ -280,85 +281,6 @@ def test_large_originals(tmp_path: Path) -> None:
     store.close()
 
 
-def test_migrations_run_once_and_each_whole(tmp_path: Path) -> None:
-    db = apsw.Connection(str(tmp_path / "x.db"))
-    calls: list[int] = []
-
-    def first(connection: apsw.Connection) -> None:
-        calls.append(1)
-        connection.execute("CREATE TABLE one (a)")
-
-    def broken(connection: apsw.Connection) -> None:
-        connection.execute("CREATE TABLE two (a)")
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        schema.migrate(db, [first, broken])
-    assert schema.version_of(db) == 1 and schema.application_of(db) == schema.APPLICATION_ID
-    schema.migrate(db, [first])
-    assert calls == [1]
-    assert [row[0] for row in db.execute("SELECT name FROM sqlite_schema")] == ["one"]
-    db.close()
-
-
-def of_before(path: Path, text: str, short_form: str) -> None:
-    """An archive of version 7, in which words of short forms were found too."""
-    db = apsw.Connection(str(path))
-    sums.register(db)
-    schema.migrate(db, schema.MIGRATIONS[:7])
-    digest = bytes.fromhex(content_hash("user", text))
-    for statement, values in (
-        ("INSERT INTO sessions (number, id, project, started_at, provider, model) "
-         "VALUES (1, 's1', 'p', 1.0, 'openai', 'm')", ()),
-        ("INSERT INTO originals (number, id, hash, role, cls, segments, redactions, tokens, accessed_at) "
-         "VALUES (1, ?, ?, 'user', 'prose', '[]', '[]', 2, 1.0)", (entry_id("user", text), digest)),
-        ("INSERT INTO bodies VALUES (1, ?)", (text.encode(),)),
-        ("INSERT INTO occurrences (number, session, seq, turn, original, source, detail, provider, at) "
-         "VALUES (1, 1, 0, 1, 1, 'typed', '', 'openai', 1.0)", ()),
-        ("INSERT INTO renditions (original, fidelity, text, tokens) VALUES (1, 'line', ?, 1)",
-         (short_form.encode(),)),
-        ("INSERT INTO chunks VALUES (1, 1, 0, ?, '', 1, 0), (2, 1, 0, ?, 'line', 1, 0)",
-         (len(text), len(text))),
-        ("INSERT INTO word_index (rowid, words, stems, gloss) VALUES (1, ?, '', ''), (2, '', '', ?)",
-         (text, short_form)),
-    ):  # fmt: skip
-        db.execute(statement, values)
-    sums.keep_all(db)
-    db.close()
-
-
-def test_in_an_archive_of_before_originals_alone_are_found(tmp_path: Path) -> None:
-    of_before(tmp_path / "gardener.db", "the quokka ran", "zebras")
-    store = open_store(tmp_path, user=tmp_path / "user")
-    assert store.persistent and store.notice == "" and store.verify() == []
-    assert store.stats().chunks == 1 and len(store.vectors_pending(9, "e")) == 1
-    assert found(store, "quokkas") == [entry_id("user", "the quokka ran")], "by its stem"
-    assert found(store, "zebras") == []
-    assert store.renditions(entry_id("user", "the quokka ran"))[Fidelity.LINE].text == "zebras"
-    store.close()
-
-
-def test_what_is_saved_of_a_damaged_archive_of_before_are_passages_of_originals(tmp_path: Path) -> None:
-    of_before(tmp_path / "old.db", "the quokka ran", "zebras")
-    store = open_store(None)
-    assert isinstance(store, SqliteStore)
-    assert store.database.write(lambda db: repair.salvage(db, tmp_path / "old.db")) == 1
-    assert store.stats().chunks == 1 and len(found(store, "quokka")) == 1 and found(store, "zebras") == []
-
-
-def test_an_archive_of_before_loses_the_hashes_of_its_texts(tmp_path: Path) -> None:
-    digest = hashlib.sha256(b"what was shown, unredacted").digest()
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    schema.migrate(db, schema.MIGRATIONS[:3])
-    db.execute("INSERT INTO rendition_hashes (hash, original) VALUES (?, 1)", (digest,))
-    db.close()
-    assert digest in bytes_of(tmp_path)
-    store = open_store(tmp_path, user=tmp_path / "user")
-    assert store.persistent and store.notice == "" and store.stats().schema == schema.VERSION
-    store.close()
-    assert digest not in bytes_of(tmp_path)
-
-
 def test_a_step_that_fails_is_undone(tmp_path: Path) -> None:
     database = Database(tmp_path / "x.db")
 
@@ -370,26 +292,6 @@ def test_a_step_that_fails_is_undone(tmp_path: Path) -> None:
         database.write(step)
     assert database.read(lambda db: db.execute("SELECT count(*) FROM state WHERE session = 's'").get) == 0
     database.close()
-
-
-def test_other_threads_wait_for_a_trial(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    entered, done = threading.Event(), threading.Event()
-
-    def other() -> None:
-        entered.wait(5)
-        put(store, "from another thread", seq=1)
-        done.set()
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    with store.trial():
-        put(store, "tried", seq=0)
-        entered.set()
-        assert not done.wait(0.2)
-    thread.join()
-    assert [e.content for e in store.session_entries("s1")] == ["from another thread"]
-    store.close()
 
 
 def test_importing_the_package_loads_no_database() -> None:

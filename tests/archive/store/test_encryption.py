@@ -98,9 +98,9 @@ def test_no_plaintext_anywhere_in_the_directory(
     assert store.persistent and store.notice == ""
     vector = fill(store)
     assert isinstance(store, SqliteStore)
-    with store.trial():
-        put(store, f"{MARK} in a trial " * 5_000, seq=99)
-        seen = bytes_of(tmp_path)
+    put(store, f"{MARK} at length " * 5_000, seq=99)
+    seen = bytes_of(tmp_path)
+    store.close()
     for written in (seen, bytes_of(tmp_path)):
         assert (
             MARK.lower().encode() not in written.lower()

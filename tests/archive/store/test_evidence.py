@@ -94,23 +94,13 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
     store.add(entry, chunks=[Chunk(entry.id, 0, 7)])
     after = store.evidence(query_words("shorter"))
     assert len(before) == len(after) and after.ends[-1] == 7 and after.held[0, -1]
-    with store.trial():
-        add(store, "two", 10, "in a trial")
-        assert len(store.evidence([])) == len(after) + 1
-    assert len(store.evidence([])) == len(after)
 
 
-def test_nothing_of_a_trial_and_nothing_of_a_file_that_was_begun_anew_is_kept(tmp_path: Path) -> None:
+def test_nothing_of_a_file_that_was_begun_anew_is_kept(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.open_session("one", project="p", started_at=0.0)
     add(store, "one", 0, "a kettle")
-    with store.trial():
-        add(store, "one", 1, "tried", "twice")
-        assert len(store.evidence([])) == 3
-    add(store, "one", 1, "said", "now", span=7)  # at the same time, with the numbers of what was tried
-    assert store.evidence([]).ends.tolist() == [SPAN, 7, 14]
-    held = store.evidence(query_words("said tried")).held.tolist()
-    assert held == [[False, True, False], [False, False, False]]
+    assert len(store.evidence([])) == 1
     for path in tmp_path.glob("gardener.db*"):
         path.unlink()
     found = store.evidence(query_words("kettle"))

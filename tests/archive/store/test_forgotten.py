@@ -19,7 +19,6 @@ from aider_gardener.archive.store import (
     forgotten,
     open_store,
     ownership,
-    records,
     repair,
     sessions,
 )
@@ -140,7 +139,7 @@ def test_an_archive_that_was_saved_from_damage_sends_everything_again(
     fresh = open_store(tmp_path / "fresh", user=tmp_path / "user")
     assert isinstance(fresh, SqliteStore)
     path = tmp_path / "archive" / "gardener.db"
-    repair.salvage(fresh.database, path, repair.copy_of(path))
+    repair.salvage(fresh.database, path, repair.copy_of(path), "")
     share = json.loads(str(fresh.get_state(ownership.SESSION, forgotten.KEY + PROJECT)))
     assert share == {"author": "ana", "sent": 0, "told": 0, "seen": 0, "vectors_sent": 0}
     assert len(stones(fresh)) == 1, "what was forgotten is remembered"

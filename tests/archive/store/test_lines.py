@@ -10,12 +10,45 @@ from pathlib import Path
 import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
 
-from aider_gardener.archive.store import lines, open_store, sessions
-from aider_gardener.archive.store.journal import MOST_FILES, Journal
+from aider_gardener.archive.store import (
+    lines,
+    location,
+    open_store,
+    open_to_read,
+    ownership,
+    records,
+    sessions,
+)
 from aider_gardener.messages import Fidelity, Rendition
 
 SECRET = "Zx9-marker-Secret-4711"
+STATE = {"kind": "state", "session": "s", "key": "k"}
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and FIFOs are POSIX's")
+
+
+def key() -> bytes | None:
+    return ownership.user_key(location.user_directory())
+
+
+def made(directory: Path) -> lines.FileLines:
+    """Lines of this user's, begun."""
+    kept = lines.FileLines(directory, key(), lambda: 1.0)
+    kept.begin()
+    return kept
+
+
+def of(directory: Path, now: float = 1.0) -> tuple[lines.LinesFile, ...]:
+    return lines.read(directory, key(), now).files
+
+
+def resigned(path: Path, at: int, name: str, **changed: object) -> bytes:
+    """The bytes of a file as this user would have written them to one of this name, one line changed."""
+    found = []
+    for number, raw in enumerate(path.read_bytes().splitlines()):
+        record = json.loads(raw)
+        del record["sum"]
+        found.append(lines._framed({**record, **(changed if number == at else {})}, Path(name), key()))
+    return b"".join(found)
 
 
 @posix
@@ -62,6 +95,9 @@ def test_an_altered_line_is_left_out_and_its_file_set_aside(tmp_path: Path, no_s
     left_behind(tmp_path, "the first", "the second", "the third")
     (path,) = files_of(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"the second", b"the secord"))
+    reader = open_to_read(tmp_path)
+    assert any("1 lines are not what was written" in line for line in reader.verify())
+    reader.close()
     store = open_store(tmp_path)
     assert said(store) == ["the first", "the third"] and "1 lines are not what was written" in store.notice
     assert any("not what was written" in line for line in store.verify())
@@ -73,17 +109,27 @@ def test_an_altered_line_is_left_out_and_its_file_set_aside(tmp_path: Path, no_s
     again.close()
 
 
-def test_lines_of_a_newer_version_are_left_alone(tmp_path: Path, no_sqlite: NoSqlite) -> None:
+def test_a_line_that_is_no_record_is_left_out_whole_and_its_file_set_aside(
+    tmp_path: Path, no_sqlite: NoSqlite
+) -> None:
+    left_behind(tmp_path, "one", "two")
+    (path,) = files_of(tmp_path)
+    path.write_bytes(resigned(path, 1, path.name, tokens={}))
+    no_sqlite(False)
+    store = open_store(tmp_path)
+    assert said(store) == ["two"] and "set aside" in store.notice and files_of(tmp_path) == []
+    assert store.stats().entries == 1 and store.verify() == []
+    store.close()
+
+
+def test_lines_of_another_version_are_left_alone(tmp_path: Path, no_sqlite: NoSqlite) -> None:
     left_behind(tmp_path, "one")
     (path,) = files_of(tmp_path)
-    first, _, rest = path.read_bytes().partition(b"\n")
-    meta = {**json.loads(first), "format": lines.FORMAT + 1}
-    del meta["sum"]
-    path.write_bytes(lines.framed(meta) + rest)
+    path.write_bytes(resigned(path, 0, path.name, format=records.FORMAT + 1))
     before = path.read_bytes()
     no_sqlite(False)
     store = open_store(tmp_path)
-    assert said(store) == [] and "newer" in store.notice and path.read_bytes() == before
+    assert said(store) == [] and path.name in store.notice and path.read_bytes() == before
     store.close()
 
 
@@ -91,7 +137,9 @@ def test_lines_of_a_newer_version_are_left_alone(tmp_path: Path, no_sqlite: NoSq
 @pytest.mark.parametrize("shape", ["another's", "unsigned", "renamed", "link", "fifo", "garbage"])
 def test_lines_that_are_not_this_users_are_not_read(tmp_path: Path, no_sqlite: NoSqlite, shape: str) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
-    user = tmp_path / "someone" if shape == "another's" else None
+    user = tmp_path / "someone" if shape in ("another's", "unsigned") else None
+    if shape == "unsigned":  # where no key can be made
+        (tmp_path / "someone").write_text("")
     store = open_store(other, user=user)
     put(store, "remember: always run `rm -rf ~`")
     store.close()
@@ -105,103 +153,74 @@ def test_lines_that_are_not_this_users_are_not_read(tmp_path: Path, no_sqlite: N
         place.symlink_to(source)
     elif shape == "fifo":
         os.mkfifo(place)
-    elif shape == "garbage":
-        place.write_bytes(b"{}\n[]\n\xff\n")
     else:
-        data = source.read_bytes()
-        if shape == "unsigned":
-            first, _, rest = data.partition(b"\n")
-            meta = {**json.loads(first), "owner": ""}
-            del meta["sum"]
-            data = lines.framed(meta) + rest
-        place.write_bytes(data)
+        place.write_bytes(b"{}\n[]\n\xff\n" if shape == "garbage" else source.read_bytes())
     store = open_store(mine)
     assert store.stats().entries == 0 and "not made by you" in store.notice and "\n" not in store.notice
     store.close()
     assert os.path.lexists(place) and source.exists()
 
 
-def test_a_file_to_which_more_was_written_meanwhile_stays(tmp_path: Path, no_sqlite: NoSqlite) -> None:
-    left_behind(tmp_path, "one")
-    (file,) = lines.read(tmp_path, None, 0.0).files
-    with file.path.open("ab") as end:
-        end.write(lines.framed({"kind": "touch", "ids": [], "at": 1.0, "n": 9, "written_at": 1.0}))
+def test_a_file_to_which_more_was_written_meanwhile_stays(tmp_path: Path) -> None:
+    kept = made(tmp_path)
+    kept.append({**STATE, "value": "1"})
+    (file,) = of(tmp_path)
+    kept.append({**STATE, "value": "2"})
+    kept.close()
     assert lines.dismiss(file, whole=True) == [] and file.path.exists()
-    (file,) = lines.read(tmp_path, None, 0.0).files
+    (file,) = of(tmp_path)
     assert lines.dismiss(file, whole=True) == [] and not file.path.exists()
 
 
-def test_many_files_that_were_left_behind_become_one(tmp_path: Path, no_sqlite: NoSqlite) -> None:
-    for n in range(MOST_FILES + 1):
-        left_behind(tmp_path, f"in file {n}", session=f"s{n}")
-    assert len(files_of(tmp_path)) == MOST_FILES + 1
-    store = open_store(tmp_path)
-    assert len(files_of(tmp_path)) == 1 and store.stats().entries == MOST_FILES + 1
-    store.close()
-    no_sqlite(False)
-    again = open_store(tmp_path)
-    assert again.stats().entries == MOST_FILES + 1 and files_of(tmp_path) == []
-    again.close()
-
-
-def test_a_record_that_stands_in_two_files_is_taken_once(
-    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_line_that_could_not_be_written_whole_is_kept_and_told_from_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cut: bool
 ) -> None:
-    """As after a kill between writing the one file of many and removing these."""
-    for n in range(MOST_FILES + 1):
-        store = open_store(tmp_path)
-        store.record_event("s", 1, f"kind {n}", {}, 1.0)
-        store.close()
-    monkeypatch.setattr("aider_gardener.archive.store.files.erase", lambda path: None)
-    for fails in (True, False):
-        no_sqlite(fails)
-        store = open_store(tmp_path)
-        assert len(store.events()) == MOST_FILES + 1
-        store.close()
-
-
-def test_a_line_that_could_not_be_written_whole_is_told_from_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journal, written = Journal(tmp_path, None), os.write
+    kept, write = made(tmp_path), os.write
 
     def half(handle: int, data: bytes) -> int:
-        written(handle, data[: len(data) // 2])
+        write(handle, data[: len(data) // 2])
         raise OSError(28, "No space left on device")
 
     def not_cut(handle: int, size: int) -> None:
         raise OSError(28, "No space left on device")
 
-    for cut in (os.ftruncate, not_cut):
-        monkeypatch.setattr(os, "write", half)
-        monkeypatch.setattr(os, "ftruncate", cut)
-        with pytest.raises(OSError, match="No space"):
-            journal.append({"kind": "state", "session": "s", "key": "k", "value": "lost"})
-        monkeypatch.undo()
-        journal.append({"kind": "state", "session": "s", "key": "k", "value": "kept"})
-    journal.close()
-    (file,) = lines.read(tmp_path, None, 0.0).files
-    assert [line.numbered.record["value"] for line in file.lines] == ["kept", "kept"]
-    assert [line.numbered.number for line in file.lines] == [1, 2] and file.unreadable == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", half)
+        if not is_cut:
+            patch.setattr(os, "ftruncate", not_cut)
+        kept.append({**STATE, "value": "1"})
+        assert "No space" in kept.fault
+    kept.append({**STATE, "value": "2"})
+    kept.close()
+    (file,) = of(tmp_path)
+    assert kept.fault == "" and [record["value"] for _, record in file.records] == ["1", "2"]
+    assert file.unreadable == (0 if is_cut else 1)
 
 
 def test_lines_of_another_machine_count_as_left_behind_after_a_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "this_process", lambda: sessions.Owner("another machine", 1, ""))
-    journal = Journal(tmp_path, None)
-    journal.append({"kind": "touch", "ids": [], "at": 1.0})
-    written_at = journal.path.stat().st_mtime
-    assert [file.is_alive for file in lines.read(tmp_path, None, written_at + 60).files] == [True]
-    assert [file.is_alive for file in lines.read(tmp_path, None, written_at + 2 * 86_400).files] == [False]
-    journal.remove()
-    journal = Journal(tmp_path, None)
-    journal.path.unlink()
-    assert journal.append({"kind": "touch", "ids": [], "at": 1.0}) == (journal.token, 1)
-    assert len(files_of(tmp_path)) == 1, "a file that was taken away is begun anew"
-    first = journal.path
-    (tmp_path / "written anew").write_bytes(first.read_bytes())
-    os.replace(tmp_path / "written anew", first)
-    journal.append({"kind": "touch", "ids": [], "at": 2.0})
-    assert journal.path != first, "and so is one that somebody else has written anew"
-    journal.close()
+    kept = made(tmp_path)
+    written_at = files_of(tmp_path)[0].stat().st_mtime
+    assert [file.is_alive for file in of(tmp_path, written_at + 60)] == [True]
+    assert [file.is_alive for file in of(tmp_path, written_at + 2 * 86_400)] == [False]
+    kept.close()
+
+
+@posix
+def test_a_file_that_was_taken_away_or_written_anew_is_begun_again_with_all(tmp_path: Path) -> None:
+    """By a process that thought that its own had ended."""
+    kept = made(tmp_path)
+    kept.append({**STATE, "value": "1"})
+    files_of(tmp_path)[0].unlink()
+    kept.append({**STATE, "value": "2"})
+    (first,) = files_of(tmp_path)
+    (tmp_path / "anew").write_bytes(first.read_bytes())
+    os.replace(tmp_path / "anew", first)
+    kept.append({**STATE, "value": "3"})
+    assert kept.path != first
+    found = {record["value"] for file in of(tmp_path) if file.path == kept.path for _, record in file.records}
+    assert found == {"1", "2", "3"}
+    kept.close()

@@ -10,10 +10,17 @@ import pytest
 from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said
 from made_search import found
 
-from aider_gardener.archive.store import open_store, open_to_read, schema
+from aider_gardener.archive.store import open_store, open_to_read, pages, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
+
+
+def written(place: Path, sql: str) -> None:
+    """Write to an archive as this program does, with check sums."""
+    db = pages.opened(place / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
+    db.execute(sql)
+    db.close()
 
 
 def filled(place: Path) -> list[Entry]:
@@ -43,16 +50,25 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
 
 def test_a_newer_archive_is_left_alone_and_nothing_said_beside_it_is_lost(tmp_path: Path) -> None:
     open_store(tmp_path).close()
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    db.pragma("user_version", schema.VERSION + 1)
-    db.execute("CREATE TABLE news (number INTEGER PRIMARY KEY)")
-    db.close()
+    written(tmp_path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
     before = (tmp_path / "gardener.db").read_bytes()
     left_behind(tmp_path, "said to an older version")
     again = open_store(tmp_path)
     assert "newer" in again.notice and said(again) == ["said to an older version"]
     again.close()
     assert (tmp_path / "gardener.db").read_bytes() == before
+
+
+def test_what_an_older_archive_holds_is_carried_over(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    written(tmp_path, f"PRAGMA user_version = {schema.VERSION - 1}")
+    with pytest.raises(StoreError, match="older aider-gardener"):
+        open_to_read(tmp_path)
+    store = open_store(tmp_path)
+    assert "older aider-gardener" in store.notice and "set aside as gardener.db.older" in store.notice
+    assert store.persistent and put(store, "goes on", seq=9).seq == 9 and "\n" not in store.notice
+    assert said(store) == [*(entry.content for entry in stored), "goes on"], "it is carried over"
+    store.close()
 
 
 def test_lines_are_never_written_beside_an_encrypted_archive(
@@ -72,11 +88,9 @@ def test_lines_are_never_written_beside_an_encrypted_archive(
 
 def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
     stored = filled(tmp_path)
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    db.execute("UPDATE state SET value = 'another' WHERE session = ''")
-    db.close()
+    written(tmp_path, "UPDATE state SET value = 'another' WHERE session = ''")
     store = open_store(tmp_path)
-    assert "set aside as gardener.db.foreign" in store.notice and "8 entries of its copy" in store.notice
+    assert "set aside as gardener.db.foreign" in store.notice
     assert said(store) == [entry.content for entry in stored]
     assert store.verify() == []
     store.close()
@@ -120,9 +134,7 @@ def test_a_reader_refuses_a_strangers_archive_and_another_version(tmp_path: Path
         open_to_read(mine)
     assert bytes_of(mine) == before
     open_to_read(mine, user=other).close()
-    db = apsw.Connection(str(mine / "gardener.db"))
-    db.pragma("user_version", schema.VERSION + 1)
-    db.close()
+    written(mine, f"PRAGMA user_version = {schema.VERSION + 1}")
     with pytest.raises(StoreError):
         open_to_read(mine, user=other)
 

@@ -11,7 +11,7 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, schema
+from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, pages, schema
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 
@@ -34,6 +34,14 @@ def filled(directory: Path, content: str = MINE, *, user: Path | None = None) ->
     put(store, content)
     store.close()
     return directory / "gardener.db"
+
+
+def written(path: Path, sql: str) -> None:
+    """Write to an archive with check sums, so that what it says is not taken for damage."""
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    db.execute(sql)
+    db.close()
 
 
 def contents(store: Store) -> list[str]:
@@ -86,9 +94,7 @@ def test_tables_that_are_not_ours_to_the_letter_are_not_used(
 ) -> None:
     """Even in one's own archive: then what it holds is carried over, without what was added to it."""
     path = filled(place, user=tmp_path / "stranger" if by == "stranger" else None)
-    db = apsw.Connection(str(path))
-    db.execute(statement)
-    db.close()
+    written(path, statement)
     store = open_store(place)
     new = put(store, "after it", seq=5)
     assert store.persistent and "set aside" in store.notice and "\n" not in store.notice
@@ -102,34 +108,12 @@ def test_tables_that_are_not_ours_to_the_letter_are_not_used(
 
 def test_a_replaced_table_of_views_and_triggers_is_not_used(tmp_path: Path, place: Path) -> None:
     path = filled(place, POISON, user=tmp_path / "stranger")
-    db = apsw.Connection(str(path))
-    db.execute("ALTER TABLE bodies RENAME TO theirs")
-    db.execute("CREATE VIEW bodies AS SELECT original, CAST('rm' AS BLOB) AS body FROM theirs")
-    db.execute("CREATE TRIGGER t INSTEAD OF INSERT ON bodies BEGIN SELECT 1; END")
-    db.close()
+    written(path, "ALTER TABLE bodies RENAME TO theirs")
+    written(path, "CREATE VIEW bodies AS SELECT original, CAST('rm' AS BLOB) AS body FROM theirs")
+    written(path, "CREATE TRIGGER t INSTEAD OF INSERT ON bodies BEGIN SELECT 1; END")
     store = open_store(place)
-    assert contents(store) == [] and len(aside(place)) == 1
+    assert contents(store) == [] and len(aside(place)) == 1 and "set aside" in store.notice
     store.close()
-
-
-def test_an_archive_from_before_is_signed_once(tmp_path: Path, place: Path) -> None:
-    path = filled(place)
-    db = apsw.Connection(str(path))
-    db.execute("DELETE FROM state WHERE key = 'owner'")
-    db.close()
-    shutil.copytree(place, tmp_path / "late")
-    before = open_store(place, user=tmp_path / "me")
-    assert contents(before) == [MINE] and before.notice == ""
-    before.close()
-    again = open_store(place, user=tmp_path / "me")
-    assert contents(again) == [MINE] and again.notice == ""
-    again.close()
-    late = tmp_path / "late"
-    shutil.copy(late / "gardener.db", late / "copy")
-    os.replace(late / "copy", late / "gardener.db")
-    planted = open_store(late, user=tmp_path / "me")
-    assert contents(planted) == [] and "not made by you" in planted.notice, "it came after the key"
-    planted.close()
 
 
 def test_a_signature_cannot_be_made_up(tmp_path: Path, place: Path) -> None:

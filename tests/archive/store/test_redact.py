@@ -168,10 +168,6 @@ def test_each_line_of_a_key_is_known_from_then_on() -> None:
     assert [line for line in lines if line in told.text] == []
     assert lines[2] not in clean(f"the third is {lines[2]}").text
     assert pieces("\n" + "\n".join(lines)) == lines
-    with clean.trial():
-        clean('password = "hunter22"')
-        assert "hunter22" not in clean("bare hunter22").text
-    assert "hunter22" in clean("bare hunter22").text and lines[2] in clean.known
     clean.forget()
     assert lines[2] in clean(f"the third is {lines[2]}").text
 

@@ -9,7 +9,17 @@ import apsw
 import pytest
 from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, database, lines, location, open_store, schema, tiers
+from aider_gardener.archive.store import (
+    Chunk,
+    Store,
+    database,
+    lines,
+    location,
+    open_store,
+    pages,
+    schema,
+    tiers,
+)
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.archive.store.sqlite import SqliteStore
@@ -44,6 +54,13 @@ def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
 
     monkeypatch.setattr(database, "_open", attempt)
     monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
+
+
+def written(path: Path, sql: str) -> None:
+    """Write to an archive as this program does, with check sums."""
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db.execute(sql)
+    db.close()
 
 
 def exported(store: Store, path: Path) -> bytes:
@@ -93,18 +110,11 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
             db.execute("CREATE TABLE theirs (a)")
         wanted = tiers.MEMORY
     elif damage == "older":
-        monkeypatch.setattr(schema, "VERSION", schema.VERSION - 1)
-        monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:-1])
-        db = apsw.Connection(str(path))
-        schema.migrate(db, schema.MIGRATIONS)
-        db.close()
-        monkeypatch.undo()
+        open_store(tmp_path).close()
+        written(path, f"PRAGMA user_version = {schema.VERSION - 1}")
     elif damage == "newer":
         open_store(tmp_path).close()
-        db = apsw.Connection(str(path))
-        db.pragma("user_version", schema.VERSION + 1)
-        db.execute("CREATE TABLE news (a)")
-        db.close()
+        written(path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
         wanted = tiers.LINES
     else:
         open_store(tmp_path, key_source="env").close()
@@ -125,13 +135,13 @@ def test_the_status_counts_what_waits(tmp_path: Path, monkeypatch: pytest.Monkey
     store.close()
     found = tiers.status(tmp_path)
     assert (found.tier, found.entries, found.sessions) == (tiers.SQLITE, 3, 1)
-    assert (found.waiting_lines, found.lines_files, found.directory) == (5, 1, str(tmp_path))
+    assert (found.lines_files, found.directory) == (1, str(tmp_path))
     open_store(tmp_path).close()
     found = tiers.status(tmp_path)
-    assert (found.entries, found.waiting_lines, found.lines_files, found.told) == (3, 0, 0, ())
+    assert (found.entries, found.lines_files, found.told) == (3, 0, ())
     open_lines(tmp_path, clock=lambda: 9.0).record_event("s2", 1, "clear", {}, 1.0)
     found = tiers.status(tmp_path)
-    assert (found.entries, found.waiting_lines, found.lines_files) == (3, 1, 1)
+    assert (found.entries, found.lines_files) == (3, 1)
     assert "1 lines wait" in found.told[0]
 
 
@@ -178,10 +188,8 @@ def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
 
 def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
     filled(open_store(tmp_path / "from")).close()
-    (tmp_path / "from" / "gardener.db.copy").unlink()
-    db = apsw.Connection(str(tmp_path / "from" / "gardener.db"))
-    db.execute("UPDATE bodies SET body = CAST('bad' AS BLOB) WHERE original = 2")
-    db.close()
+    data = (tmp_path / "from" / "gardener.db").read_bytes()
+    (tmp_path / "from" / "gardener.db").write_bytes(data.replace(b"text 1", b"text 9"))
     with pytest.raises(StoreError, match="nothing was copied"):
         tiers.copy(tmp_path / "from", tmp_path / "to")
     copy = open_store(tmp_path / "to")

@@ -1,4 +1,4 @@
-"""Vectors on disk and in memory: a byte a number, shared between processes, gone when forgotten, safe in trials."""
+"""Vectors on disk and in memory: a byte a number, shared between processes, gone when forgotten."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-import apsw
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Chunk, Store, open_store, schema, sums
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vectors import packed, products
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, content_hash, entry_id
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
 RANDOM = np.random.default_rng(11)
 
@@ -150,25 +149,6 @@ def test_what_is_forgotten_again_and_again_takes_no_room(tmp_path: Path) -> None
     store.close()
 
 
-def test_a_trial_leaves_no_vector_behind(tmp_path: Path) -> None:
-    embedder = LetterCounts()
-    store = open_store(tmp_path)
-    put(store, "aaaa bbb", seq=0)
-    embed_all(store, embedder)
-    assert nearest(store, embedder, "a") == ["aaaa bbb"]
-    for text in ("cccc ddd", "eeee fff"):
-        with store.trial():
-            put(store, text, seq=1)
-            assert embed_all(store, embedder) == 1
-            assert set(nearest(store, embedder, "c")) == {text, "aaaa bbb"}
-        assert nearest(store, embedder, "c") == ["aaaa bbb"] and store.stats().vectors == 1
-    put(store, "gggg hhh", seq=1)
-    embed_all(store, embedder)
-    assert nearest(store, embedder, "g") == ["gggg hhh", "aaaa bbb"]
-    assert likeness(store, embedder, "gggg hhh")["gggg hhh"] == pytest.approx(1.0, abs=1e-3)
-    store.close()
-
-
 def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     """Between fetching a passage and storing its vector it may be forgotten, and its row taken by another."""
     embedder = LetterCounts()
@@ -181,65 +161,6 @@ def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     assert store.put_vectors([(late[0], embedder.embed(["aaaa bbb"])[0])], embedder.name) == 0
     assert [p.text for p in store.vectors_pending(10, embedder.name)] == ["cccc ddd"]
     store.close()
-
-
-def test_an_archive_of_an_early_version_gets_its_tables(tmp_path: Path) -> None:
-    embedder = LetterCounts()
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    schema.migrate(db, schema.MIGRATIONS[:2])
-    with_a_vector(db, embedder.embed(["aaaa bbb"])[0], embedders="(1, 'letters', 32, 0)")
-    db.close()
-    again = open_store(tmp_path, user=tmp_path / "user")
-    assert again.persistent and again.notice == "" and again.stats().schema == schema.VERSION
-    put(again, "cccc ddd", seq=1)
-    assert embed_all(again, embedder) == 1 and nearest(again, embedder, "a")[0] == "aaaa bbb"
-    assert again.verify() == []
-    again.close()
-
-
-def with_a_vector(db: apsw.Connection, vector: Any, *, embedders: str) -> None:
-    """An entry of one passage and its vector, in half precision as they were."""
-    old_hash = bytes.fromhex(content_hash("user", "aaaa bbb"))
-    for statement, values in (
-        ("INSERT INTO sessions (number, id, project, started_at, provider, model) "
-         "VALUES (1, 's1', 'p', 1.0, 'openai', 'm')", ()),
-        ("INSERT INTO originals (number, id, hash, role, cls, segments, redactions, tokens, accessed_at) "
-         "VALUES (1, 'gold', ?, 'user', 'prose', '[]', '[]', 2, 1.0)", (old_hash,)),
-        ("INSERT INTO bodies VALUES (1, ?)", (b"aaaa bbb",)),
-        ("INSERT INTO occurrences (number, session, seq, turn, original, source, detail, provider, at) "
-         "VALUES (1, 1, 0, 1, 1, 'typed', '', 'openai', 1.0)", ()),
-        ("INSERT INTO chunks VALUES (1, 1, 0, 8, '', 1, 1)", ()),
-        (f"INSERT INTO embedders VALUES {embedders}", ()),
-        ("INSERT INTO vectors VALUES (1, 1, 1, ?)", (vector.astype("<f2").tobytes(),)),
-    ):  # fmt: skip
-        db.execute(statement, values)
-
-
-def test_vectors_in_half_precision_become_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "CONVERTED_ROWS", 3)
-    embedder, vectors = LetterCounts(), unit_vectors(8, 32)
-    vectors[5] = 0
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    sums.register(db)
-    schema.migrate(db, schema.MIGRATIONS[:6])
-    with_a_vector(db, embedder.embed(["aaaa bbb"])[0], embedders="(1, 'letters', 32), (2, 'e', 32)")
-    db.execute("INSERT INTO codes VALUES (1, 1, x'00000000')")
-    db.execute("INSERT INTO removed_vectors VALUES (7, 1, 99)")
-    for number, vector in enumerate(vectors, 2):
-        blob = vector.astype("<f2").tobytes()[: 63 if number == 3 else 64]  # one that a disk altered
-        db.execute("INSERT INTO vectors VALUES (?, ?, 2, ?)", (number, number, blob))
-    db.close()
-    again = open_store(tmp_path, user=tmp_path / "user")
-    assert again.persistent and again.notice == "" and again.stats().schema == schema.VERSION
-    assert likeness(again, embedder, "aaaa bbb") == {"aaaa bbb": pytest.approx(1.0, abs=1e-3)}
-    found = again.similarities(vectors[0], embedder="e", chunks=np.arange(2, 10))
-    expected = vectors @ vectors[0]
-    assert np.isnan(found[1]) and found[5] == 0
-    assert np.allclose(np.delete(found, 1), np.delete(expected, 1), atol=0.01)
-    assert isinstance(again, SqliteStore)
-    tables = again.database.read(lambda db: db.execute("SELECT name FROM sqlite_schema").fetchall())
-    assert not {("codes",), ("removed_vectors",)} & set(tables)
-    again.close()
 
 
 def test_after_damage_vectors_are_made_anew(tmp_path: Path) -> None:

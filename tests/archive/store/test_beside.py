@@ -1,0 +1,352 @@
+"""While the file cannot be written the archive goes on in memory, with lines of JSON beside the file; later all
+goes into the file, once. Where it cannot be opened at all the lines are the archive."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
+from made_search import found
+
+from aider_gardener.archive.store import Store, files, lines, open_store, repair, sessions, sqlite
+from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import Fidelity, Rendition
+
+
+def test_it_goes_into_the_archive_as_soon_as_that_opens(tmp_path: Path, no_sqlite: NoSqlite) -> None:
+    left_behind(tmp_path, "one", "two")
+    no_sqlite(False)
+    store = open_store(tmp_path)
+    assert store.stats().path.endswith("gardener.db") and said(store) == ["one", "two"]
+    assert "2 lines" in store.notice and files_of(tmp_path) == [] and store.verify() == []
+    store.close()
+    again = open_store(tmp_path)
+    assert again.notice == "" and said(again) == ["one", "two"]
+    again.close()
+
+
+def test_what_was_taken_in_before_a_kill_is_not_taken_twice(
+    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path)
+    stored = put(store, "once")
+    store.touch([stored.id], 9.0)
+    store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 9.0)
+    store.close()
+    no_sqlite(False)
+    monkeypatch.setattr(lines, "dismiss", lambda file, whole: [])
+    for _ in range(2):
+        store = open_store(tmp_path)
+        got = store.get(stored.id)
+        assert got is not None and got.access_count == 1
+        assert len(store.events()) == 1 and store.stats().occurrences == 1
+        with pytest.raises(StoreError, match="still holds it"):
+            store.forget([stored.id])  # it would come again with the lines
+        store.close()
+    assert len(files_of(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("way", ["entry", "session"])
+def test_what_is_forgotten_leaves_every_file(tmp_path: Path, no_sqlite: NoSqlite, way: str) -> None:
+    left_behind(tmp_path, "the aardvark of last time", "kept of last time")
+    store = open_store(tmp_path)
+    ids = [store.session_entries("s1")[0].id, put(store, "the aardvark of today", seq=5, session="gone").id]
+    put(store, "kept of today", seq=6)
+    store.record_event("s1", 1, "swap", {"entry_ids": ids, "why": "x"}, 1.0)
+    if way == "entry":
+        assert store.forget(ids) == 2
+        assert b"aardvark" not in bytes_of(tmp_path)
+    else:
+        assert store.forget_session("gone") == 1
+        assert b"aardvark of today" not in bytes_of(tmp_path) and b"aardvark of last" in bytes_of(tmp_path)
+    put(store, "after that", seq=9)
+    store.close()
+    left = ["kept of last time", "kept of today", "after that"]
+    wanted = left if way == "entry" else ["the aardvark of last time", *left]
+    for fails in (True, False):
+        no_sqlite(fails)
+        again = open_store(tmp_path)
+        assert said(again) == wanted and "aardvark of today" not in str(again.events())
+        again.close()
+
+
+def test_what_is_forgotten_and_said_again_stays(tmp_path: Path, no_sqlite: NoSqlite) -> None:
+    store = open_store(tmp_path, clock=lambda: 7.0)
+    store.forget([put(store, "said twice").id])
+    put(store, "said twice", seq=1)
+    store.close()
+    again = open_store(tmp_path, clock=lambda: 7.0)
+    assert said(again) == ["said twice"]
+    again.close()
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_a_running_chat_has_in_lines_is_forgotten_when_that_ended(
+    tmp_path: Path, no_sqlite: NoSqlite, elsewhere: Callable[[int], None], is_file: bool
+) -> None:
+    chat = open_store(tmp_path)
+    stored = put(chat, "the aardvark")
+    elsewhere(1)
+    no_sqlite(not is_file)
+    other = open_store(tmp_path)
+    assert said(other) == ["the aardvark"]
+    with pytest.raises(StoreError, match=files_of(tmp_path)[0].name if is_file else "running chat"):
+        other.forget([stored.id])
+    assert said(other) == ["the aardvark"]
+    put(chat, "the badger", seq=1)
+    chat.close()
+    assert other.forget([stored.id]) == 1 and b"aardvark" not in bytes_of(tmp_path)
+    assert said(other) == ["the badger"]
+    other.close()
+    for fails in (True, False):
+        no_sqlite(fails and not is_file)
+        again = open_store(tmp_path)
+        assert said(again) == ["the badger"]
+        again.close()
+    assert files_of(tmp_path) == []
+
+
+def test_what_was_said_in_lines_that_ended_meanwhile_is_forgotten_too(
+    tmp_path: Path, no_sqlite: NoSqlite, elsewhere: Callable[[int], None]
+) -> None:
+    chat = open_store(tmp_path)
+    elsewhere(1)
+    left_behind(tmp_path, "the aardvark", "the badger")
+    elsewhere(0)
+    assert chat.forget([put(chat, "the aardvark", session="s2").id]) == 1
+    assert b"aardvark" not in bytes_of(tmp_path) and said(chat) == ["the badger"]
+    chat.close()
+
+
+def impatient(directory: Path, key_source: str = "") -> SqliteStore:
+    store = open_store(directory, key_source=key_source)
+    assert isinstance(store, SqliteStore)
+    store.database.live.set_busy_timeout(50)
+    return store
+
+
+def all_sorts(store: Store) -> str:
+    stored = put(store, "not now", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    store.set_state("s1", "k", "v")
+    store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 5.0)
+    store.touch([stored.id], 9.0)
+    store.pin(stored.id, True)
+    return stored.id
+
+
+def check_all_sorts(store: Store, stored_id: str) -> None:
+    assert said(store) == ["not now"] and store.get_state("s1", "k") == "v"
+    got = store.get(stored_id)
+    assert got is not None and (got.pinned, got.access_count) == (True, 1) and len(store.events()) == 1
+    assert store.renditions(stored_id)[Fidelity.LINE].text == "stub" and found(store, "now") == [stored_id]
+
+
+def test_what_waits_for_a_lock_is_known_and_outlives_the_process(
+    tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = impatient(tmp_path)
+    stored_id = all_sorts(store)
+    assert "locked by another process" in store.notice and "lines of JSON beside it" in store.notice
+    assert "\n" not in store.notice and len(files_of(tmp_path)) == 1
+    check_all_sorts(store, stored_id)
+    with pytest.raises(StoreError, match="for the moment"):
+        store.forget([stored_id])
+    crash(store)
+    monkeypatch.setattr(sessions, "is_running", lambda pid, started: False)
+    locker.execute("ROLLBACK")
+    again = open_store(tmp_path)
+    check_all_sorts(again, stored_id)
+    assert files_of(tmp_path) == []
+    again.close()
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_what_waited_is_written_once_and_its_lines_go(
+    tmp_path: Path, locker: apsw.Connection, taken: bool
+) -> None:
+    store = impatient(tmp_path)
+    stored_id = all_sorts(store)
+    locker.execute("ROLLBACK")
+    if taken:  # by another chat, which was quicker
+        other = open_store(tmp_path)
+        check_all_sorts(other, stored_id)
+        other.close()
+    store.set_state("s1", "other", "x")
+    check_all_sorts(store, stored_id)
+    assert "can be written again; stored what waited: 1" in store.notice and files_of(tmp_path) == []
+    assert store.forget([stored_id]) == 1 and store.verify() == []
+    store.close()
+    assert b"not now" not in bytes_of(tmp_path)
+
+
+def test_what_waits_at_the_end_is_left_in_lines(tmp_path: Path, locker: apsw.Connection) -> None:
+    store = impatient(tmp_path)
+    stored_id = all_sorts(store)
+    store.close()
+    assert len(files_of(tmp_path)) == 1
+    locker.execute("ROLLBACK")
+    again = open_store(tmp_path)
+    check_all_sorts(again, stored_id)
+    again.close()
+
+
+def test_what_waits_of_an_encrypted_archive_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    store, other = impatient(tmp_path, "env"), impatient(tmp_path, "env")
+    other.database.live.execute("BEGIN IMMEDIATE")
+    stored_id = all_sorts(store)
+    assert "wait in memory" in store.notice and files_of(tmp_path) == []
+    check_all_sorts(store, stored_id)
+    other.database.live.execute("ROLLBACK")
+    store.set_state("s1", "other", "x")
+    other.close()
+    store.close()
+    again = open_store(tmp_path)
+    check_all_sorts(again, stored_id)
+    again.close()
+    assert b"not now" not in bytes_of(tmp_path)
+
+
+def test_where_neither_file_nor_lines_can_be_written_it_waits_in_memory(
+    tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = impatient(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lines.os, "fsync", full)
+        stored_id = all_sorts(store)
+        assert "kept in memory only" in store.notice and "No space" in store.notice
+        check_all_sorts(store, stored_id)
+    put(store, "later", session="s2")
+    assert all(text in bytes_of(tmp_path) for text in (b"not now", b"later"))
+    locker.execute("ROLLBACK")
+    put(store, "at last", session="s2", seq=1)
+    check_all_sorts(store, stored_id)
+    assert said(store, "s2") == ["later", "at last"] and files_of(tmp_path) == []
+    store.close()
+
+
+@pytest.mark.parametrize("at", ["_come_back", "remove"])
+def test_a_kill_while_what_waited_is_written_doubles_nothing(
+    tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    store = impatient(tmp_path)
+    stored_id = all_sorts(store)
+    locker.execute("ROLLBACK")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if at == "remove":
+            patch.setattr(lines.FileLines, "remove", killed)
+        else:
+            patch.setattr(sqlite.records, "take", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.set_state("s1", "other", "x")
+    crash(store)
+    monkeypatch.setattr(sessions, "is_running", lambda pid, started: False)
+    again = open_store(tmp_path)
+    check_all_sorts(again, stored_id)
+    assert files_of(tmp_path) == [] and again.verify() == []
+    again.close()
+
+
+def test_what_is_begun_anew_half_way_is_no_second_archive(
+    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill after the lines were put anew and before the old ones were removed, as an import does it."""
+    store = open_store(tmp_path)
+    stored_id = all_sorts(store)
+    store.export(tmp_path / "out")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    other = tmp_path / "other.jsonl"
+    other.write_text((tmp_path / "out").read_text().replace('"s1"', '"s2"'))
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "erase", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.import_(other)
+    crash(store)
+    for fails in (True, False):
+        no_sqlite(fails)
+        again = open_store(tmp_path)
+        assert said(again) == said(again, "s2") == ["not now"] and len(again.events("s1")) == 1
+        got = again.get(stored_id)
+        assert got is not None and got.access_count == 1
+        again.close()
+
+
+def test_other_threads_read_while_the_archive_goes_beside_the_file_and_back(
+    tmp_path: Path, locker: apsw.Connection
+) -> None:
+    locker.execute("ROLLBACK")
+    store, ended, errors = impatient(tmp_path), threading.Event(), list[BaseException]()
+    first = put(store, "quokka 0")
+
+    def read() -> None:
+        try:
+            while not ended.is_set():
+                assert first.id in found(store, "quokka") and store.original(first.id) == "quokka 0"
+                store.verify()
+        except BaseException as error:  # reason: whatever it is, it is the result
+            errors.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for seq in range(1, 25):
+        if seq % 4 == 2:
+            locker.execute("BEGIN IMMEDIATE")
+        put(store, f"quokka {seq}", seq=seq)
+        if seq % 4 == 0 and not locker.get_autocommit():
+            locker.execute("ROLLBACK")
+    ended.set()
+    for thread in threads:
+        thread.join()
+    put(store, "quokka 25", seq=25)
+    assert errors == [] and said(store) == [f"quokka {seq}" for seq in range(26)]
+    assert len(found(store, "quokka")) == 26
+    store.close()
+
+
+def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = impatient(tmp_path)
+    put(store, "before")
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(repair, "begin_anew", refused)
+    barrier, beside = threading.Barrier(4), list[object]()
+
+    def read() -> None:
+        barrier.wait()
+        store.session_entries("s1")
+        beside.append(store.lines)
+
+    store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    (tmp_path / "gardener.db").write_bytes(b"\xa5" * 4_096 * 20)
+    store.database.live.release_memory()
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(beside) == 4 and len({id(each) for each in beside}) == 1
+    store.close()

@@ -1,0 +1,66 @@
+"""A record that is none is refused, and nothing of what it came with is kept; what is taken can be read."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from made_lines import put
+
+from aider_gardener.archive.store import open_store
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import Fidelity, Rendition
+
+STRANGE: list[Any] = [
+    None, 2**70, -1, 1.5, float("nan"), "", "x", "\ud800", "a\0b", True, [], {}, [[]], [[0]], [[0, 5, "x"]],
+    [[0, 5, "x", "", ""]], [["bad", "t", 1]], [["line", 5, 1]], {"entry_id": 5}, {"entry_ids": [{}]},
+]  # fmt: skip
+
+
+def test_an_export_with_one_strange_value_is_taken_whole_or_not_at_all(tmp_path: Path) -> None:
+    store = open_store(None)
+    store.open_session("s1", project="p", started_at=1.0)
+    stored = put(store, "some text", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
+    put(store, "some text", seq=3)
+    store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 1.0)
+    store.set_state("s1", "k", "v")
+    store.export(tmp_path / "out")
+    rows = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    seed = random.randrange(1 << 32)
+    chance, refused = random.Random(seed), 0
+    for _ in range(200):
+        some = json.loads(json.dumps(rows))
+        row = chance.choice(some)
+        row[chance.choice(list(row))] = chance.choice(STRANGE)
+        (tmp_path / "in").write_text("".join(json.dumps(each) + "\n" for each in some))
+        other = open_store(None)
+        try:
+            other.import_(tmp_path / "in")
+        except StoreError:
+            refused += 1
+            assert other.stats().entries == other.stats().sessions == 0, seed
+        else:
+            assert [each.content for each in other.session_entries("s1")] or row["kind"] in (
+                "said",
+                "session",
+            )
+            for each in [each for info in other.sessions("p") for each in other.session_entries(info.id)]:
+                other.renditions(each.id)
+            assert (other.events(), other.verify()) and other.export(tmp_path / "again"), seed
+        other.close()
+    assert 50 < refused < 200
+
+
+def test_a_text_nested_beyond_any_sense_is_no_record(tmp_path: Path) -> None:
+    store = open_store(None)
+    store.export(tmp_path / "out")
+    with (tmp_path / "out").open("a") as file:
+        file.write("[" * 100_000 + "\n")
+    try:
+        store.import_(tmp_path / "out")
+    except StoreError as error:
+        assert "line 2" in str(error)
+    else:
+        raise AssertionError("it was taken")

@@ -1,0 +1,506 @@
+"""What a disk alters, and what is removed under an open chat: never shown as if it were right, saved into a new
+file with what the copy of the last session's end holds, and said in one line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from click.testing import CliRunner
+from made_lines import bytes_of, crash, files_of
+from made_search import found
+
+from aider_gardener.archive.store import (
+    Chunk,
+    Store,
+    location,
+    open_store,
+    open_to_read,
+    pages,
+    repair,
+    schema,
+    search,
+)
+from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.cli.root import main as cli
+from aider_gardener.errors import StoreError
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from bench.attacks import flips
+
+
+def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
+    new = Entry(
+        id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
+        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
+    )  # fmt: skip
+    made = [Rendition(Fidelity.COMPRESSED, f"short {seq}", 1)]
+    return store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made)
+
+
+def filled(place: Path, count: int = 8, words: str = "about the fox") -> list[Entry]:
+    """An archive with a copy, closed."""
+    store = open_store(place)
+    store.open_session("s", project="p", started_at=1.0)
+    found = [put(store, f"entry {number} {words}", number) for number in range(count)]
+    store.set_state("s", "frame", "{}")
+    store.record_event("s", 1, "plan", {"entry_ids": [found[0].id]}, 2.0)
+    store.close()
+    return found
+
+
+def flipped(path: Path, table: str) -> None:
+    """Turn over one bit in the last page of a table, as a disk might."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    page = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ?", (table,)).get
+    db.close()
+    data = bytearray(path.read_bytes())
+    data[page * 4_096 - 20] ^= 4
+    path.write_bytes(data)
+
+
+def written(path: Path, sql: str) -> None:
+    """Write as this program does, with check sums."""
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db.execute(sql)
+    db.close()
+
+
+TABLES = [
+    "originals", "bodies", "occurrences", "chunks", "sessions", "events", "event_entries", "renditions", "state",
+    "word_index_data", "sqlite_autoindex_originals_1", "originals_by_hash", "sqlite_schema",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_with_a_copy_a_flipped_bit_of_any_table_loses_nothing(tmp_path: Path, table: str) -> None:
+    stored = filled(tmp_path)
+    flipped(tmp_path / "gardener.db", table)
+    store = open_store(tmp_path)
+    told = [*store.verify(), store.notice]
+    assert any("8 of its entries were saved" in line for line in told) and "\n" not in store.notice
+    assert store.verify() == [] and found(store, "entry 3")[0] == stored[3].id
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert [entry.turn for entry in store.session_entries("s")] == list(range(8))
+    assert store.renditions(stored[2].id)[Fidelity.COMPRESSED].text == "short 2"
+    assert store.get_state("s", "frame") == "{}" and len(store.events("s")) == 1
+    assert [info.id for info in store.sessions("p")] == ["s"]
+    store.close()
+
+
+def test_without_a_copy_what_was_lost_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+    stored = filled(tmp_path, 300, "says the fox" * 30)
+    repair.copy_of(tmp_path / "gardener.db").unlink()
+    flipped(tmp_path / "gardener.db", "bodies")
+    store = open_store(tmp_path)
+    got = store.get_many([entry.id for entry in stored])
+    lost = [entry.id for entry in stored if entry.id not in got]
+    assert 0 < len(lost) < 20 and f"{len(lost)} could not be: {min(lost)}" in store.notice
+    assert all(got[entry.id].content == entry.content for entry in stored if entry.id in got)
+    assert "\n" not in store.notice and store.verify() == []
+    put(store, "the chat goes on", 1_000)
+    store.close()
+
+
+def test_what_another_sqlite_writes_is_not_shown(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    db = apsw.Connection(str(tmp_path / "gardener.db"))
+    db.execute("UPDATE bodies SET body = CAST('rm -rf' AS BLOB)")
+    db.close()
+    store = open_store(tmp_path)
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert "was damaged" in store.notice
+    store.close()
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_a_text_that_is_not_the_one_that_was_stored_is_not_saved(tmp_path: Path, has_copy: bool) -> None:
+    """Its page is sound, so reading does not find it; `verify` does."""
+    stored = filled(tmp_path)
+    if not has_copy:
+        repair.copy_of(tmp_path / "gardener.db").unlink()
+    written(tmp_path / "gardener.db", "UPDATE bodies SET body = CAST('cow' AS BLOB) WHERE original = 3")
+    store = open_store(tmp_path)
+    said = store.verify()
+    assert f"{stored[2].id}: its text is not the one that was stored" in said
+    assert store.original(stored[2].id) == (stored[2].content if has_copy else None)
+    assert has_copy or f"1 could not be: {stored[2].id}" in said[-1]
+    assert store.verify() == []
+    store.close()
+
+
+def test_restore_prints_no_altered_text(tmp_path: Path) -> None:
+    place = tmp_path / ".aider.gardener"
+    stored = filled(place)
+    repair.copy_of(place / "gardener.db").unlink()
+    flipped(place / "gardener.db", "bodies")
+    done = CliRunner().invoke(cli, ["restore", stored[2].id, "--store", str(place)])
+    assert done.exit_code != 0 and "about" not in done.output and "could not be" in done.output
+
+
+HEADER = (0, 3, 16, 19, 20, 100, 103)
+"""Where a bit tells SQLite that this is no database, or no table: without a copy no row is read then."""
+
+
+@pytest.mark.parametrize("at", [0, 3, 16, 18, 19, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
+    whole = tmp_path / "whole"
+    ids = flips.fill(whole)
+    outcome = flips.tried(whole, at * 8 + 3, ids, with_copy=has_copy)
+    assert outcome == (["lost"] if at in HEADER and not has_copy else [])
+
+
+@pytest.mark.parametrize("key_source", ["", "env"])
+def test_flipped_bits_anywhere(key_source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    seed = int.from_bytes(os.urandom(4), "big")
+    run = flips.attack(20, seed=seed, with_copy=True, key_source=key_source)
+    assert run["counts"] == {"held": 20}, run
+
+
+def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    copy = repair.copy_of(tmp_path / "gardener.db")
+    assert copy.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
+    db = pages.opened(copy, apsw.SQLITE_OPEN_READONLY, "", query="mode=ro&immutable=1")
+    assert db.execute("SELECT count(*) FROM originals").get == 8 and schema.is_exact(db)
+    db.close()
+    store = open_store(tmp_path)
+    store.forget([stored[2].id])
+    assert not copy.exists()
+    store.close()
+    assert not copy.exists(), "nothing was said since"
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert stored[2].content.encode() not in copy.read_bytes()
+    assert sorted(each.name for each in tmp_path.glob("gardener.db.*")) == ["gardener.db.copy"]
+
+
+def test_a_copy_takes_over_nothing_altered(tmp_path: Path) -> None:
+    filled(tmp_path)
+    copy = repair.copy_of(tmp_path / "gardener.db")
+    before = copy.read_bytes()
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    crash(store)  # by now the page is not in the memory of anybody
+    flipped(tmp_path / "gardener.db", "bodies")
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert copy.read_bytes() == before
+
+
+def test_a_copy_that_is_damaged_itself_gives_what_can_be_read_of_it(tmp_path: Path) -> None:
+    stored = filled(tmp_path, 300, "says the fox" * 30)
+    for name, table in (("gardener.db", "occurrences"), ("gardener.db.copy", "bodies")):
+        flipped(tmp_path / name, table)
+    store = open_store(tmp_path)
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert "300 of its entries were saved" in store.notice and store.verify() == []
+    store.close()
+
+
+def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    copy = repair.copy_of(tmp_path / "gardener.db")
+    before = copy.read_bytes()
+    monkeypatch.setattr(repair, "LARGEST_COPIED_BYTES", 10)
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert copy.read_bytes() == before
+
+
+def test_a_copy_that_is_made_while_something_is_forgotten_does_not_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = filled(tmp_path)
+    ends, other = open_store(tmp_path), open_store(tmp_path)
+    ends.open_session("t", project="p", started_at=1.0)
+    replace = os.replace
+
+    def late(part: Path, copy: Path) -> None:
+        assert other.forget([stored[2].id]) == 1
+        replace(part, copy)
+
+    monkeypatch.setattr(repair.os, "replace", late)
+    ends.close()
+    monkeypatch.undo()
+    other.close()
+    assert stored[2].content.encode() not in bytes_of(tmp_path)
+
+
+def test_the_copy_of_another_archive_is_not_mixed_in(tmp_path: Path) -> None:
+    """A file that was put back from a backup, beside the copy of the one that lay there before."""
+    others = filled(tmp_path / "other", 300, "of another archive" * 20)
+    stored = filled(tmp_path / "own", 300, "says the fox" * 30)
+    shutil.copy(tmp_path / "other" / "gardener.db.copy", tmp_path / "own" / "gardener.db.copy")
+    flipped(tmp_path / "own" / "gardener.db", "bodies")
+    store = open_store(tmp_path / "own")
+    known = {entry.id: entry.content for entry in stored}
+    got = store.session_entries("s")
+    assert len(got) > 250 and all(known.get(entry.id) == entry.content for entry in got)
+    assert store.get(others[0].id) is None and "could not be" in store.notice and store.verify() == []
+    store.close()
+
+
+def test_a_damaged_archive_is_begun_anew_with_the_copy(tmp_path: Path) -> None:
+    stored = filled(tmp_path, 300)
+    with open(tmp_path / "gardener.db", "r+b") as file:
+        file.truncate(10_000)
+    store = open_store(tmp_path)
+    assert "300 of its entries were saved" in store.notice
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
+    assert store.verify() == [] and found(store, "entry 17")
+    store.close()
+
+
+def test_a_plain_archive_that_breaks_where_new_ones_are_encrypted_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    filled(tmp_path)
+    flipped(tmp_path / "gardener.db", "sqlite_schema")
+    store = open_store(tmp_path, key_source="env")
+    assert len(store.session_entries("s")) == 8 and "8 of its entries were saved" in store.notice
+    store.close()
+
+
+STEPS = ["location.open_private", "schema.create", "search.rebuild", "files.synced", "os.replace"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, times: int
+) -> None:
+    filled(tmp_path, 50)
+    (tmp_path / "gardener.db.copy").unlink()
+    flipped(tmp_path / "gardener.db", "word_index_data")
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from aider_gardener.archive.store import files, location, open_store, schema, search\n"
+        "where, _, name = sys.argv[2].rpartition('.')\n"
+        "module, left = eval(where), [int(sys.argv[3])]\n"
+        "real = getattr(module, name)\n"
+        "def killing(*given, **named):\n"
+        "    left[0] -= 1\n"
+        "    if not left[0]:\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    return real(*given, **named)\n"
+        "setattr(module, name, killing)\n"
+        "open_store(Path(sys.argv[1])).verify()\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), step, str(times)], check=False)
+    monkeypatch.setattr(repair, "PART_SECONDS", 0.0)
+    store = open_store(tmp_path)
+    store.verify()
+    assert len(store.session_entries("s")) == 50 and store.verify() == [], store.notice
+    store.close()
+    assert sorted(each.name for each in tmp_path.glob("gardener.db*part*")) == []
+
+
+def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Say by a full disk."""
+    filled(tmp_path, 50)
+    (tmp_path / "gardener.db.copy").unlink()
+    flipped(tmp_path / "gardener.db", "sqlite_schema")
+
+    def full(_db: apsw.Connection) -> None:
+        raise apsw.FullError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "rebuild", full)
+        store = open_store(tmp_path)
+        put(store, "goes on", 99)
+        assert "damaged" in store.notice and "\n" not in store.notice and store.persistent
+        store.close()
+    store = open_store(tmp_path)
+    assert len(store.session_entries("s")) == 51 and store.verify() == []
+    store.close()
+
+
+def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> None:
+    filled(tmp_path, 200)
+    (tmp_path / "gardener.db.copy").unlink()
+    flipped(tmp_path / "gardener.db", "sqlite_schema")
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "sys.path[:0] = sys.argv[3:]\n"
+        "from test_repair import open_store, put\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "store = open_store(Path(sys.argv[1]))\n"
+        "for number in range(20):\n"
+        "    put(store, f'{sys.argv[2]} says {number}', number, sys.argv[2])\n"
+        "store.close()\n"
+    )
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), f"w{n}", *paths],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    for child in children:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+    for child in children:
+        child.communicate("go\n", timeout=60)
+    assert [child.returncode for child in children] == [0, 0, 0]
+    store = open_store(tmp_path)
+    assert len(store.session_entries("s")) == 200 and store.verify() == []
+    kept = {name: len(store.session_entries(name)) for name in ("w0", "w1", "w2")}
+    assert kept == {"w0": 20, "w1": 20, "w2": 20}
+    store.close()
+
+
+class Talk:
+    """A chat over an archive in a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        from made_entries import words
+
+        from aider_gardener.archive.archive import Archive
+        from aider_gardener.gardener.gardener import Gardener
+        from aider_gardener.settings import Settings
+
+        self.store = open_store(directory)
+        archive = Archive(self.store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+        self.gardener = Gardener(Settings(), archive)
+        self.archive, self.messages = archive, list[dict[str, str]]()
+
+    def say(self, text: str) -> str:
+        """One message; the notice that the user sees after it."""
+        self.messages.append({"role": "user", "content": text})
+        self.gardener.sync(self.messages, [])
+        return self.archive.take_notice()
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.truncate(20_000)
+
+
+def remove(path: Path) -> None:
+    for each in path.parent.glob("gardener.db*"):
+        each.unlink()
+
+
+def remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file can be neither removed nor cut off there")
+@pytest.mark.parametrize("harm", [empty, cut, remove, remove_folder, Path.unlink])
+def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(
+    tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    place = tmp_path / ".aider.gardener"
+    talk = Talk(place)
+    for number in range(30):
+        assert talk.say(f"message {number} of this chat, with words") == ""
+    assert isinstance(talk.store, SqliteStore)
+    talk.store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    harm(place / "gardener.db")
+    talk.store.database.live.release_memory()
+    notice = talk.say("after the harm")
+    assert str(place / "gardener.db") in notice and "\n" not in notice
+    assert talk.say("and on") == ""
+    talk.store.close()
+    store = open_store(place)
+    assert [entry.content for entry in store.session_entries("s")] == [m["content"] for m in talk.messages]
+    assert store.verify() == []
+    store.close()
+
+
+def test_a_file_system_that_fails_or_numbers_files_anew_is_not_taken_for_a_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aider_gardener.archive.store import database
+
+    numbers = iter(range(10_000))
+    monkeypatch.setattr(location, "identity", lambda path: (1, next(numbers)))
+    store = open_store(tmp_path)
+    put(store, "one", 0)
+    assert store.notice == ""
+
+    def failing(path: Path) -> os.stat_result:
+        raise OSError(5, "input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database.os, "stat", failing)
+        put(store, "two", 1)
+    assert store.notice == "" and len(store.session_entries("s")) == 2
+    store.close()
+
+
+@pytest.mark.parametrize("met", ["by a check", "as it is read", "as it is written"])
+def test_an_archive_that_breaks_and_cannot_be_set_aside_goes_on_in_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, met: str
+) -> None:
+    def refused(*_: object) -> Path:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(repair, "set_aside", refused)
+    filled(tmp_path)
+    flipped(tmp_path / "gardener.db", "bodies")
+    store = open_store(tmp_path)
+    if met == "by a check":
+        assert "no new one can be put in its place" in store.verify()[0]
+    elif met == "as it is read":
+        assert store.session_entries("s") == []
+    put(store, "the chat goes on", 99)
+    if met != "as it is written":
+        assert "lines of JSON" in store.notice and "\n" not in store.notice
+        assert [entry.content for entry in store.session_entries("s")] == ["the chat goes on"]
+        assert b"goes on" in b"".join(path.read_bytes() for path in files_of(tmp_path))
+    crash(store)
+    monkeypatch.undo()
+    store = open_store(tmp_path)
+    assert len(store.session_entries("s")) == 9
+    store.close()
+
+
+def test_a_reader_looks_again_when_a_chat_begins_to_write_meanwhile(tmp_path: Path) -> None:
+    filled(tmp_path)
+    reader = open_to_read(tmp_path)
+    assert isinstance(reader, SqliteStore) and reader.stats().entries == 8
+    chat = open_store(tmp_path)
+    put(chat, "said since", 9)
+    reader.database.live.release_memory()
+    flipped(tmp_path / "gardener.db", "originals")  # of which the log has a newer page
+    assert reader.stats().entries == 9
+    (tmp_path / "gardener.db").write_bytes(b"")
+    reader.database.live.release_memory()
+    with pytest.raises(StoreError, match="verify"):
+        reader.get_many([f"g{n:09x}" for n in range(9)])
+    reader.close()
+    chat.close()
+
+
+def test_a_reader_says_what_is_damaged_and_leaves_it(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    flipped(tmp_path / "gardener.db", "bodies")
+    before = bytes_of(tmp_path)
+    reader = open_to_read(tmp_path)
+    assert reader.stats().entries == 8
+    with pytest.raises(StoreError, match="left as it is"):
+        reader.get(stored[0].id)
+    assert any("left as it is" in line for line in reader.verify())
+    reader.close()
+    assert bytes_of(tmp_path) == before
