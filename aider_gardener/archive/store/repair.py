@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -227,8 +228,10 @@ def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[st
             number = ownership.number_of(db)
         if own is not None and not ownership.is_signed(db, own):
             ownership.sign(db, own)
-        _place(db)
+        _tidy(db)
         _add_copy(db, copy, key, number, own)
+        _place(db)
+        _chunk(db)
         search.rebuild(db)
         forgotten.begin_again(db)
 
@@ -273,15 +276,13 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: by
         return
     with contextlib.closing(held):
         fault = StoreError(f"{copy} is damaged")
+        _copy(held, db, "sessions")  # by their numbers, which occurrences have
         try:
             records.add_all(db, records.export_of_other(held), lambda _number: fault, redact=None)
         except StoreError:  # then what can be read of it
-            staged = apsw.Connection(":memory:")
-            schema.create(staged)
             for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-                _copy(held, staged, table)
-            _place(staged)
-            records.add_all(db, records.export_of_other(staged), lambda _number: fault, redact=None)
+                _copy(held, db, table)
+            _tidy(db)
         _copy(held, db, "tombstones")
 
 
@@ -333,17 +334,16 @@ def _rows_by_key(old: apsw.Connection, table: str, names: str) -> Iterator[tuple
             return
 
 
-def _place(db: apsw.Connection) -> None:
-    """Drop what is not as it was stored or belongs to nothing, and give each original and occurrence a
-    session."""
-    sql = (
-        "SELECT o.number, o.role, o.hash, b.body FROM originals o LEFT JOIN bodies b ON b.original = o.number"
-    )
-    wrong = [(number,) for number, *text in db.execute(sql) if not is_text_of(*text)]
+def _tidy(db: apsw.Connection) -> None:
+    """Drop each text that is not the one that was stored, and what belongs to no original."""
+    wrong = [(number,) for number, _, is_right in _texts(db) if not is_right]
     db.executemany("DELETE FROM originals WHERE number = ?", wrong)
-    for table in ("bodies", "occurrences", "renditions"):
+    for table in ("bodies", "occurrences", "renditions", "chunks"):
         db.execute(f"DELETE FROM {table} WHERE original NOT IN (SELECT number FROM originals)")
-    _chunk(db)
+
+
+def _place(db: apsw.Connection) -> None:
+    """Give each original an occurrence and each occurrence a session."""
     db.execute(
         "INSERT INTO sessions (number, id, project, started_at, provider, model) "
         "SELECT DISTINCT session, 'lost-' || session, '', 0, '', '' FROM occurrences "
@@ -386,11 +386,11 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
 
 
 def _chunk(db: apsw.Connection) -> None:
-    """Cut each text into passages anew."""
-    rows = db.execute(
-        "SELECT o.number, o.id, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number"
-    )
-    for number, stored_id, segments, body in rows.fetchall():
+    """Cut each text that has no passages into some."""
+    sql = """SELECT o.number, o.id, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
+             WHERE o.number NOT IN (SELECT original FROM chunks)"""
+    rows: list[Any] = db.execute(sql).fetchall()
+    for number, stored_id, segments, body in rows:
         text = search.decode(body)
         parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
         spans = [(chunk.start, chunk.end) for chunk in passages.chunk(stored_id, text, parts)]
