@@ -38,6 +38,7 @@ LINES_WAIT = (
 )
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
+LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 RETRY_SECONDS = 0.05
 FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
@@ -161,6 +162,9 @@ def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
         if not is_damage(error):
             raise
         notice = repair.begin_anew(database, path, clock())
+    else:
+        if repair.has_lost_log(database):
+            notice = LOG_LOST.format(path=path)
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)

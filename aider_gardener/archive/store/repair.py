@@ -29,6 +29,9 @@ PART_ENDING, PART_SECONDS = ".part", 3_600.0
 MOST_ROWS = 100_000_000
 """Pages that name each other may have rows without end."""
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
+WAL_HEADER, FRAME_HEADER = 32, 24
+"""Bytes at the beginning of SQLite's log, and of each of its frames."""
+LOG_LOOKS, LOG_SECONDS = 3, 0.1
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -45,6 +48,34 @@ ASIDE = (
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
+
+
+def has_lost_log(database: Database) -> bool:
+    """Whether the log that a killed process left behind has whole transactions behind the place up to which
+    SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked before
+    anything is written. Raises StoreError."""
+    path = database.path or Path()
+    for _ in range(LOG_LOOKS):
+        last = _last_commit(path.with_name(f"{path.name}-wal"))
+        if last <= database.outside(lambda db: db.wal_checkpoint())[0]:
+            return False
+        time.sleep(LOG_SECONDS)  # another process may be about to say that it is written
+    return True
+
+
+def _last_commit(log: Path) -> int:
+    """The number of the last frame of a log that ends a transaction, whatever its check sum says; 0 for
+    none."""
+    last = 0
+    with contextlib.suppress(OSError), files.open_plain(log, location.LARGEST_BYTES) as file:
+        head = file.read(WAL_HEADER)
+        frame = FRAME_HEADER + int.from_bytes(head[8:12], "big")
+        for number in range(1, (os.fstat(file.fileno()).st_size - WAL_HEADER) // frame + 1):
+            file.seek(WAL_HEADER + (number - 1) * frame)
+            told = file.read(FRAME_HEADER)
+            is_of_log, size_after = told[8:16] == head[16:24], told[4:8]
+            last = number if is_of_log and any(size_after) else last
+    return last
 
 
 def copy_of(path: Path) -> Path:

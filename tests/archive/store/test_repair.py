@@ -208,6 +208,30 @@ def test_a_copy_that_is_damaged_itself_gives_what_can_be_read_of_it(tmp_path: Pa
     store.close()
 
 
+@pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
+def test_a_flipped_bit_in_the_log_of_a_killed_chat_is_told_a_torn_end_is_not(
+    tmp_path: Path, at: float
+) -> None:
+    chat = open_store(tmp_path / "chat")
+    for seq in range(20):
+        put(chat, f"said {seq}", seq)
+    for name in ("whole", "torn", "flipped"):
+        shutil.copytree(tmp_path / "chat", tmp_path / name)
+    log = tmp_path / "chat" / "gardener.db-wal"
+    size = int(log.stat().st_size * at)
+    os.truncate(tmp_path / "torn" / log.name, size)
+    data = bytearray(log.read_bytes())
+    data[size] ^= 4
+    (tmp_path / "flipped" / log.name).write_bytes(bytes(data))
+    told = {}
+    for name in ("whole", "torn", "flipped"):
+        store = open_store(tmp_path / name)
+        told[name] = store.notice
+        store.close()
+    assert told["whole"] == told["torn"] == "" and "is lost" in told["flipped"]
+    chat.close()
+
+
 def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path)
     copy = repair.copy_of(tmp_path / "gardener.db")
