@@ -63,8 +63,8 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
 @json_option
 def store_status(place: Place | None, as_json: bool) -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
-    how much it holds, and how many lines wait to be taken into SQLite; how this project is shared, and what
-    waits to be sent. Changes nothing, and asks no server."""
+    how much it holds, and how many files of lines wait to be taken into SQLite; how this project is shared,
+    and what waits to be sent. Changes nothing, and asks no server."""
     from aider_gardener.archive.store import tiers
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
@@ -142,10 +142,10 @@ def store_remove(address: Place) -> None:
 @directory_option
 @json_option
 def store_verify(place: Place | None, as_json: bool) -> None:
-    """Check the file, the index, every original against its hash and every other row against its sum.
+    """Check the file's pages and indexes, and every original against its hash.
 
-    What is wrong is told, each with what was done about it: put back from the copy, made anew, or left as it
-    is because no copy of it is sound. Exit 1 when anything was wrong.
+    What is wrong is told, and put right: a damaged file is set aside and a new one has what can be read of it
+    and what the copy holds. Exit 1 when anything was wrong.
     """
     problems = open_archive(place).verify()
     if as_json:
