@@ -181,6 +181,14 @@ def named(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and re.fullmatch(r"aider_gardener(\.\w+)+", str(node.value)):
             yield str(node.value)
+        elif (
+            isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "part"
+        ):  # of the server's plug-in
+            yield from (
+                f"aider_gardener.archive.postgres.{word.value}"
+                for word in node.args
+                if isinstance(word, ast.Constant)
+            )
 
 
 def normal(distribution: str) -> str:

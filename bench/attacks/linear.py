@@ -105,7 +105,6 @@ ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
     "archive.store.search.index_chunk": "writes to a database",
     "archive.store.writing.write_private": "writes a file",
-    "archive.store.entries.lengthened": "no reading: a hash of a text",
     "archive.store.search.encode": "no reading: bytes of a text",
 }
 """Public functions with a text that are not called, and why."""

@@ -7,7 +7,6 @@ A further tier needs one line in TIERS: how it is opened in a directory.
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,7 +54,6 @@ def file(directory: Path, url: str) -> Store:
 
 
 def encrypted(directory: Path, url: str) -> Store:
-    os.environ[VARIABLE] = "ab" * 32
     return open_store(directory, clock=lambda: 1_000.0, key_source="env")
 
 
@@ -83,6 +81,8 @@ def url(postgres: Server) -> str:
 def opener(tier: str, request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """What opens stores of a tier, by their name."""
     address = request.getfixturevalue("url") if tier == "server" else ""
+    if tier == "encrypted":
+        request.getfixturevalue("monkeypatch").setenv(VARIABLE, "ab" * 32)
     return lambda name: TIERS[tier](tmp_path / name, address)
 
 

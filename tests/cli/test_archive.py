@@ -61,7 +61,7 @@ def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     assert (value["entries"], value["lines_files"]) == (len(SAID), 0)
     open_lines(archive, clock=lambda: 9.0).record_event("s", 1, "clear", {}, 1.0)
     shown = store(archive, "status")
-    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "waiting lines" in shown.stdout
+    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "lines files" in shown.stdout
     assert "1 lines wait" in shown.stderr
     assert json.loads(store(archive, "status", "--json").stdout)["lines_files"] == 1
 
@@ -83,7 +83,7 @@ def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
         (("copy",), "--to PLACE, or --from PLACE"),
         (("copy", "--to", "x", "--from", "y"), "--to PLACE, or --from PLACE"),
         (("copy", "--to", "https://me:secret@host/db"), "postgresql://ROLE@HOST/DATABASE#NAME"),
-        (("copy", "--to", "postgresql://me:secret@127.0.0.1:1/db"), "127.0.0.1 does not answer"),
+        (("copy", "--to", "postgresql://me:secret@127.0.0.1:1/db"), "127.0.0.1 cannot be used now"),
         (("remove", "somewhere"), "name an archive on a server"),
     ],
 )

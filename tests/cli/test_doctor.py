@@ -20,7 +20,7 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code", "directory", "server"]
+    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code", "directory"]
     assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
