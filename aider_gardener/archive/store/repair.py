@@ -65,7 +65,7 @@ def make_copy(database: Database) -> None:
     part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
-        location.open_private(part).close()
+        files.open_private(part).close()
         target = opened(part, apsw.SQLITE_OPEN_READWRITE, database.key)
         with contextlib.closing(target):
             database.copy_into(target)
