@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,12 +66,19 @@ def store_status(place: Place | None, as_json: bool) -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
     how much it holds, and how many lines wait to be taken into SQLite; how this project is shared, and what
     waits to be sent. Changes nothing, and asks no server."""
-    from aider_gardener.archive.store import opening
+    from aider_gardener.archive.store import open_to_read
+    from aider_gardener.archive.store.lines import names
+    from aider_gardener.archive.store.opening import tier_of
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
 
     found, key_source = archive_directory(place), Settings.from_env().store_key
-    value = asdict(opening.status(found, key_source))
+    with closing(open_to_read(found, key_source=key_source)) as archive:
+        stats, directory, notice = archive.stats(), archive.directory or found, archive.notice
+    tier, why = tier_of(found, key_source)
+    value: dict[str, Any] = {"tier": tier, "why": why, "directory": str(directory)}
+    value |= {"entries": stats.entries, "sessions": stats.sessions, "bytes": stats.bytes}
+    value |= {"lines_files": len(names(directory)), "told": [notice] if notice else []}
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
     value["sharing"] = sharing_of(found, key_source)
     put(value, as_json, lambda: facts_table(shown))

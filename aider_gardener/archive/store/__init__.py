@@ -40,14 +40,11 @@ def open_store(
 ) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
-    Never raises for trouble with the file: a damaged database is set aside and a new one begun
-    with what can still be read; where a file cannot be used (a newer version, locked for 10 seconds, a file
-    system that SQLite refuses) the store works in lines of JSON beside it, and where these cannot or must not
-    be written (no permission, somebody else's file, an encrypted archive) in memory.
-    `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
-    encrypted archive is; a new one is encrypted if it is given, one that exists stays as it is. An
-    archive that another user or another machine made is set aside; `user` is the folder of what tells
-    this user's, by default that of the user's data.
+    Never raises for trouble with the file: one that is damaged, older or not made by this user on this
+    machine is set aside and a new one begun; where none can be used the store works in lines of JSON beside
+    it, or in memory. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
+    key of an encrypted archive is; a new one is encrypted if it is given. `user` is the folder with what
+    tells this user's archives, by default that of the user's data.
     """
     from aider_gardener.archive.store.opening import open_sqlite
 
@@ -57,9 +54,8 @@ def open_store(
 def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> Store:
     """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
 
-    Raises StoreError, saying what to do, for one that is damaged, somebody else's or of another version, or
-    that cannot be read, unless there are lines of JSON beside it: then it is what they hold. What would be
-    written raises it too, but for accesses, which are not counted.
+    Raises StoreError, saying what to do, for one that cannot be read as it is, unless lines of JSON lie
+    beside it: then it is what they hold. Writes raise it too, but for accesses, which are not counted.
     """
     from aider_gardener.archive.store.opening import open_to_read as opened
 

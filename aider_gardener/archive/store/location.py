@@ -78,11 +78,9 @@ def user_directory() -> Path:
 def prepare_directory(directory: Path, user: Path | None = None) -> Path:
     """Make the archive's directory private and hidden from git; returns its real path.
 
-    Where git tracks anything in it a directory of the user's (in `user`, by default `user_directory()`) takes
-    its place: what is in a repository came from whoever wrote to that. The directory and the files of the
-    archive must be plain ones, no links: it could otherwise be written outside the tree, or hang. One that
-    was there before and has not the archive's own name keeps its mode, and is refused unless it is empty or
-    holds an archive. Raises StoreError or OSError.
+    That is `settled_directory`'s. It and the archive's files must be plain ones, no links: it could otherwise
+    be written outside the tree, or hang. One that was there before and has not the archive's own name keeps
+    its mode, and is refused unless it is empty or holds an archive. Raises StoreError or OSError.
     """
     directory = settled_directory(directory, user)
     try:
@@ -106,8 +104,9 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
 
 
 def settled_directory(directory: Path, user: Path | None = None) -> Path:
-    """The directory, or where git tracks anything in it the one of the user's that takes its place; nothing
-    is made or touched. Raises StoreError for a link."""
+    """The directory, or where git tracks anything in it, which came from whoever wrote to the repository, the
+    one of the user's (in `user`, by default `user_directory()`) that takes its place; nothing is made or
+    touched. Raises StoreError for a link."""
     if files.is_link(directory):
         raise StoreError(f"{directory} is a symbolic link")
     if is_tracked(directory):
@@ -127,8 +126,13 @@ def check_files(directory: Path) -> None:
             raise StoreError(f"{path} cannot be used ({error.strerror})") from error
         if name in DATABASE_NAMES and names > 1:
             raise StoreError(HARD_LINK.format(path=path))
-    if _names_another_journal(directory / JOURNAL_NAME):
-        raise StoreError(f"{directory / JOURNAL_NAME} is not the archive's: it was left alone")
+    journal = directory / JOURNAL_NAME
+    with contextlib.suppress(OSError), files.open_plain(journal, LARGEST_BYTES) as file:
+        file.seek(-len(JOURNAL_MAGIC), os.SEEK_END)
+        if file.read() == JOURNAL_MAGIC:  # SQLite would open the file that it names, and might delete it
+            raise StoreError(
+                f"{journal} names another journal, as none of the archive's does: it was left alone"
+            )
 
 
 def is_tracked(directory: Path) -> bool:
@@ -181,11 +185,12 @@ def is_network_path(path: Path) -> bool:
         mounts = {os.path.normcase(each.mountpoint): each for each in psutil.disk_partitions(all=True)}
     except (OSError, psutil.Error):
         return False
-    above = (mounts.get(os.path.normcase(place)) for place in (real, *map(str, Path(real).parents)))
-    mount = next((each for each in above if each is not None), None)
-    if mount is None or not mount.fstype:
-        return False
-    return REMOTE_DRIVE in mount.opts.split(",") or mount.fstype.lower() not in LOCAL_FILE_SYSTEMS
+    for place in (real, *map(str, Path(real).parents)):
+        mount = mounts.get(os.path.normcase(place))
+        if mount is not None:
+            kind, options = mount.fstype.lower(), mount.opts.split(",")
+            return REMOTE_DRIVE in options or kind not in ("", *LOCAL_FILE_SYSTEMS)
+    return False
 
 
 def _is_ours(directory: Path) -> bool:
@@ -197,16 +202,3 @@ def _is_ours(directory: Path) -> bool:
     except OSError:
         return False
     return is_begun or any(name.startswith(FILE_NAME) for name in names)
-
-
-def _names_another_journal(path: Path) -> bool:
-    """Whether a rollback journal says that it belongs to a change of several files, as none of ours does.
-
-    SQLite would open the file that it names, and might delete it.
-    """
-    try:
-        with files.open_plain(path, LARGEST_BYTES) as file:
-            file.seek(-len(JOURNAL_MAGIC), os.SEEK_END)
-            return file.read() == JOURNAL_MAGIC
-    except (OSError, ValueError):
-        return False

@@ -71,9 +71,8 @@ def open_sqlite(
     place = None
     try:
         place = location.prepare_directory(directory, user)
-        store = _open_file(
-            Database(place / location.FILE_NAME, connect=False, key_source=key_source, user=user), clock
-        )
+        path = place / location.FILE_NAME
+        store = _open_file(Database(path, connect=False, key_source=key_source, user=user), path, clock)
         if place != Path(os.path.realpath(directory)):
             store.notice = store.notice or TRACKED.format(path=directory, place=place)
         store.take_in()
@@ -129,21 +128,17 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
     nothing can be read.
     """
     place = Path(os.path.realpath(location.settled_directory(directory, user)))
-    path = place / location.FILE_NAME
-    found = lines.FoundLines()
-    if lines.names(place):
-        key = ownership.user_key(user or location.user_directory(), made=False)
-        found = lines.read(place, key, time.time())
+    path, user = place / location.FILE_NAME, user or location.user_directory()
+    found = lines.read(place, ownership.user_key(user, made=False), time.time())
     try:
-        store = opened_to_read(path, key_source, user)
+        store = _open_file_to_read(path, key_source, user)
     except StoreError as error:
-        is_none = found.files and not encryption.header_of(path)
-        if not found.files or not (is_none or is_fault_of_file(error)):
+        is_there = bool(encryption.header_of(path))
+        if not found.files or (is_there and not is_fault_of_file(error)):
             raise
-        database = Database(None, user=user or location.user_directory())
-        store = SqliteStore(database, kept=lines.FileLines(place, None, time.time))
+        store = SqliteStore(Database(None, user=user), kept=lines.FileLines(place, None, time.time))
         store.hold(found.records, found.problems, read_only=True)
-        if not is_none:
+        if is_there:
             store.notice = "; ".join(filter(None, [str(error), store.notice]))
         return store
     if found.records:
@@ -151,7 +146,7 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
     return store
 
 
-def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+def _open_file_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
     try:
@@ -165,8 +160,7 @@ def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStor
     return SqliteStore(database)
 
 
-def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
-    path = database.path or Path()
+def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
     notice = ""
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
@@ -204,7 +198,7 @@ def _connect(database: Database) -> None:
 
 
 def tier_of(directory: Path, key_source: str = "", user: Path | None = None) -> tuple[str, str]:
-    """The tier in which a chat's archive would work in this directory, and why in no better one ("" for SQLite).
+    """The tier that a chat would work in whose archive belongs to this directory, and why no better one.
 
     An archive that the next chat would mend or set aside counts as one that opens. Nothing changes.
     """
@@ -230,36 +224,12 @@ def _try_sqlite(place: Path, key_source: str, user: Path | None) -> None:
         raise Unavailable(explain(apsw.ReadOnlyError(), path))
     if encryption.header_of(path):
         try:
-            opened_to_read(path, key_source, user).close()
+            _open_file_to_read(path, key_source, user).close()
         except (encryption.Locked, ForeignFile, Unavailable):
             raise
         except StoreError:  # damaged, a stranger's or older: the next chat sees to it
             pass
     try_out(place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}")
-
-
-@dataclass(frozen=True)
-class Status:
-    """What an archive holds, and the tier of its next chat. `lines_files` are files of lines that are in no
-    file of SQLite's yet; `told` are lines for the user."""
-
-    tier: str
-    why: str
-    directory: str
-    entries: int
-    sessions: int
-    bytes: int
-    lines_files: int
-    told: tuple[str, ...] = ()
-
-
-def status(directory: Path, key_source: str = "", user: Path | None = None) -> Status:
-    """What the archive of a directory holds; nothing is changed. Raises StoreError if it cannot be read."""
-    with contextlib.closing(open_to_read(directory, key_source, user)) as store:
-        stats, place = store.stats(), store.directory or directory
-        counts = (stats.entries, stats.sessions, stats.bytes, len(lines.names(place)))
-        told = (store.notice,) if store.notice else ()
-        return Status(*tier_of(directory, key_source, user), str(place), *counts, told)
 
 
 @dataclass(frozen=True)

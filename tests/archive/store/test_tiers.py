@@ -126,21 +126,6 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
     store.close()
 
 
-def test_the_status_counts_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = filled(open_lines(location.prepare_directory(tmp_path), clock=lambda: 9.0))
-    store.close()
-    found = opening.status(tmp_path)
-    assert (found.tier, found.entries, found.sessions) == (opening.SQLITE, 3, 1)
-    assert (found.lines_files, found.directory) == (1, str(tmp_path))
-    open_store(tmp_path).close()
-    found = opening.status(tmp_path)
-    assert (found.entries, found.lines_files, found.told) == (3, 0, ())
-    open_lines(tmp_path, clock=lambda: 9.0).record_event("s2", 1, "clear", {}, 1.0)
-    found = opening.status(tmp_path)
-    assert (found.entries, found.lines_files) == (3, 1)
-    assert "1 lines wait" in found.told[0]
-
-
 @pytest.mark.parametrize("source", ["file", "lines"])
 @pytest.mark.parametrize("target", ["file", "lines"])
 def test_a_copy_is_the_same_in_any_tier(
