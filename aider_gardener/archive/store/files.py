@@ -103,15 +103,7 @@ def refused(path: Path, reason: str) -> OSError:
 
 def open_private(path: Path) -> IO[bytes]:
     """Open a new file for writing, mode 0600 whatever the umask. Raises FileExistsError when there is one."""
-    return open(path, "xb", opener=_opened_private)
-
-
-def _opened_private(path: str, flags: int) -> int:
-    handle = os.open(path, flags, 0o600)
-    if hasattr(os, "fchmod"):
-        with contextlib.suppress(OSError):
-            os.fchmod(handle, 0o600)
-    return handle
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def put(

@@ -94,7 +94,7 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
     check_files(directory)
     if not (is_own or is_empty or _is_ours(directory)):
         raise StoreError(NOT_OURS.format(path=directory))
-    if is_own:
+    if is_own or (not is_empty and _is_hidden(directory)):
         make_private(directory, 0o700)
     real = Path(os.path.realpath(directory))
     if is_own or is_empty:
@@ -194,11 +194,19 @@ def is_network_path(path: Path) -> bool:
 
 
 def _is_ours(directory: Path) -> bool:
-    """Whether an archive's database, or what lies beside one, is in a directory, or our ignore file alone:
-    that is there first, and empty at that moment."""
+    """Whether an archive's database, or what lies beside one, is in a directory, or our ignore file alone."""
     try:
         names = os.listdir(directory)
-        is_begun = names == [IGNORE_NAME] and files.read(directory / IGNORE_NAME) in (IGNORE_ALL, b"")
     except OSError:
         return False
-    return is_begun or any(name.startswith(FILE_NAME) for name in names)
+    return any(name.startswith(FILE_NAME) for name in names) or (
+        names == [IGNORE_NAME] and _is_hidden(directory)
+    )
+
+
+def _is_hidden(directory: Path) -> bool:
+    """Whether our ignore file is in a directory; another process may be about to write it."""
+    try:
+        return files.read(directory / IGNORE_NAME) in (IGNORE_ALL, b"")
+    except OSError:
+        return False

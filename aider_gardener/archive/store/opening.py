@@ -58,14 +58,21 @@ FALTERING_SECONDS = 1.0
 """What a file system that fails for a moment says, and how long opening is tried again then."""
 
 
-def open_sqlite(
+def open_store(
     directory: Path | None,
+    *,
     clock: Callable[[], float] = time.time,
     key_source: str = "",
     user: Path | None = None,
 ) -> SqliteStore:
-    """Open or begin the archive of a directory; where that is impossible one in lines, or in memory, with a
-    notice."""
+    """Open the archive in a directory, making it if need be; None keeps everything in memory.
+
+    Never raises for trouble with the file: one that is damaged, older or not made by this user on this
+    machine is set aside and a new one begun; where none can be used the store works in lines of JSON beside
+    it, or in memory. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
+    key of an encrypted archive is; a new one is encrypted if it is given. `user` is the folder with what
+    tells this user's archives, by default that of the user's data.
+    """
     if directory is None:
         return SqliteStore(Database(None), clock=clock)
     place = None
@@ -121,11 +128,11 @@ def open_lines(
     return store
 
 
-def open_to_read(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
-    """The archive of a directory, to be read only: whatever is found, nothing there changes.
+def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> SqliteStore:
+    """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
 
-    Where it cannot be opened, or there is none yet, what the lines beside it hold. Raises StoreError where
-    nothing can be read.
+    Raises StoreError, saying what to do, for one that cannot be read as it is, unless lines of JSON lie
+    beside it: then it is what they hold. Writes raise it too, but for accesses, which are not counted.
     """
     place = Path(os.path.realpath(location.settled_directory(directory, user)))
     path, user = place / location.FILE_NAME, user or location.user_directory()
@@ -263,7 +270,7 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
 
 def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
     """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
-    store = open_sqlite(directory, key_source=key_source, user=user)
+    store = open_store(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()
         raise StoreError(store.notice)

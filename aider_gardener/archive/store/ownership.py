@@ -61,8 +61,8 @@ def sign(db: apsw.Connection, key: bytes) -> None:
 
 
 def is_signed(db: apsw.Connection, key: bytes) -> bool:
-    """Whether this user made the archive. Its tables must be known to be ours."""
-    value = number_of(db)
+    """Whether this user made the archive. Its tables must be known to be ours. Raises apsw.Error."""
+    value = _signature_in(db)
     found = SIGNATURE.fullmatch(value) if isinstance(value, bytes) else None
     return found is not None and _fits(found, key)
 
@@ -72,9 +72,13 @@ def number_of(db: apsw.Connection) -> object:
     import apsw
 
     try:
-        return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
+        return _signature_in(db)
     except (apsw.Error, UnicodeDecodeError):
         return None
+
+
+def _signature_in(db: apsw.Connection) -> object:
+    return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
 
 
 def holds_signature(path: Path, key: bytes) -> bool:
