@@ -61,7 +61,7 @@ def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     assert (value["entries"], value["lines_files"]) == (len(SAID), 0)
     open_lines(archive, clock=lambda: 9.0).record_event("s", 1, "clear", {}, 1.0)
     shown = store(archive, "status")
-    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "waiting lines" in shown.stdout
+    assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "lines files" in shown.stdout
     assert "1 lines wait" in shown.stderr
     assert json.loads(store(archive, "status", "--json").stdout)["lines_files"] == 1
 

@@ -256,7 +256,8 @@ def test_a_key_that_another_process_made_meanwhile_is_the_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def made(size: int) -> bytes:
-        (tmp_path / "archive.key").write_bytes(b"k" * size)
+        if size == ownership.KEY_BYTES:
+            (tmp_path / "archive.key").write_bytes(b"k" * size)
         return b"m" * size
 
     monkeypatch.setattr("secrets.token_bytes", made)
