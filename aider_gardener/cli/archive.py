@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,12 +66,19 @@ def store_status(place: Place | None, as_json: bool) -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
     how much it holds, and how many files of lines wait to be taken into SQLite; how this project is shared,
     and what waits to be sent. Changes nothing, and asks no server."""
-    from aider_gardener.archive.store import tiers
+    from aider_gardener.archive.store import open_to_read
+    from aider_gardener.archive.store.lines import names
+    from aider_gardener.archive.store.opening import tier_of
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
 
     found, key_source = archive_directory(place), Settings.from_env().store_key
-    value = asdict(tiers.status(found, key_source))
+    with closing(open_to_read(found, key_source=key_source)) as archive:
+        stats, directory, notice = archive.stats(), archive.directory or found, archive.notice
+    tier, why = tier_of(found, key_source)
+    value: dict[str, Any] = {"tier": tier, "why": why, "directory": str(directory)}
+    value |= {"entries": stats.entries, "sessions": stats.sessions, "bytes": stats.bytes}
+    value |= {"lines_files": len(names(directory)), "told": [notice] if notice else []}
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
     value["sharing"] = sharing_of(found, key_source)
     put(value, as_json, lambda: facts_table(shown))
@@ -96,20 +104,20 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
     server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import tiers
+    from aider_gardener.archive.store import opening
     from aider_gardener.settings import Settings
 
     key = Settings.from_env().store_key
     if to is not None and source is None:
         own = archive_directory(place)
         if isinstance(to, Path):
-            done = tiers.copy(own, chosen(to), key)
+            done = opening.copy(own, chosen(to), key)
         else:
             done = plugin.part("lines").copy_to(own, to, key, readable=readable)
     elif source is not None and to is None:
         own = archive_directory(place, made=True)
         if isinstance(source, Path):
-            done = tiers.copy(archive_directory(source), own, key)
+            done = opening.copy(archive_directory(source), own, key)
         else:
             done = plugin.part("lines").copy_from(source, own, key)
     else:

@@ -130,11 +130,11 @@ def sqlite() -> tuple[bool, str]:
 
 def tier(root: Path | None) -> tuple[bool, str]:
     """The tier that a chat would work in, and why no better one; only memory is out of order."""
-    from aider_gardener.archive.store import tiers
+    from aider_gardener.archive.store import opening
     from aider_gardener.settings import Settings
 
-    found = tiers.here(directory_of(root), Settings.from_env().store_key)
-    return found.name != tiers.MEMORY, TIERS[found.name].format(why=found.why)
+    name, why = opening.tier_of(directory_of(root), Settings.from_env().store_key)
+    return name != opening.MEMORY, TIERS[name].format(why=why)
 
 
 def directory_of(root: Path | None) -> Path:

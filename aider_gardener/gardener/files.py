@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.retention import keep_to_policy
 from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.archive.store.location import INDEX_NAME
-from aider_gardener.archive.store.writing import read_bytes, write_private
+from aider_gardener.archive.store.files import read_bytes, write_private
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.gardener.account import Account, account
 from aider_gardener.notes.markdown import code, quoted
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
     from aider_gardener.settings import Settings
 
+INDEX_NAME = "CONTEXT_ARCHIVE.md"
+"""The index of an archive's sessions, beside it."""
 MADE = "<!-- made by gardener archive, which writes it anew: what is changed here is lost -->"
 """The first line of every page, by which it is known as ours."""
 SEAL = "\n<!-- as it was made: {} -->\n"

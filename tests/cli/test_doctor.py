@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from aider_gardener.adapters.aider import install
 from aider_gardener.adapters.claude_code.client import LOG_NAME
 from aider_gardener.adapters.claude_code.session import UNKNOWN_RECORD
-from aider_gardener.archive.store import open_store, tiers
+from aider_gardener.archive.store import open_store, opening
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -77,10 +77,10 @@ def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch:
 def test_the_tier_says_why_there_is_no_better_one(
     repository: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: bool
 ) -> None:
-    found = tiers.Tier(name, "" if name == "SQLite" else "the disk is odd")
-    monkeypatch.setattr(tiers, "here", lambda directory, key_source: found)
+    why = "" if name == "SQLite" else "the disk is odd"
+    monkeypatch.setattr(opening, "tier_of", lambda directory, key_source: (name, why))
     check = doctor.checked("tier", lambda: doctor.tier(repository))
-    assert check.ok == ok and check.found.startswith(name) and check.found.endswith(found.why)
+    assert check.ok == ok and check.found.startswith(name) and check.found.endswith(why)
 
 
 def test_an_import_that_fails_is_a_line_too() -> None:

@@ -14,7 +14,8 @@ from gardener.test_account import chat
 from gardener.test_learnt import SAID
 from made_entries import message
 
-from aider_gardener.archive.store import Store, open_store, writing
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import files as archive_files
 from aider_gardener.gardener import files, upkeep
 from aider_gardener.gardener.files import index_path, is_as_made, is_behind, renew_index, write_index
 from aider_gardener.gardener.gardener import Gardener
@@ -188,7 +189,7 @@ def test_a_directory_that_is_read_only_costs_a_line(store: Store, monkeypatch: p
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(writing, "open_private", refuse)
+    monkeypatch.setattr(archive_files, "open_private", refuse)
     chat(store, "the older chat", "Yes.", session="aaaa")
     gardener = chat(store, "hello there", "Hi.", session="b", at=2_000.0)
     kept = begun(gardener)

@@ -28,7 +28,6 @@ from aider_gardener.adapters.claude_code.client import (
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.archive.store import Store, files
-from aider_gardener.archive.store.location import open_private
 from aider_gardener.settings import Settings
 
 log = logging.getLogger("aider_gardener")
@@ -127,8 +126,8 @@ class HookServer:
         else:
             tcp = ThreadingTCPServer(("127.0.0.1", 0), Handler)
             told["port"], server = tcp.server_address[1], tcp
-        with open_private(directory / SERVER_NAME) as file:
-            os.write(file.fileno(), json.dumps(told).encode())
+        with files.open_private(directory / SERVER_NAME) as file:
+            file.write(json.dumps(told).encode())
         return server
 
     def _is_named(self) -> bool:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.postgres import schema, server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.sessions import SHARED, may_go
-from aider_gardener.archive.store import entries, sessions, tiers
+from aider_gardener.archive.store import entries, opening, sessions
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
+from aider_gardener.archive.store.opening import Copied
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.archive.store.tiers import Copied
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
 
@@ -287,21 +287,21 @@ def copy_to(
     `readable`: the user agrees that what is encrypted here is not there. All or nothing. Raises UsageError,
     StoreError or ServerError.
     """
-    with closing(tiers.opened_on_disk(directory, key_source, user)) as source:
+    with closing(opening.opened_on_disk(directory, key_source, user)) as source:
         if source.database.key and not readable:
             raise UsageError(ENCRYPTED)
         with closing(open_on_server(address, made=True)) as target:
             count = target.copy_from(source)
             told = [source.notice, target.notice, server.warning(address.environ)]
-    return Copied(str(address), tiers.POSTGRESQL, count, tuple(filter(None, told)))
+    return Copied(str(address), opening.POSTGRESQL, count, tuple(filter(None, told)))
 
 
 def copy_from(address: Address, directory: Path, key_source: str = "", user: Path | None = None) -> Copied:
     """Add all of the archive at an address to that of a directory, begun if there is none. All or nothing.
     Raises UsageError, StoreError or ServerError."""
     with closing(open_on_server(address, read_only=True)) as source:
-        with closing(tiers.opened_on_disk(directory, key_source, user)) as target:
+        with closing(opening.opened_on_disk(directory, key_source, user)) as target:
             count = target.copy_from(source)
             told = [source.notice, target.notice]
-        tier = tiers.SQLITE if target.is_file else tiers.LINES
+        tier = opening.SQLITE if target.is_file else opening.LINES
     return Copied(str(directory), tier, count, tuple(filter(None, told)))

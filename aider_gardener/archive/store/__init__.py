@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.store.base import (
     Chunk,
@@ -16,6 +14,9 @@ from aider_gardener.archive.store.base import (
     StoreStats,
 )
 from aider_gardener.archive.store.location import store_directory
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store.opening import open_store, open_to_read
 
 __all__ = [
     "Chunk",
@@ -31,36 +32,10 @@ __all__ = [
 ]
 
 
-def open_store(
-    directory: Path | None,
-    *,
-    clock: Callable[[], float] = time.time,
-    key_source: str = "",
-    user: Path | None = None,
-) -> Store:
-    """Open the archive in a directory, making it if need be; None keeps everything in memory.
+def __getattr__(name: str) -> Any:
+    """What opens an archive comes with the database library, once it is asked for."""
+    if name not in ("open_store", "open_to_read"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from aider_gardener.archive.store import opening
 
-    Never raises for trouble with the file: a damaged database is set aside and a new one begun
-    with what can still be read; where a file cannot be used (a newer version, locked for 10 seconds, a file
-    system that SQLite refuses) the store works in lines of JSON beside it, and where these cannot or must not
-    be written (no permission, somebody else's file, an encrypted archive) in memory.
-    `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
-    encrypted archive is; a new one is encrypted if it is given, one that exists stays as it is. An
-    archive that another user or another machine made is set aside; `user` is the folder of what tells
-    this user's, by default that of the user's data.
-    """
-    from aider_gardener.archive.store.opening import open_sqlite
-
-    return open_sqlite(directory, clock, key_source, user)
-
-
-def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> Store:
-    """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
-
-    Raises StoreError, saying what to do, for one that is damaged, somebody else's or of another version, or
-    that cannot be read, unless there are lines of JSON beside it: then it is what they hold. What would be
-    written raises it too, but for accesses, which are not counted.
-    """
-    from aider_gardener.archive.store.opening import open_to_read as opened
-
-    return opened(directory, key_source, user)
+    return getattr(opening, name)

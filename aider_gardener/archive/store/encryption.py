@@ -20,9 +20,9 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import files, location, schema
+from aider_gardener.archive.store.files import write_private
 from aider_gardener.archive.store.location import MARKER_NAME
 from aider_gardener.archive.store.pages import RAW_KEY, new_file, opened
-from aider_gardener.archive.store.writing import write_private
 from aider_gardener.errors import StoreError
 
 VARIABLE = "AIDER_GARDENER_KEY"
@@ -175,7 +175,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
             raise apsw.BusyError
         db.execute("BEGIN EXCLUSIVE; COMMIT")
         clear_part(path)
-        location.open_private(part).close()
+        files.open_private(part).close()
         db.execute("VACUUM INTO ?", (new_file(part, new_key),))
         files.synced(part)
         if new_key:

@@ -1,7 +1,9 @@
-"""Files that somebody else may have put there: read only if they are plain files of a bounded size.
+"""Files that are not a database: read only if they are plain and of a bounded size, written whole, erased.
 
 A link, a FIFO, a device, a directory or a socket is refused before a byte of it is read, so that none of them
-can hang the reader, fill its memory or bring in what lies elsewhere.
+can hang the reader, fill its memory or bring in what lies elsewhere. What is written is readable by its owner
+only, and takes its place in one step. A file of the user's is changed only if it still is what was read, byte
+for byte, and keeps its mode.
 """
 
 from __future__ import annotations
@@ -9,19 +11,25 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
+
+from aider_gardener.errors import StoreError
 
 SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
 RECORDING_BYTES = 1 << 30
 """Room for a recorded session, a history or a result."""
+PEOPLE_BYTES = 4 * 1024 * 1024
+"""A list or page that people keep by hand is no larger."""
 BLOCK_BYTES = 1 << 20
 LINK = "a symbolic link"
 NOT_PLAIN = "not a regular file"
 TOO_LARGE = "larger than {limit:,} bytes"
+CHANGED = "{path} was changed meanwhile; it was left as it is: try again"
 
 FLAGS = (
     os.O_RDONLY
@@ -67,12 +75,14 @@ def open_plain(path: Path, limit: int, *, follow: bool = False) -> BinaryIO:
         raise
 
 
-def check_plain(path: Path, *, follow: bool = False) -> None:
-    """Raise OSError like `read` unless a path is a plain file."""
+def check_plain(path: Path, *, follow: bool = False) -> os.stat_result:
+    """What the system says of a plain file. Raises OSError like `read` for anything else."""
     if not follow and is_link(path):
         raise refused(path, LINK)
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
         raise refused(path, NOT_PLAIN)
+    return found
 
 
 def is_link(path: Path) -> bool:
@@ -89,6 +99,87 @@ def is_link(path: Path) -> bool:
 def refused(path: Path, reason: str) -> OSError:
     """The error for a file that is not read."""
     return OSError(errno.EINVAL, reason, str(path))
+
+
+def open_private(path: Path) -> IO[bytes]:
+    """Open a new file for writing, mode 0600 whatever the umask. Raises FileExistsError when there is one."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def put(
+    path: Path, data: bytes, *, mode: int = 0o600, place: Callable[[Path, Path], None] = os.replace
+) -> None:
+    """Write a file whole beside `path`, then give it that name; `place` does so, and may refuse. Raises
+    OSError, also for a link or what is no plain file in its place."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open_private(part) as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        if os.name == "posix":
+            os.chmod(part, mode)
+        if os.path.lexists(path):
+            check_plain(path)
+        place(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What stands in a plain file of at most PEOPLE_BYTES, None where there is none. Raises StoreError."""
+    try:
+        return read(path, PEOPLE_BYTES)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror})") from error
+
+
+def write_private(path: Path, text: str, check: Callable[[], None] = lambda: None) -> None:
+    """Make a file, or put another in its place, that only its owner may read. `check` is called at the last
+    moment; what it raises leaves everything as it is. Raises StoreError."""
+
+    def place(part: Path, path: Path) -> None:
+        check()
+        os.replace(part, path)
+
+    with _failing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put(path, text.encode("utf-8", "replace"), place=place)
+
+
+def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
+    """Put other bytes into a file that still holds `before` (None: is not there). It keeps its mode; a new
+    one is readable by its owner only. Raises StoreError, and nothing is changed then."""
+
+    def place(part: Path, path: Path) -> None:
+        _check_held(path, before)
+        os.replace(part, path)
+
+    with _failing(path):
+        mode = 0o600 if before is None else stat.S_IMODE(os.stat(path).st_mode)
+        put(path, after, mode=mode, place=place)
+
+
+def remove_if_unchanged(path: Path, held: bytes) -> None:
+    """Remove a file that still holds these bytes. Raises StoreError, and it stays then."""
+    with _failing(path):
+        _check_held(path, held)
+        path.unlink()
+
+
+def _check_held(path: Path, held: bytes | None) -> None:
+    if read_bytes(path) != held:
+        raise StoreError(CHANGED.format(path=path))
+
+
+@contextlib.contextmanager
+def _failing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror}); name another file") from error
 
 
 def erase(path: Path) -> None:
@@ -119,12 +210,9 @@ def overwritten(path: Path) -> Iterator[None]:
 
 def synced(path: Path) -> None:
     """Bring a file, or a directory's names, to the disk where the system can."""
-    try:
+    with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    except OSError:
-        return
-    try:
-        with contextlib.suppress(OSError):
+        try:
             os.fsync(handle)
-    finally:
-        os.close(handle)
+        finally:
+            os.close(handle)

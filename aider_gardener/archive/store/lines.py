@@ -323,7 +323,7 @@ class FileLines:
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         part = path.with_name(path.name + PART_ENDING)
         try:
-            with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+            with files.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
                 out.write(_framed(meta, path, self._key))
                 for record in records:
                     out.write(_framed({"written_at": self._clock(), **record}, path, self._key))

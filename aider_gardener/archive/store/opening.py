@@ -1,15 +1,18 @@
-"""How an archive is opened: as a file of SQLite's, in lines of JSON, in memory, or to be read only.
+"""How an archive is opened, and in which tier: as a file of SQLite's, lines of JSON where that cannot be
+written, else in memory; or to be read only.
 
-Trouble with the file never stops a chat: where it cannot be opened the store works in lines or in memory, and
-says so.
+Trouble with the file never stops a chat: where it cannot be opened the store works in a lower tier, and says
+so. One archive is copied into another whatever the tiers of both.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -19,18 +22,24 @@ from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
     NOT_OPENED,
     Database,
+    ForeignFile,
     Older,
     Stranger,
     Unavailable,
     explain,
     is_damage,
     is_fault_of_file,
+    try_out,
 )
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, UsageError
+
+SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
+"""The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
 UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
+UNWRITABLE = "{path} cannot be written; check its permissions"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
 IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
 LINES_WAIT = (
@@ -39,48 +48,67 @@ LINES_WAIT = (
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
+COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
+SAME_PLACE = "{place} is where the archive lies already; name another directory"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 RETRY_SECONDS = 0.05
+FAULTS = (StoreError, apsw.Error, OSError, ValueError)
+"""What opening raises: nothing of it stops a chat."""
 FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
 FALTERING_SECONDS = 1.0
 """What a file system that fails for a moment says, and how long opening is tried again then."""
 
 
-def open_sqlite(
+def open_store(
     directory: Path | None,
+    *,
     clock: Callable[[], float] = time.time,
     key_source: str = "",
     user: Path | None = None,
 ) -> SqliteStore:
-    """Open or begin the archive of a directory; where that is impossible one in lines, or in memory, with a
-    notice."""
+    """Open the archive in a directory, making it if need be; None keeps everything in memory.
+
+    Never raises for trouble with the file: one that is damaged, older or not made by this user on this
+    machine is set aside and a new one begun; where none can be used the store works in lines of JSON beside
+    it, or in memory. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
+    key of an encrypted archive is; a new one is encrypted if it is given. `user` is the folder with what
+    tells this user's archives, by default that of the user's data.
+    """
     if directory is None:
         return SqliteStore(Database(None), clock=clock)
-    fault: Exception
     place = None
     try:
         place = location.prepare_directory(directory, user)
-        store = _open_file(
-            Database(place / location.FILE_NAME, connect=False, key_source=key_source, user=user), clock
-        )
+        path = place / location.FILE_NAME
+        store = _open_file(Database(path, connect=False, key_source=key_source, user=user), path, clock)
         if place != Path(os.path.realpath(directory)):
             store.notice = store.notice or TRACKED.format(path=directory, place=place)
         store.take_in()
         return store
-    except StoreError as error:
-        reason, fault = str(error), error
-    except apsw.Error as error:
-        reason, fault = explain(error, directory / location.FILE_NAME), error
-    except (OSError, ValueError) as error:
-        reason = UNUSABLE.format(path=directory, fault=getattr(error, "strerror", None) or error)
-        fault = error
-    if place is not None and is_fault_of_file(fault):
-        if encryption.is_secret(place / location.FILE_NAME, key_source):
-            reason += NO_PLAIN_LINES
-        else:
-            with contextlib.suppress(OSError):
-                return open_lines(place, clock, user, reason)
+    except FAULTS as error:
+        tier, reason = _tier_without_sqlite(place, directory, error, key_source)
+    if place is not None and tier == LINES:
+        with contextlib.suppress(OSError):
+            return open_lines(place, clock, user, reason)
     return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+
+
+def _tier_without_sqlite(
+    place: Path | None, directory: Path, fault: Exception, key_source: str
+) -> tuple[str, str]:
+    """The tier for an archive that cannot be opened for this fault, and why. `place` is None where its
+    directory itself cannot be used."""
+    if isinstance(fault, StoreError):
+        reason = str(fault)
+    elif isinstance(fault, apsw.Error):
+        reason = explain(fault, directory / location.FILE_NAME)
+    else:
+        reason = UNUSABLE.format(path=directory, fault=getattr(fault, "strerror", None) or fault)
+    if place is None or not is_fault_of_file(fault):
+        return MEMORY, reason
+    if encryption.is_secret(place / location.FILE_NAME, key_source):
+        return MEMORY, reason + NO_PLAIN_LINES
+    return LINES, reason
 
 
 def open_lines(
@@ -101,28 +129,24 @@ def open_lines(
     return store
 
 
-def open_to_read(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
-    """The archive of a directory, to be read only: whatever is found, nothing there changes.
+def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> SqliteStore:
+    """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
 
-    Where it cannot be opened, or there is none yet, what the lines beside it hold. Raises StoreError where
-    nothing can be read.
+    Raises StoreError, saying what to do, for one that cannot be read as it is, unless lines of JSON lie
+    beside it: then it is what they hold. Writes raise it too, but for accesses, which are not counted.
     """
     place = Path(os.path.realpath(location.settled_directory(directory, user)))
-    path = place / location.FILE_NAME
-    found = lines.FoundLines()
-    if lines.names(place):
-        key = ownership.user_key(user or location.user_directory(), made=False)
-        found = lines.read(place, key, time.time())
+    path, user = place / location.FILE_NAME, user or location.user_directory()
+    found = lines.read(place, ownership.user_key(user, made=False), time.time())
     try:
-        store = opened_to_read(path, key_source, user)
+        store = _open_file_to_read(path, key_source, user)
     except StoreError as error:
-        is_none = found.files and not encryption.header_of(path)
-        if not found.files or not (is_none or is_fault_of_file(error)):
+        is_there = bool(encryption.header_of(path))
+        if not found.files or (is_there and not is_fault_of_file(error)):
             raise
-        database = Database(None, user=user or location.user_directory())
-        store = SqliteStore(database, kept=lines.FileLines(place, None, time.time))
+        store = SqliteStore(Database(None, user=user), kept=lines.FileLines(place, None, time.time))
         store.hold(found.records, found.problems, read_only=True)
-        if not is_none:
+        if is_there:
             store.notice = "; ".join(filter(None, [str(error), store.notice]))
         return store
     if found.records:
@@ -130,7 +154,7 @@ def open_to_read(directory: Path, key_source: str = "", user: Path | None = None
     return store
 
 
-def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+def _open_file_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
     try:
@@ -144,8 +168,7 @@ def opened_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStor
     return SqliteStore(database)
 
 
-def _open_file(database: Database, clock: Callable[[], float]) -> SqliteStore:
-    path = database.path or Path()
+def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
     notice = ""
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
@@ -183,3 +206,76 @@ def _connect(database: Database) -> None:
             if is_damage(error) or time.monotonic() >= began + patience:
                 raise
             time.sleep(RETRY_SECONDS)
+
+
+def tier_of(directory: Path, key_source: str = "", user: Path | None = None) -> tuple[str, str]:
+    """The tier that a chat would work in whose archive belongs to this directory, and why no better one.
+
+    An archive that the next chat would mend or set aside counts as one that opens. Nothing changes.
+    """
+    place = None
+    try:
+        found = Path(os.path.realpath(location.settled_directory(directory, user)))
+        around = next(folder for folder in (found, *found.parents) if folder.exists())
+        if not (around.is_dir() and os.access(around, os.W_OK)):
+            return MEMORY, UNWRITABLE.format(path=around)
+        if around == found:
+            location.check_files(found)
+            place = found
+            _try_sqlite(found, key_source, user)
+    except FAULTS as error:
+        return _tier_without_sqlite(place, directory, error, key_source)
+    return SQLITE, ""
+
+
+def _try_sqlite(place: Path, key_source: str, user: Path | None) -> None:
+    """Raise what SQLite would raise for a chat in a directory."""
+    path = place / location.FILE_NAME
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise Unavailable(explain(apsw.ReadOnlyError(), path))
+    if encryption.header_of(path):
+        try:
+            _open_file_to_read(path, key_source, user).close()
+        except (encryption.Locked, ForeignFile, Unavailable):
+            raise
+        except StoreError:  # damaged, a stranger's or older: the next chat sees to it
+            pass
+    try_out(place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}")
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copy of an archive: where and in which tier it is, how many lines went over, lines for the user."""
+
+    place: str
+    tier: str
+    lines: int
+    told: tuple[str, ...] = ()
+
+
+def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = None) -> Copied:
+    """Copy all that an archive holds to another place, which is made if need be, or added to.
+
+    Vectors are made anew there. A new archive is encrypted if `key_source` says so. All or nothing. Raises
+    StoreError or UsageError.
+    """
+    if os.path.realpath(directory) == os.path.realpath(to):
+        raise UsageError(SAME_PLACE.format(place=to))
+    with (
+        contextlib.closing(opened_on_disk(directory, key_source, user)) as source,
+        contextlib.closing(opened_on_disk(to, key_source, user)) as target,
+    ):
+        count = target.copy_from(source)
+        place, kind = target.directory or to, SQLITE if target.is_file else LINES
+        is_open = bool(source.database.key) and not target.database.key
+        told = (source.notice, target.notice, COPY_NOT_ENCRYPTED.format(place=place) if is_open else "")
+    return Copied(str(place), kind, count, tuple(filter(None, told)))
+
+
+def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
+    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
+    store = open_store(directory, key_source=key_source, user=user)
+    if not store.persistent:
+        store.close()
+        raise StoreError(store.notice)
+    return store

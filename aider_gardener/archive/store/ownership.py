@@ -34,27 +34,35 @@ def user_key(directory: Path, *, made: bool = True) -> bytes | None:
     path = directory / KEY_NAME
     try:
         if made and not path.exists():
-            _make_key(path)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # another process is quicker
+                files.put(path, secrets.token_bytes(KEY_BYTES), place=_named)
         key = files.read(path, KEY_BYTES)
     except OSError:
         return None
     return key if len(key) == KEY_BYTES else None
 
 
+def _named(part: Path, path: Path) -> None:
+    """Give a file its name unless that is taken, in one step where the file system has hard links."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.rename(part, path)
+
+
 def sign(db: apsw.Connection, key: bytes) -> None:
     """Sign an archive, within the caller's transaction."""
-    value = signature(secrets.token_hex(16).encode(), key)
+    number = secrets.token_hex(16).encode()
+    value = b"aider-gardener-owner:%s:%s" % (number, _check(number, key))
     db.execute("INSERT OR REPLACE INTO state (session, key, value) VALUES (?, ?, ?)", (SESSION, NAME, value))
 
 
-def signature(archive: bytes, key: bytes) -> bytes:
-    """What says that this user made the archive of a number, which is 32 hex digits."""
-    return b"aider-gardener-owner:%s:%s" % (archive, _check(archive, key))
-
-
 def is_signed(db: apsw.Connection, key: bytes) -> bool:
-    """Whether this user made the archive. Its tables must be known to be ours."""
-    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
+    """Whether this user made the archive. Its tables must be known to be ours. Raises apsw.Error."""
+    value = _signature_in(db)
     found = SIGNATURE.fullmatch(value) if isinstance(value, bytes) else None
     return found is not None and _fits(found, key)
 
@@ -64,20 +72,24 @@ def number_of(db: apsw.Connection) -> object:
     import apsw
 
     try:
-        return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
+        return _signature_in(db)
     except (apsw.Error, UnicodeDecodeError):
         return None
+
+
+def _signature_in(db: apsw.Connection) -> object:
+    return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (SESSION, NAME)).get
 
 
 def holds_signature(path: Path, key: bytes) -> bool:
     """Whether a signature of this user stands anywhere in the bytes of a file that SQLite cannot read."""
     try:
-        with files.open_plain(path, location.LARGEST_BYTES) as file:
-            if not os.fstat(file.fileno()).st_size:
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return any(_fits(found, key) for found in SIGNATURE.finditer(data))
-    except (OSError, ValueError):
+        with (
+            files.open_plain(path, location.LARGEST_BYTES) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return any(_fits(found, key) for found in SIGNATURE.finditer(data))
+    except (OSError, ValueError):  # ValueError: it is empty
         return False
 
 
@@ -87,26 +99,3 @@ def _check(archive: bytes, key: bytes) -> bytes:
 
 def _fits(found: re.Match[bytes], key: bytes) -> bool:
     return hmac.compare_digest(found[2], _check(found[1], key))
-
-
-def _make_key(path: Path) -> None:
-    """Put a new key there unless another process is quicker."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        with location.open_private(part) as handle:
-            os.write(handle.fileno(), secrets.token_bytes(KEY_BYTES))
-            os.fsync(handle.fileno())
-        with contextlib.suppress(FileExistsError):
-            _put(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _put(part: Path, path: Path) -> None:
-    """Give a file its name unless that is taken; in one step where the system can."""
-    if os.name != "nt":  # there a rename does not replace
-        with contextlib.suppress(PermissionError, NotImplementedError):  # a file system without hard links
-            os.link(part, path)
-            return
-    os.rename(part, path)

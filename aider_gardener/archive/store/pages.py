@@ -48,15 +48,10 @@ def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connect
     if not key:
         db.reserve_bytes(reserve=CHECKSUM_BYTES)  # of a file that is begun now
     schema.distrust(db)
-    unlock(db, key)
-    return db
-
-
-def unlock(db: apsw.Connection, key: str) -> None:
-    """Give a connection its key; nothing may have been read through it before."""
-    if key:
+    if key:  # before anything is read
         db.pragma("cipher", CIPHER)
         db.pragma("key", _cipher_key(key))
+    return db
 
 
 def _cipher_key(key: str) -> str:

@@ -269,7 +269,7 @@ def write_export(db: apsw.Connection, path: Path) -> int:
     part.unlink(missing_ok=True)
     count = 0
     try:
-        with location.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
+        with files.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
             for record in export(db):
                 count += 1
                 out.write(json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n")

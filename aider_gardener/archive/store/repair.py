@@ -57,7 +57,7 @@ def has_lost_log(database: Database) -> bool:
     path = database.path or Path()
     for _ in range(LOG_LOOKS):
         last = _last_commit(path.with_name(f"{path.name}-wal"))
-        if last <= database.outside(lambda db: db.wal_checkpoint())[0]:
+        if not last or last <= database.outside(lambda db: db.wal_checkpoint())[0]:
             return False
         time.sleep(LOG_SECONDS)  # another process may be about to say that it is written
     return True
@@ -96,7 +96,7 @@ def make_copy(database: Database) -> None:
     part = path.with_name(f"{location.COPY_NAME}.{os.getpid()}{PART_ENDING}")
     part.unlink(missing_ok=True)
     try:
-        location.open_private(part).close()
+        files.open_private(part).close()
         target = opened(part, apsw.SQLITE_OPEN_READWRITE, database.key)
         with contextlib.closing(target):
             database.copy_into(target)

@@ -13,7 +13,7 @@ from aider_gardener.archive.postgres.lines import ServerLines, open_on_server
 from aider_gardener.archive.postgres.server import VARIABLE, Address, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE as KEY_VARIABLE
-from aider_gardener.archive.store.tiers import Copied
+from aider_gardener.archive.store.opening import Copied
 from aider_gardener.errors import StoreError, UsageError
 from bench.postgres_server import PASSWORD
 

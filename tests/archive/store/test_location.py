@@ -14,7 +14,6 @@ import pytest
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.archive.store.location import (
     chosen_directory,
-    is_network_file_system,
     is_network_path,
     prepare_directory,
 )
@@ -99,15 +98,19 @@ def test_a_directory_that_another_process_is_filling_right_now_is_taken(
         "virtiofs",
     ],
 )
-def test_networks_are_told(kind: str) -> None:
-    assert is_network_file_system(kind)
+def test_networks_are_told(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: [Mount(str(tmp_path), kind, "rw")])
+    assert is_network_path(tmp_path)
 
 
 @pytest.mark.parametrize(
     "kind", ["ext4", "xfs", "btrfs", "apfs", "tmpfs", "overlay", "zfs", "fuseblk", "fuse.gocryptfs", ""]
 )
-def test_local_ones_are_not_called_networks(kind: str) -> None:
-    assert not is_network_file_system(kind)
+def test_local_ones_are_not_called_networks(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: [Mount(str(tmp_path), kind, "rw")])
+    assert not is_network_path(tmp_path)
 
 
 def on(monkeypatch: pytest.MonkeyPatch, mounts: list[Mount], system: ModuleType = posixpath) -> None:
@@ -199,11 +202,10 @@ def test_a_file_with_a_second_name_is_left_alone(tmp_path: Path, name: str) -> N
     assert victim.read_text() == "precious" and victim.stat().st_mode & 0o777 == 0o644
 
 
-def test_the_index_of_sessions_beside_the_archive_is_ours(tmp_path: Path) -> None:
-    place = tmp_path / "kept"
-    open_store(place).close()
-    (place / "CONTEXT_ARCHIVE.md").write_text("x")
-    (place / "gardener.db").unlink()
-    assert chosen_directory(place) == place
-    (place / "notes.md").write_text("x")
-    assert chosen_directory(place) == place / ".aider.gardener"
+@pytest.mark.parametrize("name", ["gardener.db", "gardener.db.mended", "gardener.db.lines-1.jsonl", ""])
+def test_a_named_place_with_anything_of_an_archive_stays_its_place(tmp_path: Path, name: str) -> None:
+    """Also where a repair was cut off, and where another process has just begun one."""
+    (tmp_path / (name or ".gitignore")).touch()
+    assert chosen_directory(tmp_path) == tmp_path
+    (tmp_path / "notes.md").write_text("x")
+    assert chosen_directory(tmp_path) == (tmp_path if name else tmp_path / ".aider.gardener")

@@ -250,3 +250,16 @@ def test_the_key_is_private(tmp_path: Path) -> None:
     key = ownership.user_key(tmp_path / "me")
     assert key == ownership.user_key(tmp_path / "me") and key is not None and len(key) == 32
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "me").iterdir()] == [0o600]
+
+
+def test_a_key_that_another_process_made_meanwhile_is_the_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(size: int) -> bytes:
+        if size == ownership.KEY_BYTES:
+            (tmp_path / "archive.key").write_bytes(b"k" * size)
+        return b"m" * size
+
+    monkeypatch.setattr("secrets.token_bytes", made)
+    assert ownership.user_key(tmp_path) == b"k" * 32
+    assert [path.name for path in tmp_path.iterdir()] == ["archive.key"]

@@ -16,9 +16,9 @@ from aider_gardener.archive.store import (
     lines,
     location,
     open_store,
+    opening,
     pages,
     schema,
-    tiers,
 )
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.opening import open_lines
@@ -69,11 +69,11 @@ def exported(store: Store, path: Path) -> bytes:
 
 
 def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: Path) -> None:
-    assert tiers.here(tmp_path / "not" / "yet") == tiers.Tier(tiers.SQLITE)
+    assert opening.tier_of(tmp_path / "not" / "yet") == (opening.SQLITE, "")
     assert os.listdir(tmp_path) == []
     open_store(tmp_path / "a").close()
     before = sorted(os.listdir(tmp_path / "a"))
-    assert tiers.here(tmp_path / "a") == tiers.Tier(tiers.SQLITE)
+    assert opening.tier_of(tmp_path / "a") == (opening.SQLITE, "")
     assert sorted(os.listdir(tmp_path / "a")) == before
 
 
@@ -83,18 +83,14 @@ def test_a_place_that_sqlite_cannot_lock_gives_lines_and_says_why(
     without_sqlite(monkeypatch, tmp_path)
     location.prepare_directory(tmp_path / "a")
     before = sorted(os.listdir(tmp_path / "a"))
-    found = tiers.here(tmp_path / "a")
-    assert found.name == tiers.LINES and "cannot be locked" in found.why and "\n" not in found.why
+    name, why = opening.tier_of(tmp_path / "a")
+    assert name == opening.LINES and "cannot be locked" in why and "\n" not in why
     assert sorted(os.listdir(tmp_path / "a")) == before
-    found = tiers.here(tmp_path / "a", "env")
-    assert found.name == tiers.MEMORY and "plain text" in found.why
-    monkeypatch.setattr(location, "open_private", refused)
-    found = tiers.here(tmp_path / "a")
-    assert found.name == tiers.MEMORY and "no lines" in found.why and "Read-only" in found.why
-
-
-def refused(path: Path) -> location.PrivateFile:
-    raise OSError(30, "Read-only file system", str(path))
+    name, why = opening.tier_of(tmp_path / "a", "env")
+    assert name == opening.MEMORY and "plain text" in why
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    name, why = opening.tier_of(tmp_path / "a")
+    assert name == opening.MEMORY and "cannot be written" in why
 
 
 @pytest.mark.parametrize("damage", ["newer", "not ours", "damaged", "older", "locked"])
@@ -102,47 +98,32 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
-    path, wanted = tmp_path / "gardener.db", tiers.SQLITE
+    path, wanted = tmp_path / "gardener.db", opening.SQLITE
     if damage == "damaged":
         path.write_text("my notes " * 1_000)
     elif damage == "not ours":
         with apsw.Connection(str(path)) as db:
             db.execute("CREATE TABLE theirs (a)")
-        wanted = tiers.MEMORY
+        wanted = opening.MEMORY
     elif damage == "older":
         open_store(tmp_path).close()
         written(path, f"PRAGMA user_version = {schema.VERSION - 1}")
     elif damage == "newer":
         open_store(tmp_path).close()
         written(path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
-        wanted = tiers.LINES
+        wanted = opening.LINES
     else:
         open_store(tmp_path, key_source="env").close()
         monkeypatch.delenv(VARIABLE)
-        wanted = tiers.MEMORY
+        wanted = opening.MEMORY
     before = path.read_bytes()
-    found = tiers.here(tmp_path)
-    assert (found.name, bool(found.why)) == (wanted, wanted != tiers.SQLITE), found
+    name, why = opening.tier_of(tmp_path)
+    assert (name, bool(why)) == (wanted, wanted != opening.SQLITE), why
     assert path.read_bytes() == before
     store = open_store(tmp_path)
     assert isinstance(store, SqliteStore)
-    assert store.persistent == (wanted != tiers.MEMORY) and store.is_file == (wanted == tiers.SQLITE)
+    assert store.persistent == (wanted != opening.MEMORY) and store.is_file == (wanted == opening.SQLITE)
     store.close()
-
-
-def test_the_status_counts_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = filled(open_lines(location.prepare_directory(tmp_path), clock=lambda: 9.0))
-    store.close()
-    found = tiers.status(tmp_path)
-    assert (found.tier, found.entries, found.sessions) == (tiers.SQLITE, 3, 1)
-    assert (found.lines_files, found.directory) == (1, str(tmp_path))
-    open_store(tmp_path).close()
-    found = tiers.status(tmp_path)
-    assert (found.entries, found.lines_files, found.told) == (3, 0, ())
-    open_lines(tmp_path, clock=lambda: 9.0).record_event("s2", 1, "clear", {}, 1.0)
-    found = tiers.status(tmp_path)
-    assert (found.entries, found.lines_files) == (3, 1)
-    assert "1 lines wait" in found.told[0]
 
 
 @pytest.mark.parametrize("source", ["file", "lines"])
@@ -157,8 +138,8 @@ def test_a_copy_is_the_same_in_any_tier(
     before = exported(store, tmp_path / "out.jsonl")
     store.close()
     for _ in range(2):
-        done = tiers.copy(tmp_path / "from", tmp_path / "to")
-        assert done.tier == (tiers.SQLITE if target == "file" else tiers.LINES)
+        done = opening.copy(tmp_path / "from", tmp_path / "to")
+        assert done.tier == (opening.SQLITE if target == "file" else opening.LINES)
         assert done.lines == before.count(b"\n") and done.place == str(tmp_path / "to")
         other = open_store(tmp_path / "to")
         assert exported(other, tmp_path / "again.jsonl") == before
@@ -168,7 +149,7 @@ def test_a_copy_is_the_same_in_any_tier(
 
 def test_a_copy_takes_along_what_waits_in_lines(tmp_path: Path) -> None:
     filled(open_lines(location.prepare_directory(tmp_path / "from"), clock=lambda: 9.0)).close()
-    tiers.copy(tmp_path / "from", tmp_path / "to")
+    opening.copy(tmp_path / "from", tmp_path / "to")
     copy = open_store(tmp_path / "to")
     assert copy.stats().entries == 3 and lines.names(tmp_path / "to") == []
     copy.close()
@@ -179,8 +160,8 @@ def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     filled(open_store(tmp_path / "from", key_source="env")).close()
-    assert tiers.copy(tmp_path / "from", tmp_path / "same", "env").told == ()
-    (told,) = tiers.copy(tmp_path / "from", tmp_path / "open").told
+    assert opening.copy(tmp_path / "from", tmp_path / "same", "env").told == ()
+    (told,) = opening.copy(tmp_path / "from", tmp_path / "open").told
     assert "is not encrypted" in told
     assert b"text 1" in (tmp_path / "open" / "gardener.db").read_bytes()
     assert b"text 1" not in (tmp_path / "same" / "gardener.db").read_bytes()
@@ -191,7 +172,7 @@ def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
     data = (tmp_path / "from" / "gardener.db").read_bytes()
     (tmp_path / "from" / "gardener.db").write_bytes(data.replace(b"text 1", b"text 9"))
     with pytest.raises(StoreError, match="nothing was copied"):
-        tiers.copy(tmp_path / "from", tmp_path / "to")
+        opening.copy(tmp_path / "from", tmp_path / "to")
     copy = open_store(tmp_path / "to")
     assert copy.stats().entries == 0
     copy.close()
@@ -202,7 +183,7 @@ def test_an_archive_is_not_copied_onto_itself_nor_to_where_nothing_lasts(
 ) -> None:
     filled(open_store(tmp_path / "from")).close()
     with pytest.raises(UsageError, match="already"):
-        tiers.copy(tmp_path / "from", tmp_path / "other" / ".." / "from")
+        opening.copy(tmp_path / "from", tmp_path / "other" / ".." / "from")
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="in memory only"):
-        tiers.copy(tmp_path / "from", tmp_path / "file" / "a")
+        opening.copy(tmp_path / "from", tmp_path / "file" / "a")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.archive.store import writing
-from aider_gardener.archive.store.writing import (
+from aider_gardener.archive.store import files
+from aider_gardener.archive.store.files import (
     read_bytes,
     remove_if_unchanged,
     write_if_unchanged,
@@ -62,7 +62,7 @@ def test_it_is_looked_at_again_at_the_last_moment(tmp_path: Path, monkeypatch: p
         real(handle)
         path.write_bytes(b"the user's")
 
-    monkeypatch.setattr(writing.os, "fsync", edited_meanwhile)
+    monkeypatch.setattr(files.os, "fsync", edited_meanwhile)
     with pytest.raises(StoreError, match="changed meanwhile"):
         write_if_unchanged(path, b"before", b"after")
     assert path.read_bytes() == b"the user's" and os.listdir(tmp_path) == ["TODO.md"]
