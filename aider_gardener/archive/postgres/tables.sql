@@ -30,9 +30,7 @@ CREATE TABLE gardener.lines (
 
 CREATE INDEX lines_by_change ON gardener.lines (archive, change);
 CREATE INDEX lines_by_hash ON gardener.lines (hash, archive, author);
-CREATE INDEX lines_that_forget ON gardener.lines (hash, archive, author) WHERE kind = 'forget';
-CREATE INDEX lines_that_forget_sessions ON gardener.lines (session, archive, author)
-    WHERE kind = 'forget session';
+CREATE INDEX lines_by_session ON gardener.lines (session, archive, author);
 CREATE INDEX lines_by_words ON gardener.lines USING gin (words);
 
 CREATE TABLE gardener.passages (
@@ -53,11 +51,11 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock({lock}, new.archive);
-        IF new.kind NOT LIKE 'forget%' AND (EXISTS (
+        IF new.kind NOT LIKE 'forget%' AND EXISTS (
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.hash = new.hash AND l.kind = 'forget' AND l.at >= new.at) OR EXISTS (
+            AND (l.kind, l.hash) = ('forget', new.hash) AND l.at >= new.at UNION ALL
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.session = new.session AND l.kind = 'forget session' AND l.at >= new.at)) THEN
+            AND (l.kind, l.session) = ('forget session', new.session) AND l.at >= new.at) THEN
             RETURN NULL;
         END IF;
         new.change := nextval('gardener.changes');
@@ -67,16 +65,9 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
 CREATE FUNCTION gardener.forget() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
-        IF new.kind = 'forget' THEN
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.hash = new.hash AND l.kind <> 'forget' AND l.at <= new.at;
-        ELSIF new.kind = 'forget session' THEN
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.session = new.session AND l.kind <> 'forget session' AND l.at <= new.at;
-        ELSE
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.change < new.change;
-        END IF;
+        DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND l.change < new.change AND (new.kind = 'forget all' OR l.kind NOT LIKE 'forget%'
+            AND l.at <= new.at AND (l.hash = new.hash OR l.session = new.session));
         RETURN NULL;
     END $$;
 
@@ -119,10 +110,10 @@ CREATE FUNCTION gardener.make_archive(wanted text, is_whole boolean) RETURNS int
         RETURN made;
     END $$;
 
--- Makes a role an owner, a reader, or no member (null): then the groups as whose member it still has access.
+-- Makes a role an owner, a reader, or no member (null).
 -- Who changes the members holds the archive's row, so that two owners cannot remove each other at once; roles
 -- that the server no longer has are no owners.
-CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETURNS SETOF text
+CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE found_archive gardener.archives;
     BEGIN
@@ -152,10 +143,6 @@ CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETUR
             RAISE insufficient_privilege USING
                 MESSAGE = 'the last owner of a project stays: make another role an owner first';
         END IF;
-        RETURN QUERY SELECT m.member FROM gardener.members m JOIN pg_roles g ON g.rolname = m.member
-            JOIN pg_roles r ON r.rolname = role
-            WHERE writes IS NULL AND m.archive = wanted AND pg_has_role(r.oid, g.oid, 'MEMBER')
-            ORDER BY 1;
     END $$;
 
 -- Words and vectors are searched by functions that look at the membership themselves, because under row-level
@@ -182,35 +169,24 @@ CREATE FUNCTION gardener.find_near(asked text, wanted text, length int, most int
             length) USING asked, wanted, ARRAY(SELECT gardener.readable()), most;
     END $$;
 
-CREATE POLICY write ON gardener.lines FOR INSERT WITH CHECK (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-CREATE POLICY forget ON gardener.lines FOR DELETE USING (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-GRANT INSERT, DELETE ON gardener.lines TO PUBLIC;
-CREATE POLICY write ON gardener.passages FOR INSERT WITH CHECK (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-CREATE POLICY forget ON gardener.passages FOR DELETE USING (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-GRANT INSERT, DELETE ON gardener.passages TO PUBLIC;
-ALTER TABLE gardener.archives ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.archives FOR SELECT
-            USING (number = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.members ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.members FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.lines ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.lines FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.passages ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.passages FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
+-- Who reads an archive sees its rows; an owner writes and deletes rows of its own name.
+DO $$ DECLARE each text; BEGIN
+    FOREACH each IN ARRAY '{lines,passages}'::text[] LOOP
+        EXECUTE format('
+            CREATE POLICY write ON gardener.%1$I FOR INSERT WITH CHECK (
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
+            CREATE POLICY forget ON gardener.%1$I FOR DELETE USING (
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
+            GRANT INSERT, DELETE ON gardener.%1$I TO PUBLIC', each);
+    END LOOP;
+    FOREACH each IN ARRAY '{archives,members,lines,passages}'::text[] LOOP
+        EXECUTE format('
+            ALTER TABLE gardener.%1$I ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY read ON gardener.%1$I FOR SELECT USING (
+                %2$I = ANY (ARRAY(SELECT gardener.readable())))',
+            each, CASE each WHEN 'archives' THEN 'number' ELSE 'archive' END);
+    END LOOP;
+END $$;
 
 CREATE POLICY remove ON gardener.archives FOR DELETE USING (whole AND creator = session_user);
 GRANT DELETE ON gardener.archives TO PUBLIC;
