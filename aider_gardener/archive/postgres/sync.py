@@ -34,7 +34,6 @@ ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshar
 NO_PROJECT = (
     "there is no project {name} that {role} may see: ask its owner for `gardener store share --owner {role}`"
 )
-NOT_OWNER = "{role} only reads {name}: its owner admits others"
 OTHER_SERVER = (
     "this project is shared with another server than the one of the address: correct the address, or"
     " `gardener store unshare` first"
@@ -226,8 +225,6 @@ def share(
     with connected(environ) as connection:
         which = schema.prepare(connection)
         found = _joined(connection, project, held.name if held else name, which)
-        if (owners or readers) and not found.may_write:
-            raise UsageError(NOT_OWNER.format(role=found.author, name=found.name))
         for role in (*owners, *readers):
             connection.execute(SET_MEMBER, (found.number, role, role in owners))
     if held is not None and (held.server, held.number) == (found.server, found.number):

@@ -51,24 +51,19 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock({lock}, new.archive);
-        IF new.kind NOT LIKE 'forget%' AND EXISTS (
+        new.change := nextval('gardener.changes');
+        IF new.kind LIKE 'forget%' THEN
+            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND (new.kind = 'forget all' OR l.kind NOT LIKE 'forget%'
+                 AND l.at <= new.at AND (l.hash = new.hash OR l.session = new.session));
+        ELSIF EXISTS (
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
             AND (l.kind, l.hash) = ('forget', new.hash) AND l.at >= new.at UNION ALL
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
             AND (l.kind, l.session) = ('forget session', new.session) AND l.at >= new.at) THEN
             RETURN NULL;
         END IF;
-        new.change := nextval('gardener.changes');
         RETURN new;
-    END $$;
-
-CREATE FUNCTION gardener.forget() RETURNS trigger LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp AS $$
-    BEGIN
-        DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.change < new.change AND (new.kind = 'forget all' OR l.kind NOT LIKE 'forget%'
-            AND l.at <= new.at AND (l.hash = new.hash OR l.session = new.session));
-        RETURN NULL;
     END $$;
 
 CREATE FUNCTION gardener.gone() RETURNS trigger LANGUAGE plpgsql
@@ -83,9 +78,6 @@ CREATE FUNCTION gardener.gone() RETURNS trigger LANGUAGE plpgsql
 
 CREATE TRIGGER come BEFORE INSERT ON gardener.lines
     FOR EACH ROW EXECUTE FUNCTION gardener.come();
-
-CREATE TRIGGER forget AFTER INSERT ON gardener.lines
-    FOR EACH ROW WHEN (new.kind LIKE 'forget%') EXECUTE FUNCTION gardener.forget();
 
 CREATE TRIGGER gone AFTER DELETE ON gardener.lines
     FOR EACH ROW WHEN (old.hash IS NOT NULL) EXECUTE FUNCTION gardener.gone();

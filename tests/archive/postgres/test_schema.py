@@ -60,8 +60,8 @@ def test_a_missing_pgvector_is_one_line_and_never_an_empty_result(machines: Mach
     one.share()
     one.sync()
     team.rows("DROP EXTENSION vector CASCADE")
-    assert one.sync().problem == schema.NO_EXTENSION
-    with pytest.raises(ServerError, match="no pgvector"), connected(one.environ) as ana:
+    assert one.sync().problem == schema.NO_EXTENSION.format(found="missing")
+    with pytest.raises(ServerError, match="pgvector is missing"), connected(one.environ) as ana:
         search.search(ana, "gasket")
 
 
@@ -71,10 +71,7 @@ def test_a_server_that_has_no_pgvector_or_an_old_one_is_one_line(team: Team) -> 
         with pytest.raises(ServerError, match=r"pgvector is 0\.7\.4, 0\.8 is needed"):
             schema.prepare(ana)
         team.rows("DROP EXTENSION vector")
-        with pytest.raises(ServerError, match="administrator of the database run CREATE EXTENSION vector"):
-            schema.prepare(ana)
-        ana.execute("CREATE TEMP VIEW pg_available_extensions AS SELECT 'none'::text AS name")
-        with pytest.raises(ServerError, match="the server has no pgvector"):
+        with pytest.raises(ServerError, match="an administrator CREATE EXTENSION vector"):
             schema.prepare(ana)
 
 

@@ -366,9 +366,9 @@ def test_no_line_of_a_colleagues_forgets_or_alters_what_is_not_the_colleagues(
     eve.sync()
     key = str(team.rows("SELECT hash FROM gardener.lines")[0][0])
     rows = [
+        lines.Row(local.FORGET_ALL, b"{}", 9e9),
         lines.Row("forget", b"{}", 9e9, hash=key),
         lines.Row("forget session", b"{}", 9e9, session="s0"),
-        lines.Row(local.FORGET_ALL, b"{}", 9e9),
         lines.Row("state", b'{"kind":"state","session":"s0","key":"view","value":"evil"}', 1.0, session="s0"),
         lines.Row("said", b"{}", 1.0, session="s0", hash=key),
     ]
