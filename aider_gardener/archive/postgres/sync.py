@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,7 @@ def sync(
     try:
         if unasked and exchange.share.named_as != named_as(environ):
             raise ServerError(OTHERWISE)
-        with connected(environ) as connection:
+        with _reached(exchange.share, environ) as connection:
             exchange.run(connection)
         local.note(store, project, problem="", synced_at=clock())
     except ServerError as error:
@@ -133,12 +134,12 @@ class _Exchange:
         self.share = share
 
     def _check(self, connection: Connection) -> None:
-        """See that this is the server, what may be done there, and from where on."""
+        """See what may be done there, and from where on."""
         share = self.share
-        _check(connection, share)
         row = connection.execute(
-            """SELECT session_user, %(number)s IN (SELECT gardener.writable()),
-               %(number)s IN (SELECT gardener.readable()), (SELECT last_value FROM gardener.changes)""",
+            """SELECT session_user, %(number)s IN (SELECT gardener.open_to_role(true)),
+               %(number)s IN (SELECT gardener.open_to_role(false)),
+               (SELECT last_value FROM gardener.changes)""",
             {"number": share.number},
         ).fetchone()
         author, may_write, may_read, last = row or ("", False, False, 0)
@@ -240,7 +241,7 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
     creator, _, short = name.rpartition("/")
     about: Any = connection.execute("SELECT session_user::text, last_value FROM gardener.changes").fetchone()
     role, last = about
-    sql = """SELECT number, number IN (SELECT gardener.writable()) FROM gardener.archives
+    sql = """SELECT number, number IN (SELECT gardener.open_to_role(true)) FROM gardener.archives
              WHERE name = %s AND creator = %s AND NOT whole"""
     row: Any = connection.execute(sql, (short, creator or role)).fetchone()
     if row is None and creator not in ("", role):
@@ -264,8 +265,7 @@ def unshare(
     ServerError."""
     held = share_of(store, project)
     if delete:
-        with connected(environ) as connection, connection.transaction():
-            _check(connection, held)
+        with _reached(held, environ) as connection, connection.transaction():
             row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
@@ -282,8 +282,7 @@ def remove(
     also where the server refuses it: the last owner stays, and nobody else removes who made the project.
     """
     held = share_of(store, project)
-    with connected(environ) as connection, connection.transaction():
-        _check(connection, held)
+    with _reached(held, environ) as connection, connection.transaction():
         for role in roles:
             connection.execute(SET_MEMBER, (held.number, role, None))
 
@@ -294,8 +293,7 @@ def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None 
     not known. Raises UsageError where nothing is shared."""
     held = share_of(store, project)
     try:
-        with connected(environ, seconds=STATUS_SECONDS) as connection:
-            _check(connection, held)
+        with _reached(held, environ, seconds=STATUS_SECONDS) as connection:
             rows = connection.execute(
                 """SELECT m.member, m.may_write, m.member = a.creator FROM gardener.members m
                    JOIN gardener.archives a ON a.number = m.archive
@@ -347,7 +345,10 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
         return False, str(error)
 
 
-def _check(connection: Connection, held: Share) -> None:
-    """Raise ServerError unless this is the server that the project is shared with."""
-    if schema.check(connection) != held.server:
-        raise ServerError(OTHER_SERVER)
+@contextmanager
+def _reached(share: Share, environ: Mapping[str, str] | None, *, seconds: int = 0) -> Iterator[Connection]:
+    """A connection to the server that a project is shared with. Raises ServerError if it is another."""
+    with connected(environ, seconds=seconds) as connection:
+        if schema.check(connection) != share.server:
+            raise ServerError(OTHER_SERVER)
+        yield connection

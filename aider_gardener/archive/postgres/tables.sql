@@ -82,15 +82,11 @@ CREATE TRIGGER come BEFORE INSERT ON gardener.lines
 CREATE TRIGGER gone AFTER DELETE ON gardener.lines
     FOR EACH ROW WHEN (old.hash IS NOT NULL) EXECUTE FUNCTION gardener.gone();
 
-CREATE FUNCTION gardener.readable() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
-        SET search_path = pg_catalog, pg_temp AS $$
-        SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
-        WHERE  pg_has_role(session_user, r.oid, 'MEMBER') $$;
-
-CREATE FUNCTION gardener.writable() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
-        SET search_path = pg_catalog, pg_temp AS $$
-        SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
-        WHERE m.may_write AND pg_has_role(session_user, r.oid, 'MEMBER') $$;
+-- The archives that the role may read, or may write to.
+CREATE FUNCTION gardener.open_to_role(to_write boolean) RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
+    WHERE (m.may_write OR NOT to_write) AND pg_has_role(session_user, r.oid, 'MEMBER') $$;
 
 CREATE FUNCTION gardener.make_archive(wanted text, is_whole boolean) RETURNS int
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -110,7 +106,7 @@ CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETUR
     DECLARE found_archive gardener.archives;
     BEGIN
         SELECT * INTO found_archive FROM gardener.archives WHERE number = wanted FOR UPDATE;
-        IF found_archive.whole OR wanted NOT IN (SELECT gardener.writable()) THEN
+        IF found_archive.whole OR wanted NOT IN (SELECT gardener.open_to_role(true)) THEN
             RAISE insufficient_privilege USING
                 MESSAGE = 'only an owner of the project admits others, or takes their access away';
         END IF;
@@ -144,7 +140,7 @@ CREATE FUNCTION gardener.find_words(asked tsquery, among int, most int)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT l.archive, l.author, l.hash FROM (
         SELECT * FROM gardener.lines f
-        WHERE f.words @@ asked AND f.archive = ANY (ARRAY(SELECT gardener.readable())) LIMIT among) l
+        WHERE f.words @@ asked AND f.archive = ANY (ARRAY(SELECT gardener.open_to_role(false))) LIMIT among) l
     GROUP BY 1, 2, 3 ORDER BY max(ts_rank(l.words, asked)) DESC, 3 LIMIT most $$;
 
 CREATE FUNCTION gardener.find_near(asked text, wanted text, length int, most int)
@@ -158,7 +154,7 @@ CREATE FUNCTION gardener.find_near(asked text, wanted text, length int, most int
              FROM gardener.passages p
              WHERE p.dimensions = %1$s AND p.embedder = $2 AND p.archive = ANY ($3)
              ORDER BY (p.vector::{space}.vector(%1$s)) OPERATOR({space}.<#>) $1::{space}.vector(%1$s) LIMIT $4',
-            length) USING asked, wanted, ARRAY(SELECT gardener.readable()), most;
+            length) USING asked, wanted, ARRAY(SELECT gardener.open_to_role(false)), most;
     END $$;
 
 -- Who reads an archive sees its rows; an owner writes and deletes rows of its own name.
@@ -166,16 +162,16 @@ DO $$ DECLARE each text; BEGIN
     FOREACH each IN ARRAY '{lines,passages}'::text[] LOOP
         EXECUTE format('
             CREATE POLICY write ON gardener.%1$I FOR INSERT WITH CHECK (
-                author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.open_to_role(true))));
             CREATE POLICY forget ON gardener.%1$I FOR DELETE USING (
-                author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.open_to_role(true))));
             GRANT INSERT, DELETE ON gardener.%1$I TO PUBLIC', each);
     END LOOP;
     FOREACH each IN ARRAY '{archives,members,lines,passages}'::text[] LOOP
         EXECUTE format('
             ALTER TABLE gardener.%1$I ENABLE ROW LEVEL SECURITY;
             CREATE POLICY read ON gardener.%1$I FOR SELECT USING (
-                %2$I = ANY (ARRAY(SELECT gardener.readable())))',
+                %2$I = ANY (ARRAY(SELECT gardener.open_to_role(false))))',
             each, CASE each WHEN 'archives' THEN 'number' ELSE 'archive' END);
     END LOOP;
 END $$;
