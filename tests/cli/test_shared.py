@@ -181,12 +181,6 @@ def test_a_wrong_password_is_one_line_without_it(project: Path, monkeypatch: pyt
     )
 
 
-def test_without_a_server_one_line_says_what_to_set(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE)
-    done = gardener("store", "share")
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1) and f"set {VARIABLE}=" in done.stderr
-
-
 def test_a_server_is_prepared_without_sharing(project: Path) -> None:
     assert gardener("store", "share", "--prepare").stdout == "The server is ready.\n"
     assert gardener("store", "share", "--status").stdout == "This project is not shared.\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from shared_archives import PROJECT, Machine, Machines, Team
 
-from aider_gardener.archive.postgres import lines, schema, server
+from aider_gardener.archive.postgres import lines, server
 from aider_gardener.archive.postgres.lines import ServerLines, open_on_server
 from aider_gardener.archive.postgres.server import VARIABLE, Address, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
@@ -286,15 +286,6 @@ def test_what_is_only_read_does_not_change(machines: Machines, team: Team) -> No
     with pytest.raises(StoreError):
         store.forget([kept])
     assert held(team) == before
-
-
-def test_a_server_without_the_tables_says_what_to_do(team: Team) -> None:
-    with pytest.raises(ServerError, match="nothing is shared on this server yet"):
-        open_on_server(address(team))
-    with connected(team.environ("ana")) as ana:
-        schema.prepare(ana)
-    with pytest.raises(UsageError, match="holds no archive"):
-        open_on_server(address(team))
 
 
 def test_an_address_is_one_or_refused_and_is_shown_without_its_password() -> None:

@@ -105,15 +105,6 @@ def test_an_owner_that_removes_itself_is_told_so_by_its_next_sync(machines: Mach
     assert "bob is no member of ana/pump any more" in bob.sync().problem
 
 
-def test_a_server_is_prepared_before_anybody_shares(machines: Machines, team: Team) -> None:
-    bob = machines("bob")
-    with pytest.raises(server.ServerError, match="`gardener store share --prepare`"):
-        bob.share()
-    with server.connected(team.environ("ana")) as ana:
-        schema.prepare(ana)
-    assert bob.share().name == "bob/pump"
-
-
 @pytest.fixture
 def silent() -> Iterator[int]:
     """The port of one who takes a connection and says nothing."""

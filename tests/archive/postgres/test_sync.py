@@ -70,14 +70,21 @@ def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines
     assert found is not None and found.session == one.session, "one's own stays one's own"
 
 
-def test_a_sync_looks_at_nothing_twice(machines: Machines) -> None:
-    one = machines("ana")
-    one.share()
-    one.say("one", "two")
-    sync.sync(one.store, PROJECT, one.environ, clock=lambda: 1_234.0)
-    assert one.shared.synced_at == 1_234.0
-    one.sync()
-    assert one.shared.seen >= 2 and one.shared.sent == 2
+def test_two_syncs_of_an_archive_at_once_double_nothing(machines: Machines, team: Team) -> None:
+    one, other = machines("ana", "here"), machines("ana", "there")
+    texts = [f"message {n}" for n in range(300)]
+    one.say(*texts)
+    for machine in (one, other):
+        machine.share()
+    for twins in ((one, machines("ana", "here")), (other, machines("ana", "there"))):
+        running = [threading.Thread(target=each.sync) for each in twins]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        assert [each.sync() for each in twins] == [SyncReport(), SyncReport()]
+    assert sorted(team.said()) == sorted(texts)
+    assert other.store.stats().occurrences == 300 and other.store.verify() == []
 
 
 @pytest.mark.parametrize("on", ["the one that said it", "the one that fetched it"])
