@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
-LEADING = (
-    *NAMING, "PGPORT", "PGUSER", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLMODE", "PGSSLROOTCERT",
-    "SSL_CERT_FILE", "SSL_CERT_DIR",
-)  # fmt: skip
-"""What else says where a connection leads, and whether whoever is there is believed."""
 VARIABLES = {
     "host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE", "user": "PGUSER",
     "password": "PGPASSWORD", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
@@ -97,7 +92,10 @@ def is_named(environ: Mapping[str, str]) -> bool:
 def named_as(environ: Mapping[str, str]) -> str:
     """How the environment names the server, as a digest: the same as long as it leads to the same place with
     the same care. Passwords do not count."""
-    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, "")), *(environ.get(name, "") for name in LEADING)]
+    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, ""))]
+    for name in sorted(environ):
+        if name.startswith(("PG", "SSL_CERT_")) and not name.startswith("PGPASS"):
+            said += [name, environ[name]]
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 

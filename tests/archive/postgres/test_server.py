@@ -86,6 +86,7 @@ def test_the_same_name_of_a_server_is_known_again_whatever_its_password() -> Non
         {"PGSSLMODE": "disable"},
         {"SSL_CERT_FILE": "/thief.pem"},
         {"PGSERVICEFILE": "/thief"},
+        {"PGSSLCRL": "/thief"},
     ):
         assert server.named_as({**plain, **more}) != server.named_as(plain)
 
