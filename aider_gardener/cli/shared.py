@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from aider_gardener.cli.root import Place
 
 REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
-REMOVED = "{role} was removed. What {role} wrote stays on the server, what {role} fetched stays with {role}."
-STILL = "But {role} still reads it as a member of {groups}: remove that, or take {role} out of it."
+REMOVED = (
+    "{role} was removed, unless a group that --status shows admits it. What {role} wrote stays on the server,"
+    " what {role} fetched stays with {role}."
+)
 
 
 @click.command("share", short_help="Share this project's archive through a PostgreSQL server.")
@@ -67,14 +69,16 @@ def share(
     store = _on_disk(place)
     project = project_of(store)
     if as_status:
-        value = {**shared.status(store, project), **_members(store, project)}
+        value = shared.status(store, project)
+        value |= shared.members(store, project) if value["shared"] else {}
         put(value, as_json, lambda: status_text(value))
         return
     if removed:
         if name or owners or readers:
             raise UsageError(REMOVE_ALONE)
-        left = shared.remove(store, project, removed)
-        put({"removed": list(removed), "left": left}, as_json, lambda: removed_text(left))
+        shared.remove(store, project, removed)
+        told = "\n".join(REMOVED.format(role=role) for role in removed)
+        put({"removed": list(removed)}, as_json, lambda: told)
         return
     warned = plugin.part("server").warning(os.environ)
     if warned:
@@ -129,23 +133,6 @@ def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
         return found
     finally:
         store.close()
-
-
-def _members(store: SqliteStore, project: str) -> dict[str, Any]:
-    """Who may read a shared project, or in `members_problem` why that is not known."""
-    if not plugin.is_shared(store, project):
-        return {}
-    try:
-        return {"members": plugin.part("sync").members(store, project), "members_problem": ""}
-    except (StoreError, UsageError) as error:
-        return {"members": [], "members_problem": str(error)}
-
-
-def removed_text(left: Mapping[str, Sequence[str]]) -> str:
-    """What became of the access of those that were removed."""
-    lines = [REMOVED.format(role=role) for role in left]
-    lines += [STILL.format(role=role, groups=", ".join(groups)) for role, groups in left.items() if groups]
-    return "\n".join(lines)
 
 
 def report_text(done: Mapping[str, Any]) -> str:

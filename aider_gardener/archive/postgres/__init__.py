@@ -26,8 +26,8 @@ SECONDS = 60.0
 
 
 class BackgroundSync:
-    """Syncs one project, at most once a minute by whichever process. `start` begins a process; `clock` gives
-    seconds since the epoch."""
+    """Syncs one project, about once a minute by whichever process: two at a time do no harm. `start` begins a
+    process; `clock` gives seconds since the epoch."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class BackgroundSync:
             return False
         if self._process is not None and self._process.poll() is None:
             return False
-        now, database = self._clock(), self.store.database
+        now = self._clock()
         try:
-            if not database.read(lambda db: local.is_due(db, self.project, now, SECONDS)):
+            share = self.store.database.read(lambda db: local.share_of(db, self.project))
+            if share is None or 0 <= now - share.active_at < SECONDS:
                 return False
-            if not database.write(lambda db: local.may_begin(db, self.project, now, SECONDS)):
-                return False
+            local.note(self.store, self.project, active_at=now)
             self._process = self._start(command(self.store, self.project), self.environ)
         except (OSError, StoreError):
             return False

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +80,6 @@ def from_json(data: bytes) -> Any:
 def known_by(*parts: object) -> str:
     """What a line is known by on the server."""
     return hashlib.sha256(as_json(parts)).hexdigest()[:32]
-
-
-def _digest(payload: bytes) -> bytes:
-    return hashlib.sha256(payload).digest()
 
 
 def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row]) -> list[int]:
@@ -169,7 +164,7 @@ class ServerLines:
         self.address = address
         self.problems: list[str] = []
         self._clock = clock
-        self._held: list[tuple[int, bytes]] = []
+        self._held: list[int] = []
         self._told: list[str] = []
         with server.connected(address.environ) as connection:
             self._number = _found(connection, address, made=made)
@@ -184,15 +179,14 @@ class ServerLines:
         sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
             rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
-        self._held = []
+        self._held = [int(row[0]) for row in rows]
         records: list[Record] = []
-        for change, payload, key in rows:
+        for _, payload, key in rows:
             try:
                 records.append(record_of(payload, key))
-                self._held.append((int(change), _digest(payload)))
             except NOT_READ:
                 continue
-        unreadable = len(rows) - len(self._held)
+        unreadable = len(rows) - len(records)
         self.problems = [UNREADABLE.format(name=self.address, count=unreadable)] if unreadable else []
         return records
 
@@ -201,7 +195,9 @@ class ServerLines:
         provider = record.get("provider", "")
         if (record["kind"] == SAID or provider) and not may_go(provider, "server"):
             raise StoreError(STAYS)
-        self._put(list(rows_of([record], self._clock(), once=False)), len(self._held))
+        with server.connected(self.address.environ) as connection, connection.transaction():
+            rows = list(rows_of([record], self._clock(), once=False))
+            self._held += add(connection, self._number, "", rows)
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
@@ -213,22 +209,14 @@ class ServerLines:
         """Keep these records in place of all that was read and written here; what another machine appended
         since stays. Returns lines for the user."""
         rows = list(rows_of(leaving(records)[0], self._clock(), once=True))
-        pairs = zip(self._held, rows, strict=False)
-        same = len(list(takewhile(lambda pair: pair[0][1] == _digest(pair[1].payload), pairs)))
-        self._put(rows[same:], same)
+        sql = "SELECT change FROM gardener.lines WHERE archive = %s AND once = ANY (%s)"
+        with server.connected(self.address.environ) as connection, connection.transaction():
+            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (self._held,))
+            add(connection, self._number, "", rows)
+            found = connection.execute(sql, (self._number, [row.once for row in rows])).fetchall()
+        self._held = [int(row[0]) for row in found]
         told, self._told = self._told, []
         return told
-
-    def _put(self, rows: Sequence[Row], same: int) -> None:
-        """Put rows in place of those behind the first `same` that were read and written here."""
-        with server.connected(self.address.environ) as connection, connection.transaction():
-            gone = [change for change, _ in self._held[same:]]
-            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (gone,))
-            new = lacking(connection, self._number, [row.once for row in rows if row.once])
-            given = [row for row in rows if row.once is None or row.once in new]
-            changes = add(connection, self._number, "", given)
-        put = [(change, _digest(row.payload)) for change, row in zip(changes, given, strict=False)]
-        self._held[same:] = put
 
     @property
     def size_bytes(self) -> int:

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,8 @@ from aider_gardener.messages import content_hash
 if TYPE_CHECKING:
     from aider_gardener.archive.store.sqlite import SqliteStore
 
-ROWS, BYTES, VECTORS = 500, 4_000_000, 1_000
-"""At most so many messages in one batch, which ends with the one that brings it over this; vectors."""
+ROWS, VECTORS = 100, 1_000
+"""At most so many messages or deletions in one batch; vectors."""
 INDEXED_CHARS = 200_000
 """Of a longer text only both ends are found by words on the server."""
 WORD_BYTES, WORDS_BYTES = 200, 500_000
@@ -53,8 +53,8 @@ class Share:
     the last occurrence that was looked at, known again by `sent_mark`: rows that are cut off give their
     numbers to others. `vectors_sent` is the last vector, `told` the last tombstone; `seen` is the last change
     of the server's that is here, `since` the last before the project was shared from here. `active_at` is
-    when a sync last began or went on, in seconds since the epoch; `named_as` how the environment named the
-    server when its user agreed to share.
+    when a sync last began in the background, in seconds since the epoch; `named_as` how the environment named
+    the server when its user agreed to share.
     """
 
     project: str
@@ -106,66 +106,42 @@ def note(store: SqliteStore, project: str, **marks: Any) -> Share | None:
     return store.database.write(step)
 
 
-def is_due(db: apsw.Connection, project: str, now: float, seconds: float) -> bool:
-    """Whether a project is shared, and no process began a sync or went on with one within so many seconds."""
-    share = share_of(db, project)
-    return share is not None and not 0 <= now - share.active_at < seconds
-
-
-def may_begin(db: apsw.Connection, project: str, now: float, seconds: float) -> bool:
-    """Whether a sync is due, in which case it is noted that one begins."""
-    share = share_of(db, project) if is_due(db, project, now, seconds) else None
-    if share is not None:
-        keep(db, replace(share, active_at=now))
-    return share is not None
-
-
 def _allowed(db: apsw.Connection) -> str:
     """The providers, as JSON, what was said to which may go to a server."""
     providers = [row[0] for row in db.execute("SELECT DISTINCT provider FROM occurrences")]
     return json.dumps([name for name in providers if may_go(name, "server")])
 
 
-def known_as(db: apsw.Connection, number: int) -> str:
-    """What a message is known by on the server, "" if there is none of that number."""
-    sql = f"SELECT s.id, n.seq, lower(hex(o.hash)), n.at {PLACES} WHERE n.number = ?"
-    return next((known_by(*row) for row in db.execute(sql, (number,))), "")
+def _known(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
+    """What messages are known by on the server, by their numbers."""
+    sql = f"SELECT n.number, s.id, n.seq, lower(hex(o.hash)), n.at {PLACES} WHERE {where}"
+    return {number: known_by(*row) for number, *row in db.execute(sql, given)}
 
 
-def unsent(db: apsw.Connection, share: Share, rows: int = ROWS) -> tuple[dict[int, str], int, str]:
-    """The next messages that the server may lack, by their numbers what each is known by; and the last number
-    that was looked at, with its mark."""
-    sent = share.sent if known_as(db, share.sent) == share.sent_mark else 0
-    sql = f"SELECT n.number {PLACES} WHERE n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
-    numbers = [row[0] for row in db.execute(sql, (sent, share.project, _allowed(db), rows))]
-    is_last = len(numbers) < rows
-    last = db.execute("SELECT coalesce(max(number), 0) FROM occurrences").get if is_last else numbers[-1]
-    return {number: known_as(db, number) for number in numbers}, int(last), known_as(db, int(last))
+def unsent(db: apsw.Connection, share: Share) -> dict[int, str]:
+    """The next messages that the server may lack, by their numbers what each is known by."""
+    is_there = _known(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
+    where = f"n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
+    return _known(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
 
 
-def messages(db: apsw.Connection, numbers: dict[int, str], lacking: Collection[str]) -> tuple[list[Row], int]:
-    """The rows of those messages that are lacking, and the last that was looked at. What is not as it was
-    stored is left out, until `gardener store verify` has mended it."""
-    rows, size, number = [], 0, 0
-    for number, once in numbers.items():
-        if once in lacking and known_as(db, number) == once:
-            found = _message(db, number, once)
-            rows += found
-            size += sum(len(row.payload) for row in found)
-            if size >= BYTES:
-                break
-    return rows, number
+def messages(db: apsw.Connection, known: Mapping[int, str], lacking: Collection[str]) -> list[Row]:
+    """The rows of those messages that are lacking. What is not as it was stored is left out, until
+    `gardener store verify` has mended it."""
+    return [row for number, once in known.items() if once in lacking for row in _message(db, number, once)]
 
 
 def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:
-    session, said = records.message(db, number)
-    said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0, "renditions": []}
-    name = session["id"]
-    said["begun"] = {**session, "project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
-    found = json.dumps(indexed(said["content"]), ensure_ascii=False)
-    key = content_hash(said["role"], said["content"])
+    try:
+        session, said = records.message(db, number)
+    except NOT_READ:  # forgotten meanwhile, or damaged
+        return []
+    name, key = session["id"], content_hash(said["role"], said["content"])
     if known_by(name, said["seq"], key, said["at"]) != once:
         return []
+    said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0, "renditions": []}
+    said["begun"] = {**session, "project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
+    found = json.dumps(indexed(said["content"]), ensure_ascii=False)
     return [Row(SAID, as_json(said), said["at"], once, name, key, found)]
 
 
@@ -229,65 +205,60 @@ def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     return int(said), int(db.execute(stones, (share.project, share.told)).get)
 
 
-@dataclass
-class Taken:
-    """What became of rows from the server: messages taken in and refused, forgettings heard, the ids of
-    entries that are gone. `is_withdrawn`: the author took all back on another machine."""
-
-    fetched: int = 0
-    refused: int = 0
-    heard: int = 0
-    gone: Sequence[str] = ()
-    is_withdrawn: bool = False
-
-
-def take_in(db: apsw.Connection, share: Share, rows: Sequence[Any], upto: int, now: float) -> Taken:
-    """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes,
-    and that all up to a change is here."""
-    done = Taken()
-    for change, author, kind, session, key, at, payload in rows:
+def take_in(
+    db: apsw.Connection, project: str, rows: Sequence[Any], now: float
+) -> tuple[dict[str, int], list[str]]:
+    """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes;
+    those without payload are this archive's own. Returns how many were fetched, refused and heard, and the
+    ids of entries that are gone. What the user took back on another machine is shared no more from here."""
+    share, done, gone = share_of(db, project), {"fetched": 0, "refused": 0, "heard": 0}, list[str]()
+    for change, author, kind, session, key, at, payload in rows if share else ():
+        assert share is not None
+        if payload is None or (kind == SAID and _is_known(db, share, author, session, key, at)):
+            continue
         if kind == SAID:
-            _take_message(db, share, done, author, session, key, at, payload, now)
+            here = f"{SHARED}{author}:{session}"
+            done["fetched" if _take_message(db, project, here, key, at, payload, now) else "refused"] += 1
         elif kind == FORGET_ALL and author == share.author:
             if change > share.since:
-                drop(db, share.project)
-                return replace(done, is_withdrawn=True)
+                drop(db, project)
+                return done, gone
         else:
             numbers = _places_of(db, share, author, kind, session, key, at)
-            done.heard += bool(numbers)
-            done.gone = [*done.gone, *(entries.forget_places(db, numbers) if numbers else ())]
-    keep(db, replace(share_of(db, share.project) or share, seen=max(share.seen, upto)))
-    return done
+            done["heard"] += bool(numbers)
+            gone += entries.forget_places(db, numbers) if numbers else ()
+    if share is not None and rows:
+        keep(db, replace(share, seen=rows[-1][0]))
+    return done, gone
+
+
+def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key: str, at: float) -> bool:
+    """Whether a message was said here, in any project, or forgotten here since, or fetched already."""
+    here, is_own = f"{SHARED}{author}:{session}", author == share.author
+    if is_own and db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).get is not None:
+        return True
+    sql = f"""SELECT 1 FROM tombstones WHERE project = ? AND key IN (?, ?) AND at >= ? UNION ALL
+              SELECT 1 {PLACES} WHERE o.hash = unhex(?)
+              AND (s.id NOT LIKE '{SHARED}%' OR (s.id = ? AND n.at = ?))"""
+    given = (share.project, key, session if is_own else here, at, key, here, at)
+    return db.execute(sql, given).get is not None
 
 
 def _take_message(
-    db: apsw.Connection, share: Share, done: Taken, author: str, session: str, key: str, at: float,
-    payload: bytes, now: float,
-) -> None:  # fmt: skip
-    """Take in one message, unless it was said or forgotten here; count it where it is no such thing."""
-    here = f"{SHARED}{author}:{session}"
-    is_own = author == share.author
-    if is_own and db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).get is not None:
-        return
-    sql = "SELECT 1 FROM tombstones WHERE project = ? AND key IN (?, ?) AND at >= ?"
-    if db.execute(sql, (share.project, key, session if is_own else here, at)).get is not None:
-        return
-    sql = f"""SELECT 1 {PLACES} WHERE o.hash = unhex(?)
-              AND (s.id NOT LIKE '{SHARED}%' OR (s.id = ? AND n.at = ?))"""
-    if db.execute(sql, (key, here, at)).get is not None:
-        return
+    db: apsw.Connection, project: str, here: str, key: str, at: float, payload: bytes, now: float
+) -> bool:
+    """Take in one message; whether it is one."""
     try:
         begun, said = _checked(payload, key)
-        begun |= {"id": here, "project": share.project}
-        said |= {"session": here, "at": float(at), "accessed_at": now}
         with db:
-            records.apply(db, begun)
+            records.apply(db, {**begun, "id": here, "project": project})
+            said |= {"session": here, "at": float(at), "accessed_at": now}
             records.apply(db, records.redacted(said, Redactor()), again=True)
             if HOST.fullmatch(begun["host"]):
                 sessions.set_state(db, here, HOST_KEY, begun["host"])
-        done.fetched += 1
     except UNREADABLE:
-        done.refused += 1
+        return False
+    return True
 
 
 def _checked(payload: bytes, key: str) -> tuple[Record, Record]:

@@ -18,15 +18,12 @@ LOCK = 0x41474431
 LEAST_EXTENSION = (0, 8)
 """pgvector before 0.8 stops a search too early when rows are filtered."""
 NO_EXTENSION = (
-    "the server has no pgvector: install it there and let an administrator run CREATE EXTENSION vector"
+    "the server's pgvector is {found}, 0.8 is needed: install it there and let an administrator run CREATE"
+    " EXTENSION vector, or ALTER EXTENSION vector UPDATE"
 )
-OLD_EXTENSION = (
-    "the server's pgvector is {found}, 0.8 is needed: let an administrator run ALTER EXTENSION vector UPDATE"
-)
-MAY_NOT_EXTEND = "let an administrator of the database run CREATE EXTENSION vector: {role} may not"
 MAY_NOT_MAKE = (
-    "{role} may not make the gardener's tables in this database: let its owner run"
-    " `gardener store share --prepare`"
+    "{role} may not make the gardener's tables in this database: let its owner run `gardener store share"
+    " --prepare`, and an administrator CREATE EXTENSION vector"
 )
 NOT_PREPARED = "nothing is shared on this server yet: `gardener store share` begins"
 OTHER_VERSION = "the server's tables are of another aider-gardener (version {found}, this one has {own})"
@@ -53,22 +50,14 @@ def prepare(connection: Connection) -> str:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
             if _one(connection, "SELECT to_regclass('gardener.about')") is None:
-                _make(connection, role)
+                _make(connection)
     except psycopg.errors.InsufficientPrivilege:
         raise ServerError(MAY_NOT_MAKE.format(role=role)) from None
     return check(connection)
 
 
-def _make(connection: Connection, role: str) -> None:
-    import psycopg
-
-    if _one(connection, "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'") is None:
-        raise ServerError(NO_EXTENSION)
-    if _one(connection, "SELECT 1 FROM pg_extension WHERE extname = 'vector'") is None:
-        try:
-            connection.execute("CREATE EXTENSION vector SCHEMA public")
-        except psycopg.errors.InsufficientPrivilege:
-            raise ServerError(MAY_NOT_EXTEND.format(role=role)) from None
+def _make(connection: Connection) -> None:
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
     tables = files(__package__).joinpath("tables.sql").read_text("utf-8")
     for name, value in (("space", _extension(connection)), ("lock", str(LOCK))):
         tables = tables.replace("{" + name + "}", value)
@@ -82,11 +71,10 @@ def _extension(connection: Connection) -> str:
         """SELECT quote_ident(n.nspname), e.extversion FROM pg_extension e
            JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"""
     ).fetchone()
-    if row is None:
-        raise ServerError(NO_EXTENSION)
-    if tuple(int(part) for part in str(row[1]).split(".")[:2]) < LEAST_EXTENSION:
-        raise ServerError(OLD_EXTENSION.format(found=row[1]))
-    return str(row[0])
+    space, version = row or ("", "missing")
+    if row is None or tuple(int(part) for part in str(version).split(".")[:2]) < LEAST_EXTENSION:
+        raise ServerError(NO_EXTENSION.format(found=version))
+    return str(space)
 
 
 def _one(connection: Connection, sql: str) -> Any:

@@ -67,16 +67,20 @@ def search(
     asked = words.query_words(query)
     spans: dict[Key, tuple[int, int]] = {}
     scores: dict[Key, float] = {}
-    near = _near(connection, vector, embedder, limit * 3, spans) if len(vector) else []
-    for found in (_with_words(connection, asked, limit * 3), near):
-        for rank, key in enumerate(found, 1):
-            scores[key] = scores.get(key, 0.0) + 1 / (FUSION + rank)
-    best = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+    if len(vector):
+        given = (str(list(vector)), embedder, len(vector), limit * 3)
+        near: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
+        for *key, start, end in near:
+            spans.setdefault(_key(key), (start, end))
+    for found in (_with_words(connection, asked, limit * 3), list(spans)):
+        for rank, own in enumerate(found, 1):
+            scores[own] = scores.get(own, 0.0) + 1 / (FUSION + rank)
+    best = sorted(scores, key=lambda each: (-scores[each], each))[:limit]
     columns = [list(column) for column in zip(*best, strict=True)] or [[], [], []]
     rows: list[Any] = connection.execute(LAST_SAID, columns).fetchall()
     hits = []
     for *key, project, session, at, payload in rows:
-        own: Key = (key[0], key[1], key[2])
+        own = _key(key)
         said, score = from_json(payload), round(scores[own], 5)
         start, end = spans.get(own) or _span(said["content"], asked)
         text = said["content"][start:end]
@@ -86,6 +90,10 @@ def search(
     return sorted(hits, key=lambda each: (-each.score, each.id))
 
 
+def _key(row: Sequence[Any]) -> Key:
+    return row[0], row[1], row[2]
+
+
 def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list[Key]:
     """Texts with all of the words, then those with any."""
     found: dict[Key, None] = {}
@@ -93,23 +101,8 @@ def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list
     for joint in (" & ", " | ") if quoted else ():
         if len(found) < most:
             rows: list[Any] = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most)).fetchall()
-            found |= dict.fromkeys((row[0], row[1], row[2]) for row in rows)
+            found |= dict.fromkeys(map(_key, rows))
     return list(found)[:most]
-
-
-def _near(
-    connection: Connection,
-    vector: Sequence[float],
-    embedder: str,
-    most: int,
-    spans: dict[Key, tuple[int, int]],
-) -> list[Key]:
-    """Texts with the nearest passages; `spans` gets where these stand."""
-    given = (str(list(vector)), embedder, len(vector), most)
-    rows: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
-    for *key, start, end in rows:
-        spans.setdefault((key[0], key[1], key[2]), (start, end))
-    return list(dict.fromkeys((row[0], row[1], row[2]) for row in rows))
 
 
 def _span(text: str, asked: Sequence[str]) -> tuple[int, int]:

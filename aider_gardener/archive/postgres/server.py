@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
-LEADING = (
-    *NAMING, "PGPORT", "PGUSER", "PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLMODE", "PGSSLROOTCERT",
-    "SSL_CERT_FILE", "SSL_CERT_DIR",
-)  # fmt: skip
-"""What else says where a connection leads, and whether whoever is there is believed."""
+VARIABLES = {
+    "host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE", "user": "PGUSER",
+    "password": "PGPASSWORD", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
+}  # fmt: skip
+"""Where libpq takes a parameter from that the address does not give."""
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 SCHEMES = ("postgresql://", "postgres://")
@@ -92,7 +92,10 @@ def is_named(environ: Mapping[str, str]) -> bool:
 def named_as(environ: Mapping[str, str]) -> str:
     """How the environment names the server, as a digest: the same as long as it leads to the same place with
     the same care. Passwords do not count."""
-    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, "")), *(environ.get(name, "") for name in LEADING)]
+    said = [SECRET.sub(r"\1\2", environ.get(VARIABLE, ""))]
+    for name in sorted(environ):
+        if name.startswith(("PG", "SSL_CERT_")) and not name.startswith("PGPASS"):
+            said += [name, environ[name]]
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -101,23 +104,28 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
 
     A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
     """
-    if not is_named(environ):
-        raise UsageError(NO_ADDRESS)
-    url = environ.get(VARIABLE, "").strip()
-    psycopg = _library()
-    try:
-        found = {name: str(value) for name, value in psycopg.conninfo.conninfo_to_dict(url).items()}
-    except psycopg.Error:
-        raise UsageError(NOT_AN_ADDRESS) from None
+    found, asked = _asked(environ)
     found.setdefault("connect_timeout", str(CONNECT_SECONDS))
     found.setdefault("application_name", "aider-gardener")
-    if "sslmode" in found or environ.get("PGSSLMODE") or _is_here(_hosts(found, environ)):
-        return found
-    found["sslmode"] = VERIFIED
-    own_authority = found.get("sslrootcert") or environ.get("PGSSLROOTCERT")
-    if not own_authority and not Path("~/.postgresql/root.crt").expanduser().exists():
-        found["sslrootcert"] = _authorities(environ)
+    if "sslmode" not in asked and not _is_here(asked):
+        found["sslmode"] = VERIFIED
+        if "sslrootcert" not in asked and not Path("~/.postgresql/root.crt").expanduser().exists():
+            found["sslrootcert"] = _authorities(environ)
     return found
+
+
+def _asked(environ: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What the address says, and with it what libpq takes from the environment where that says nothing."""
+    if not is_named(environ):
+        raise UsageError(NO_ADDRESS)
+    psycopg = _library()
+    try:
+        found = psycopg.conninfo.conninfo_to_dict(environ.get(VARIABLE, "").strip())
+    except psycopg.Error:
+        raise UsageError(NOT_AN_ADDRESS) from None
+    said = {name: str(value) for name, value in found.items()}
+    variables = {name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}
+    return said, variables | said
 
 
 def _authorities(environ: Mapping[str, str]) -> str:
@@ -130,22 +138,18 @@ def _authorities(environ: Mapping[str, str]) -> str:
 
 def warning(environ: Mapping[str, str]) -> str:
     """One line where the address asks for less than verified TLS on the way to another machine, else ""."""
-    found = parameters(environ)
-    mode = found.get("sslmode") or environ.get("PGSSLMODE", "")
-    hosts = _hosts(found, environ)
-    if _is_here(hosts) or mode == VERIFIED:
-        return ""
-    return WEAK.format(host=host_of(environ), mode=mode)
+    _, asked = _asked(environ)
+    mode = asked.get("sslmode", VERIFIED)
+    is_safe = mode == VERIFIED or _is_here(asked)
+    return "" if is_safe else WEAK.format(host=host_of(environ), mode=mode)
 
 
 def host_of(environ: Mapping[str, str]) -> str:
     """The server as it is named in messages: without role or password."""
     try:
-        found = parameters(environ)
+        return ", ".join(filter(None, _hosts(_asked(environ)[1]))) or "the server of this machine"
     except UsageError:
         return "the server"
-    hosts = [host for host in _hosts(found, environ) if host]
-    return ", ".join(hosts) if hosts else "the server of this machine"
 
 
 @contextmanager
@@ -162,30 +166,27 @@ def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> 
     try:
         found: Connection = psycopg.connect(**given, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
-        raise explained(error, environ, given) from None
+        raise explained(error, environ) from None
     try:
         found.execute(f"SET statement_timeout = '{seconds or STATEMENT_SECONDS}s'")
         found.execute("SET search_path = pg_catalog")
         yield found
     except psycopg.Error as error:
-        raise explained(error, environ, given) from None
+        raise explained(error, environ) from None
     finally:
         found.close()
 
 
-def explained(error: Exception, environ: Mapping[str, str], given: Mapping[str, str]) -> ServerError:
+def explained(error: Exception, environ: Mapping[str, str]) -> ServerError:
     """One line for an error of the driver's: what happened, what to do, and no password."""
-    psycopg = _library()
-    words = {
-        "host": host_of(environ),
-        "user": given.get("user") or environ.get("PGUSER") or "this role",
-        "why": scrubbed(str(error), given.get("password") or environ.get("PGPASSWORD", "")),
-    }
+    psycopg, asked = _library(), _asked(environ)[1]
+    told = BROKEN
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return ServerError(REFUSED.format(**words))
-    if isinstance(error, psycopg.OperationalError):
-        return ServerError(AWAY.format(**words))
-    return ServerError(BROKEN.format(**words))
+        told = REFUSED
+    elif isinstance(error, psycopg.OperationalError):
+        told = AWAY
+    why = scrubbed(str(error), asked.get("password", ""))
+    return ServerError(told.format(host=host_of(environ), user=asked.get("user", "this role"), why=why))
 
 
 def scrubbed(text: str, password: str = "") -> str:
@@ -195,25 +196,20 @@ def scrubbed(text: str, password: str = "") -> str:
     return " ".join(line.split()) or "no reason given"
 
 
-def _hosts(found: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
+def _hosts(asked: Mapping[str, str]) -> list[str]:
     """Where the connection goes, "" being a socket of this machine."""
-    for name, variable in (("hostaddr", "PGHOSTADDR"), ("host", "PGHOST")):
-        value = found.get(name) or environ.get(variable, "")
-        if value:
-            return [each.strip() for each in value.split(",")]
-    if found.get("service") or environ.get("PGSERVICE"):
-        return [f"service {found.get('service') or environ['PGSERVICE']}"]
-    return [""]
+    hosts = asked.get("hostaddr") or asked.get("host")
+    if not hosts and "service" in asked:
+        return [f"service {asked['service']}"]
+    return [each.strip() for each in (hosts or "").split(",")]
 
 
-def _is_here(hosts: list[str]) -> bool:
+def _is_here(asked: Mapping[str, str]) -> bool:
     """Whether all of the hosts are sockets or loopback addresses."""
-    return all(_is_local(host) for host in hosts)
+    return all(host in ("", "localhost") or host[0] in "/@" or _is_loopback(host) for host in _hosts(asked))
 
 
-def _is_local(host: str) -> bool:
-    if not host or host.startswith(("/", "@")) or host == "localhost":
-        return True
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

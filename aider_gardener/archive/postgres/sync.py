@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,10 @@ from aider_gardener.archive.postgres import lines, local, schema, server
 from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
+from aider_gardener.archive.store import forgotten
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
-    import apsw
-
     from aider_gardener.archive.postgres.server import Connection
     from aider_gardener.archive.store.sqlite import SqliteStore
 
@@ -35,7 +35,6 @@ ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshar
 NO_PROJECT = (
     "there is no project {name} that {role} may see: ask its owner for `gardener store share --owner {role}`"
 )
-NOT_OWNER = "{role} only reads {name}: its owner admits others"
 OTHER_SERVER = (
     "this project is shared with another server than the one of the address: correct the address, or"
     " `gardener store unshare` first"
@@ -45,12 +44,13 @@ OTHERWISE = (
     " `gardener store share` agrees to it"
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
-GONE = "you took {name} back from the server on another machine: it is no longer shared from here"
+GONE = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
 ANSWERS = "{host} answers"
 
 PULL = """
-    SELECT change, author, kind, session, hash, at, payload FROM gardener.lines
-    WHERE archive = %s AND change > %s AND machine <> %s ORDER BY change LIMIT %s"""
+    SELECT change, author, kind, session, hash, at, CASE WHEN machine <> %s THEN payload END
+    FROM gardener.lines WHERE archive = %s AND change > %s ORDER BY change LIMIT %s"""
+SET_MEMBER = "SELECT gardener.set_member(%s, %s, %s)"
 PUT_PASSAGE = """
     INSERT INTO gardener.passages (archive, hash, "start", "end", embedder, dimensions, vector)
     SELECT l.archive, l.hash, %s, %s, %s, %s, %s::float4[] FROM gardener.lines l
@@ -58,7 +58,7 @@ PUT_PASSAGE = """
     ON CONFLICT DO NOTHING"""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SyncReport:
     """What one sync did: messages sent and fetched, deletions told and heard, lines that were refused.
 
@@ -89,16 +89,16 @@ def sync(
     """
     environ = os.environ if environ is None else environ
     exchange = _Exchange(store, share_of(store, project), clock)
-    problem = ""
     try:
         if unasked and exchange.share.named_as != named_as(environ):
             raise ServerError(OTHERWISE)
-        with connected(environ) as connection:
+        with _reached(exchange.share, environ) as connection:
             exchange.run(connection)
+        local.note(store, project, problem="", synced_at=clock())
     except ServerError as error:
-        problem = str(error)
-    local.note(store, project, problem=problem, **({} if problem else {"synced_at": clock()}))
-    return replace(exchange.report, problem=problem)
+        exchange.report.problem = str(error)
+        local.note(store, project, problem=str(error))
+    return exchange.report
 
 
 def share_of(store: SqliteStore, project: str) -> Share:
@@ -110,7 +110,7 @@ def share_of(store: SqliteStore, project: str) -> Share:
 
 
 class _Exchange:
-    """One sync, with what it did so far."""
+    """One sync, with what it did so far. Every step is a batch, and says whether there may be more."""
 
     def __init__(self, store: SqliteStore, share: Share, clock: Callable[[], float]) -> None:
         self.store = store
@@ -118,104 +118,80 @@ class _Exchange:
         self.report = SyncReport()
         self._clock = clock
 
-    def _note(self, done: Mapping[str, int] | None = None, **marks: object) -> None:
-        """Count what was done, keep marks and that the sync goes on. Raises ServerError where the project is
-        not shared any more."""
-        counted = {name: getattr(self.report, name) + count for name, count in (done or {}).items()}
-        self.report = replace(self.report, **counted)
-        share = local.note(self.store, self.share.project, active_at=self._clock(), **marks)
-        if share is None:
-            raise ServerError(NOT_SHARED)
-        self.share = share
-
     def run(self, connection: Connection) -> None:
         """All of it over an open connection. Raises ServerError."""
         self._check(connection)
-        while self._pull(connection):
-            pass
-        if self.share.may_write:
-            while self._push(connection):
-                pass
-            while self._tell(connection):
-                pass
-            while self._push_passages(connection):
+        steps = (self._push, self._tell, self._push_passages) if self.share.may_write else ()
+        for step in (self._pull, *steps):
+            while step(connection):
                 pass
 
+    def _note(self, **marks: object) -> None:
+        """Keep marks. Raises ServerError where the project is not shared any more."""
+        share = local.note(self.store, self.share.project, **marks)
+        if share is None:
+            raise ServerError(GONE.format(name=self.share.name))
+        self.share = share
+
     def _check(self, connection: Connection) -> None:
-        """See that this is the server, what may be done there, and from where on."""
+        """See what may be done there, and from where on."""
         share = self.share
-        _check(connection, share)
         row = connection.execute(
-            """SELECT session_user, %(number)s IN (SELECT gardener.writable()),
-               %(number)s IN (SELECT gardener.readable()), (SELECT last_value FROM gardener.changes)""",
+            """SELECT session_user, %(number)s IN (SELECT gardener.open_to_role(true)),
+               %(number)s IN (SELECT gardener.open_to_role(false)),
+               (SELECT last_value FROM gardener.changes)""",
             {"number": share.number},
         ).fetchone()
         author, may_write, may_read, last = row or ("", False, False, 0)
         if author != share.author or not may_read:
             raise ServerError(NO_MEMBER.format(author=author, name=share.name))
-        # the server was put back from an older copy
-        again = {"seen": 0, "sent": 0, "told": 0, "vectors_sent": 0} if int(last) < share.seen else {}
-        self._note(None, may_write=bool(may_write), **again)
+        if int(last) < share.seen:  # the server was put back from an older copy
+            self.store.database.write(forgotten.begin_again)
+        self._note(may_write=bool(may_write))
 
     def _pull(self, connection: Connection) -> bool:
-        """Pull one batch and take it in, in the order of the server's changes; whether there may be more."""
-        share = self.share
-        with connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            given = (share.number, share.seen, share.machine, PULLED)
-            rows: list[Any] = connection.execute(PULL, given).fetchall()
-            sql = "SELECT coalesce(max(change), 0) FROM gardener.lines WHERE archive = %s"
-            last = connection.execute(sql, (share.number,)).fetchone()
-        is_full = len(rows) == PULLED
-        upto = int(rows[-1][0] if is_full else last[0] if last else 0)
-        now = self._clock()
-
-        def step(db: apsw.Connection) -> local.Taken:
-            held = local.share_of(db, share.project)
-            return local.take_in(db, held, rows, upto, now) if held else local.Taken()
-
-        done = self.store.database.write(step)
-        if done.gone:
+        """Take in what is new, in the order of the server's changes."""
+        share, now = self.share, self._clock()
+        given = (share.machine, share.number, share.seen, PULLED)
+        rows: list[Any] = connection.execute(PULL, given).fetchall()
+        done, gone = self.store.database.write(lambda db: local.take_in(db, share.project, rows, now))
+        if gone:
             self.store.scrub()
-        if done.is_withdrawn:
-            raise ServerError(GONE.format(name=share.name))
-        self._note({"fetched": done.fetched, "refused": done.refused, "heard": done.heard})
-        return is_full
+        for name, count in done.items():
+            setattr(self.report, name, getattr(self.report, name) + count)
+        self._note()
+        return len(rows) == PULLED
 
     def _push(self, connection: Connection) -> bool:
         share, database = self.share, self.store.database
-        numbers, upto, mark = database.read(lambda db: local.unsent(db, share, local.ROWS))
-        lacking = lines.lacking(connection, share.number, list(numbers.values()))
-        rows, last = database.read(lambda db: local.messages(db, numbers, lacking))
-        is_cut = bool(numbers) and last < max(numbers)
-        if is_cut:
-            upto, mark = last, numbers[last]
-        sent = self._added(connection, rows)
-        self._note({"sent": sent}, sent=upto, sent_mark=mark)
-        return is_cut or len(numbers) == local.ROWS
+        known = database.read(lambda db: local.unsent(db, share))
+        if known:
+            lacking = lines.lacking(connection, share.number, list(known.values()))
+            self.report.sent += self._added(
+                connection, database.read(lambda db: local.messages(db, known, lacking))
+            )
+            last = max(known)
+            self._note(sent=last, sent_mark=known[last])
+        return bool(known)
 
     def _tell(self, connection: Connection) -> bool:
-        """Tell the server of one batch of what was forgotten; whether there was any."""
         rows, last = self.store.database.read(lambda db: local.tombstones(db, self.share))
         if rows:
             self._added(connection, rows)
-            self._note({"told": len(rows)}, told=last)
+            self.report.told += len(rows)
+            self._note(told=last)
         return bool(rows)
 
     def _added(self, connection: Connection, rows: Sequence[Row]) -> int:
-        if not rows:
-            return 0
         with connection.transaction():
             return len(lines.add(connection, self.share.number, self.share.machine, rows))
 
     def _push_passages(self, connection: Connection) -> bool:
         found, last = self.store.database.read(lambda db: local.vectors(db, self.share))
-        if found:
-            put_passages(connection, self.share.number, found)
-        if last == self.share.vectors_sent:
-            return False
+        is_new = last > self.share.vectors_sent
+        put_passages(connection, self.share.number, found)
         self._note(vectors_sent=last)
-        return True
+        return is_new
 
 
 def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[object]]) -> None:
@@ -250,11 +226,8 @@ def share(
     with connected(environ) as connection:
         which = schema.prepare(connection)
         found = _joined(connection, project, held.name if held else name, which)
-        if (owners or readers) and not found.may_write:
-            raise UsageError(NOT_OWNER.format(role=found.author, name=found.name))
         for role in (*owners, *readers):
-            sql = "SELECT gardener.set_member(%s, %s, %s)"
-            connection.execute(sql, (found.number, role, role in owners))
+            connection.execute(SET_MEMBER, (found.number, role, role in owners))
     if held is not None and (held.server, held.number) == (found.server, found.number):
         found = replace(held, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
@@ -268,7 +241,7 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
     creator, _, short = name.rpartition("/")
     about: Any = connection.execute("SELECT session_user::text, last_value FROM gardener.changes").fetchone()
     role, last = about
-    sql = """SELECT number, number IN (SELECT gardener.writable()) FROM gardener.archives
+    sql = """SELECT number, number IN (SELECT gardener.open_to_role(true)) FROM gardener.archives
              WHERE name = %s AND creator = %s AND NOT whole"""
     row: Any = connection.execute(sql, (short, creator or role)).fetchone()
     if row is None and creator not in ("", role):
@@ -292,8 +265,7 @@ def unshare(
     ServerError."""
     held = share_of(store, project)
     if delete:
-        with connected(environ) as connection, connection.transaction():
-            _check(connection, held)
+        with _reached(held, environ) as connection, connection.transaction():
             row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
@@ -302,44 +274,39 @@ def unshare(
 
 def remove(
     store: SqliteStore, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
-) -> dict[str, list[str]]:
-    """Take the access of these roles to a shared project away, all or none; for each the groups as whose
-    member it still has it.
+) -> None:
+    """Take the access of these roles to a shared project away, all or none; as members of a group they may
+    still have it.
 
-    What they wrote stays on the server, and what they fetched with them. Who removes itself shares the
-    project no more from here. Raises UsageError and ServerError, also where the server refuses it: the last
-    owner stays, and who made the project is removed by nobody else.
+    What they wrote stays on the server, and what they fetched with them. Raises UsageError and ServerError,
+    also where the server refuses it: the last owner stays, and nobody else removes who made the project.
     """
     held = share_of(store, project)
-    left: dict[str, list[str]] = {}
-    with connected(environ) as connection, connection.transaction():
-        _check(connection, held)
+    with _reached(held, environ) as connection, connection.transaction():
         for role in roles:
-            sql = "SELECT gardener.set_member(%s, %s, NULL)"
-            left[role] = [str(row[0]) for row in connection.execute(sql, (held.number, role)).fetchall()]
-    if left.get(held.author) == []:
-        store.database.write(lambda db: local.drop(db, project))
-    return left
+            connection.execute(SET_MEMBER, (held.number, role, None))
 
 
-def members(
-    store: SqliteStore, project: str, environ: Mapping[str, str] | None = None
-) -> list[dict[str, Any]]:
-    """Who may read a shared project, as the server says within a few seconds: `member`, `role` (owner or
-    reader), `creator` (whether it made the project). Raises UsageError and ServerError."""
+def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
+    `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
+    not known. Raises UsageError where nothing is shared."""
     held = share_of(store, project)
-    with connected(environ, seconds=STATUS_SECONDS) as connection:
-        _check(connection, held)
-        rows = connection.execute(
-            """SELECT m.member, m.may_write, m.member = a.creator FROM gardener.members m
-               JOIN gardener.archives a ON a.number = m.archive
-               WHERE a.number = %s ORDER BY 3 DESC, 2 DESC, 1""",
-            (held.number,),
-        ).fetchall()
-    return [
+    try:
+        with _reached(held, environ, seconds=STATUS_SECONDS) as connection:
+            rows = connection.execute(
+                """SELECT m.member, m.may_write, m.member = a.creator FROM gardener.members m
+                   JOIN gardener.archives a ON a.number = m.archive
+                   WHERE a.number = %s ORDER BY 3 DESC, 2 DESC, 1""",
+                (held.number,),
+            ).fetchall()
+    except GardenerError as error:
+        return {"members": [], "members_problem": str(error)}
+    found = [
         {"member": name, "role": "owner" if may_write else "reader", "creator": is_creator}
         for name, may_write, is_creator in rows
     ]
+    return {"members": found, "members_problem": ""}
 
 
 def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -378,7 +345,10 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
         return False, str(error)
 
 
-def _check(connection: Connection, held: Share) -> None:
-    """Raise ServerError unless this is the server that the project is shared with."""
-    if schema.check(connection) != held.server:
-        raise ServerError(OTHER_SERVER)
+@contextmanager
+def _reached(share: Share, environ: Mapping[str, str] | None, *, seconds: int = 0) -> Iterator[Connection]:
+    """A connection to the server that a project is shared with. Raises ServerError if it is another."""
+    with connected(environ, seconds=seconds) as connection:
+        if schema.check(connection) != share.server:
+            raise ServerError(OTHER_SERVER)
+        yield connection

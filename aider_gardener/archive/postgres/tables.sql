@@ -30,9 +30,7 @@ CREATE TABLE gardener.lines (
 
 CREATE INDEX lines_by_change ON gardener.lines (archive, change);
 CREATE INDEX lines_by_hash ON gardener.lines (hash, archive, author);
-CREATE INDEX lines_that_forget ON gardener.lines (hash, archive, author) WHERE kind = 'forget';
-CREATE INDEX lines_that_forget_sessions ON gardener.lines (session, archive, author)
-    WHERE kind = 'forget session';
+CREATE INDEX lines_by_session ON gardener.lines (session, archive, author);
 CREATE INDEX lines_by_words ON gardener.lines USING gin (words);
 
 CREATE TABLE gardener.passages (
@@ -53,31 +51,19 @@ CREATE FUNCTION gardener.come() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock({lock}, new.archive);
-        IF new.kind NOT LIKE 'forget%' AND (EXISTS (
+        new.change := nextval('gardener.changes');
+        IF new.kind LIKE 'forget%' THEN
+            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
+            AND (new.kind = 'forget all' OR l.kind NOT LIKE 'forget%'
+                 AND l.at <= new.at AND (l.hash = new.hash OR l.session = new.session));
+        ELSIF EXISTS (
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.hash = new.hash AND l.kind = 'forget' AND l.at >= new.at) OR EXISTS (
+            AND (l.kind, l.hash) = ('forget', new.hash) AND l.at >= new.at UNION ALL
             SELECT FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.session = new.session AND l.kind = 'forget session' AND l.at >= new.at)) THEN
+            AND (l.kind, l.session) = ('forget session', new.session) AND l.at >= new.at) THEN
             RETURN NULL;
         END IF;
-        new.change := nextval('gardener.changes');
         RETURN new;
-    END $$;
-
-CREATE FUNCTION gardener.forget() RETURNS trigger LANGUAGE plpgsql
-    SET search_path = pg_catalog, pg_temp AS $$
-    BEGIN
-        IF new.kind = 'forget' THEN
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.hash = new.hash AND l.kind <> 'forget' AND l.at <= new.at;
-        ELSIF new.kind = 'forget session' THEN
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.session = new.session AND l.kind <> 'forget session' AND l.at <= new.at;
-        ELSE
-            DELETE FROM gardener.lines l WHERE l.archive = new.archive AND l.author = new.author
-            AND l.change < new.change;
-        END IF;
-        RETURN NULL;
     END $$;
 
 CREATE FUNCTION gardener.gone() RETURNS trigger LANGUAGE plpgsql
@@ -93,21 +79,14 @@ CREATE FUNCTION gardener.gone() RETURNS trigger LANGUAGE plpgsql
 CREATE TRIGGER come BEFORE INSERT ON gardener.lines
     FOR EACH ROW EXECUTE FUNCTION gardener.come();
 
-CREATE TRIGGER forget AFTER INSERT ON gardener.lines
-    FOR EACH ROW WHEN (new.kind LIKE 'forget%') EXECUTE FUNCTION gardener.forget();
-
 CREATE TRIGGER gone AFTER DELETE ON gardener.lines
     FOR EACH ROW WHEN (old.hash IS NOT NULL) EXECUTE FUNCTION gardener.gone();
 
-CREATE FUNCTION gardener.readable() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
-        SET search_path = pg_catalog, pg_temp AS $$
-        SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
-        WHERE  pg_has_role(session_user, r.oid, 'MEMBER') $$;
-
-CREATE FUNCTION gardener.writable() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
-        SET search_path = pg_catalog, pg_temp AS $$
-        SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
-        WHERE m.may_write AND pg_has_role(session_user, r.oid, 'MEMBER') $$;
+-- The archives that the role may read, or may write to.
+CREATE FUNCTION gardener.open_to_role(to_write boolean) RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT m.archive FROM gardener.members m JOIN pg_roles r ON r.rolname = m.member
+    WHERE (m.may_write OR NOT to_write) AND pg_has_role(session_user, r.oid, 'MEMBER') $$;
 
 CREATE FUNCTION gardener.make_archive(wanted text, is_whole boolean) RETURNS int
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -119,15 +98,15 @@ CREATE FUNCTION gardener.make_archive(wanted text, is_whole boolean) RETURNS int
         RETURN made;
     END $$;
 
--- Makes a role an owner, a reader, or no member (null): then the groups as whose member it still has access.
+-- Makes a role an owner, a reader, or no member (null).
 -- Who changes the members holds the archive's row, so that two owners cannot remove each other at once; roles
 -- that the server no longer has are no owners.
-CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETURNS SETOF text
+CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DECLARE found_archive gardener.archives;
     BEGIN
         SELECT * INTO found_archive FROM gardener.archives WHERE number = wanted FOR UPDATE;
-        IF found_archive.whole OR wanted NOT IN (SELECT gardener.writable()) THEN
+        IF found_archive.whole OR wanted NOT IN (SELECT gardener.open_to_role(true)) THEN
             RAISE insufficient_privilege USING
                 MESSAGE = 'only an owner of the project admits others, or takes their access away';
         END IF;
@@ -152,10 +131,6 @@ CREATE FUNCTION gardener.set_member(wanted int, role text, writes boolean) RETUR
             RAISE insufficient_privilege USING
                 MESSAGE = 'the last owner of a project stays: make another role an owner first';
         END IF;
-        RETURN QUERY SELECT m.member FROM gardener.members m JOIN pg_roles g ON g.rolname = m.member
-            JOIN pg_roles r ON r.rolname = role
-            WHERE writes IS NULL AND m.archive = wanted AND pg_has_role(r.oid, g.oid, 'MEMBER')
-            ORDER BY 1;
     END $$;
 
 -- Words and vectors are searched by functions that look at the membership themselves, because under row-level
@@ -165,7 +140,7 @@ CREATE FUNCTION gardener.find_words(asked tsquery, among int, most int)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT l.archive, l.author, l.hash FROM (
         SELECT * FROM gardener.lines f
-        WHERE f.words @@ asked AND f.archive = ANY (ARRAY(SELECT gardener.readable())) LIMIT among) l
+        WHERE f.words @@ asked AND f.archive = ANY (ARRAY(SELECT gardener.open_to_role(false))) LIMIT among) l
     GROUP BY 1, 2, 3 ORDER BY max(ts_rank(l.words, asked)) DESC, 3 LIMIT most $$;
 
 CREATE FUNCTION gardener.find_near(asked text, wanted text, length int, most int)
@@ -179,38 +154,27 @@ CREATE FUNCTION gardener.find_near(asked text, wanted text, length int, most int
              FROM gardener.passages p
              WHERE p.dimensions = %1$s AND p.embedder = $2 AND p.archive = ANY ($3)
              ORDER BY (p.vector::{space}.vector(%1$s)) OPERATOR({space}.<#>) $1::{space}.vector(%1$s) LIMIT $4',
-            length) USING asked, wanted, ARRAY(SELECT gardener.readable()), most;
+            length) USING asked, wanted, ARRAY(SELECT gardener.open_to_role(false)), most;
     END $$;
 
-CREATE POLICY write ON gardener.lines FOR INSERT WITH CHECK (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-CREATE POLICY forget ON gardener.lines FOR DELETE USING (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-GRANT INSERT, DELETE ON gardener.lines TO PUBLIC;
-CREATE POLICY write ON gardener.passages FOR INSERT WITH CHECK (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-CREATE POLICY forget ON gardener.passages FOR DELETE USING (
-            author = session_user AND archive = ANY (ARRAY(SELECT gardener.writable())));
-
-GRANT INSERT, DELETE ON gardener.passages TO PUBLIC;
-ALTER TABLE gardener.archives ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.archives FOR SELECT
-            USING (number = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.members ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.members FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.lines ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.lines FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
-
-ALTER TABLE gardener.passages ENABLE ROW LEVEL SECURITY;
-CREATE POLICY read ON gardener.passages FOR SELECT
-            USING (archive = ANY (ARRAY(SELECT gardener.readable())));
+-- Who reads an archive sees its rows; an owner writes and deletes rows of its own name.
+DO $$ DECLARE each text; BEGIN
+    FOREACH each IN ARRAY '{lines,passages}'::text[] LOOP
+        EXECUTE format('
+            CREATE POLICY write ON gardener.%1$I FOR INSERT WITH CHECK (
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.open_to_role(true))));
+            CREATE POLICY forget ON gardener.%1$I FOR DELETE USING (
+                author = session_user AND archive = ANY (ARRAY(SELECT gardener.open_to_role(true))));
+            GRANT INSERT, DELETE ON gardener.%1$I TO PUBLIC', each);
+    END LOOP;
+    FOREACH each IN ARRAY '{archives,members,lines,passages}'::text[] LOOP
+        EXECUTE format('
+            ALTER TABLE gardener.%1$I ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY read ON gardener.%1$I FOR SELECT USING (
+                %2$I = ANY (ARRAY(SELECT gardener.open_to_role(false))))',
+            each, CASE each WHEN 'archives' THEN 'number' ELSE 'archive' END);
+    END LOOP;
+END $$;
 
 CREATE POLICY remove ON gardener.archives FOR DELETE USING (whole AND creator = session_user);
 GRANT DELETE ON gardener.archives TO PUBLIC;

@@ -33,26 +33,26 @@ def note_entries(db: apsw.Connection, numbers: Iterable[int], *, told: bool) -> 
              JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original
              WHERE o.number = ?"""
     for number in numbers if authors else ():
-        rows: list[Any] = db.execute(sql, (number,)).fetchall()
         noted: dict[tuple[str, str, str], bool] = {}
-        for project, session, provider, key, stored_id in rows:
+        for project, session, provider, *named in db.execute(sql, (number,)):
             if project in authors:
-                is_own = _is_told(authors[project], session, provider, told)
-                noted[project, key, stored_id] = noted.get((project, key, stored_id), False) or is_own
-        for (project, key, stored_id), is_own in noted.items():
-            _note(db, project, ENTRY, key, stored_id, is_own)
+                key = (project, named[0], named[1])
+                noted[key] = noted.get(key, False) or _is_told(authors[project], session, provider, told)
+        for (project, name, stored_id), is_own in noted.items():
+            _note(db, project, ENTRY, name, stored_id, is_own)
 
 
 def note_session(db: apsw.Connection, session: str) -> None:
     """Note, before a session of a shared project is deleted, that it is; the same of what is told holds."""
     authors = _authors(db)
-    rows: list[Any] = db.execute("SELECT number, project FROM sessions WHERE id = ?", (session,)).fetchall()
-    for number, project in rows:
-        if project in authors:
-            providers = db.execute("SELECT DISTINCT provider FROM occurrences WHERE session = ?", (number,))
-            is_own = any(_is_told(authors[project], session, str(row[0]), True) for row in list(providers))
-            key = session.removeprefix(f"{SHARED}{authors[project]}:")
-            _note(db, project, SESSION, key, "", is_own)
+    sql = """SELECT s.project, n.provider FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
+             WHERE s.id = ?"""
+    found: list[Any] = db.execute(sql, (session,)).fetchall()
+    project = found[0][0] if found else ""
+    if project in authors:
+        is_own = any(_is_told(authors[project], session, provider or "", True) for _, provider in found)
+        key = session.removeprefix(f"{SHARED}{authors[project]}:")
+        _note(db, project, SESSION, key, "", is_own)
 
 
 def begin_again(db: apsw.Connection) -> None:

@@ -55,21 +55,6 @@ def test_tls_is_verified_unless_the_server_is_on_this_machine() -> None:
     assert server.parameters({"PGSERVICE": "cellar"})["sslmode"] == "verify-full"
 
 
-def test_the_authorities_are_those_of_the_system_or_the_users_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "authorities.pem"
-    file.touch()
-    away = "postgresql://u@db.example/d"
-    monkeypatch.setattr(server, "AUTHORITIES", (str(tmp_path / "none.pem"), str(file)))
-    assert server.parameters(given(away))["sslrootcert"] == str(file)
-    monkeypatch.setattr(server, "AUTHORITIES", ())
-    assert server.parameters(given(away))["sslrootcert"] == "system"
-    assert server.parameters(given(away, SSL_CERT_FILE=str(file)))["sslrootcert"] == str(file)
-    assert server.parameters(given("host=db.example sslrootcert=/ca.pem"))["sslrootcert"] == "/ca.pem"
-    assert "sslrootcert" not in server.parameters(given("host=db.example", PGSSLROOTCERT="/ca.pem"))
-
-
 def test_a_weaker_mode_is_taken_only_if_it_is_written_out_and_one_line_says_so() -> None:
     weak = given("postgresql://u:hunter2@db.example/d?sslmode=require")
     assert server.parameters(weak)["sslmode"] == "require"
@@ -101,29 +86,30 @@ def test_the_same_name_of_a_server_is_known_again_whatever_its_password() -> Non
         {"PGSSLMODE": "disable"},
         {"SSL_CERT_FILE": "/thief.pem"},
         {"PGSERVICEFILE": "/thief"},
+        {"PGSSLCRL": "/thief"},
     ):
         assert server.named_as({**plain, **more}) != server.named_as(plain)
 
 
-def test_whatever_is_wrong_is_one_line_that_says_what_and_no_password(team: Team) -> None:
+def unknown(*_: Any, **__: Any) -> None:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+def test_whatever_is_wrong_is_one_line_that_says_what_and_no_password(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = team.environ("ana")[VARIABLE]
     assert 'password authentication failed for user "ana"' in failure(team.environ("ana", "hunter2"))
     assert "no password supplied" in failure(given(url.replace(f":{PASSWORD}", "")))
     assert "elsewhere" in failure(given(url.replace(team.database, "elsewhere")))
     assert "Connection refused" in failure(given("postgresql://ana:hunter2@127.0.0.1:1/d"))
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", unknown)
+        told = failure(given("postgresql://ana:hunter2@db.example/d"))
+        assert told.startswith("db.example cannot be used now (")
     told = failure(given(f"{url}?sslmode=verify-full&sslrootcert=system"))
     assert told.startswith("127.0.0.1 cannot be used now (") and "SSL" in told
     assert told.endswith("what is new waits here and goes with the next sync")
-
-
-def test_an_unknown_host_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(*_: Any, **__: Any) -> None:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    assert failure(given("postgresql://ana:hunter2@db.example/d")).startswith(
-        "db.example cannot be used now ("
-    )
 
 
 def test_passwords_are_taken_out_of_whatever_the_driver_says() -> None:

@@ -70,14 +70,21 @@ def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines
     assert found is not None and found.session == one.session, "one's own stays one's own"
 
 
-def test_a_sync_notes_that_it_goes_on_and_looks_at_nothing_twice(machines: Machines) -> None:
-    one = machines("ana")
-    one.share()
-    one.say("one", "two")
-    sync.sync(one.store, PROJECT, one.environ, clock=lambda: 1_234.0)
-    assert one.shared.active_at == one.shared.synced_at == 1_234.0
-    one.sync()
-    assert one.shared.seen >= 2 and one.shared.sent == 2
+def test_two_syncs_of_an_archive_at_once_double_nothing(machines: Machines, team: Team) -> None:
+    one, other = machines("ana", "here"), machines("ana", "there")
+    texts = [f"message {n}" for n in range(300)]
+    one.say(*texts)
+    for machine in (one, other):
+        machine.share()
+    for twins in ((one, machines("ana", "here")), (other, machines("ana", "there"))):
+        running = [threading.Thread(target=each.sync) for each in twins]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+        assert [each.sync() for each in twins] == [SyncReport(), SyncReport()]
+    assert sorted(team.said()) == sorted(texts)
+    assert other.store.stats().occurrences == 300 and other.store.verify() == []
 
 
 @pytest.mark.parametrize("on", ["the one that said it", "the one that fetched it"])
@@ -119,8 +126,8 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     (said,) = one.say("both said this")
     away.say("both said this", "and this")
     share = away.share()
-    numbers, _, _ = away.store.database.read(lambda db: local.unsent(db, share))
-    rows, _ = away.store.database.read(lambda db: local.messages(db, numbers, set(numbers.values())))
+    known = away.store.database.read(lambda db: local.unsent(db, share))
+    rows = away.store.database.read(lambda db: local.messages(db, known, set(known.values())))
     one.share()
     one.sync()
     one.store.forget([said])
@@ -265,7 +272,6 @@ def test_another_server_under_the_same_address_gets_nothing(machines: Machines, 
 def test_many_batches_are_as_good_as_one(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = machines("ana"), machines("ana")
     monkeypatch.setattr(local, "ROWS", 3)
-    monkeypatch.setattr(local, "BYTES", 1_000)
     monkeypatch.setattr(sync, "PULLED", 2)
     ids = one.say(*(f"message {n}" for n in range(10)))
     one.share()
@@ -300,8 +306,8 @@ def test_what_is_committed_late_is_not_overlooked(machines: Machines) -> None:
     share = slow.share()
     for machine in (quick, reader):
         machine.share()
-    numbers, _, _ = slow.store.database.read(lambda db: local.unsent(db, share))
-    rows, _ = slow.store.database.read(lambda db: local.messages(db, numbers, set(numbers.values())))
+    known = slow.store.database.read(lambda db: local.unsent(db, share))
+    rows = slow.store.database.read(lambda db: local.messages(db, known, set(known.values())))
     with connected(slow.environ) as connection:
         with connection.transaction():
             lines.add(connection, share.number, share.machine, rows)
@@ -367,9 +373,9 @@ def test_no_line_of_a_colleagues_forgets_or_alters_what_is_not_the_colleagues(
     eve.sync()
     key = str(team.rows("SELECT hash FROM gardener.lines")[0][0])
     rows = [
+        lines.Row(local.FORGET_ALL, b"{}", 9e9),
         lines.Row("forget", b"{}", 9e9, hash=key),
         lines.Row("forget session", b"{}", 9e9, session="s0"),
-        lines.Row(local.FORGET_ALL, b"{}", 9e9),
         lines.Row("state", b'{"kind":"state","session":"s0","key":"view","value":"evil"}', 1.0, session="s0"),
         lines.Row("said", b"{}", 1.0, session="s0", hash=key),
     ]
@@ -394,7 +400,7 @@ def test_a_withdrawn_project_leaves_the_others_archives_and_is_shared_from_no_ma
     assert bob.store.original(said)
     sync.unshare(one.store, PROJECT, delete=True, now=5_000.0, environ=one.environ)
     assert bob.sync().problem == "" and bob.finds("ana") == [] == team.said()
-    assert "took ana/pump back" in other.sync().problem
+    assert "ana/pump is no longer shared from here" in other.sync().problem
     assert other.finds("ana") == ["of ana's", "of ana's too"], "what is the author's own stays"
     with pytest.raises(sync.UsageError, match="is not shared"):
         other.sync()

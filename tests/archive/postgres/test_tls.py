@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_archives import Machines, Team
+from shared_archives import Team
 from tls_in_front import Authority, Front, authority
 
 from aider_gardener.archive.postgres import server
@@ -98,22 +98,6 @@ def test_the_authority_may_be_one_of_the_systems_or_the_users(
     with connected(given) as found:
         assert found.pgconn.ssl_in_use
     assert len(front.versions) == 1
-
-
-def test_a_whole_project_is_shared_and_fetched_over_verified_tls(
-    team: Team, fronts: Fronts, trusted: Authority, tmp_path: Path, machines: Machines
-) -> None:
-    front = fronts(trusted.issue(tmp_path, HOST))
-    one, other = machines("ana"), machines("ana")
-    for machine in (one, other):
-        machine.environ = environ(team, front, f"?sslrootcert={trusted.file}")
-    texts = ["the gasket leaks", "x" * 300_000]
-    one.say(*texts)
-    one.share()
-    other.share()
-    assert one.sync().sent == 2 and other.sync().fetched == 2
-    assert other.finds("gasket") == texts[:1]
-    assert set(front.versions) == {"TLSv1.3"}
 
 
 def test_who_has_no_good_certificate_gets_nothing(
