@@ -140,8 +140,12 @@ def test_restore_prints_no_altered_text(tmp_path: Path) -> None:
     stored = filled(place)
     repair.copy_of(place / "gardener.db").unlink()
     flipped(place / "gardener.db", "bodies")
-    done = CliRunner().invoke(cli, ["restore", stored[2].id, "--store", str(place)])
-    assert done.exit_code != 0 and "about" not in done.output and "could not be" in done.output
+    said = CliRunner().invoke(cli, ["store", "verify", "--store", str(place)]).output
+    assert "could not be" in said
+    for entry in stored:
+        done = CliRunner().invoke(cli, ["restore", entry.id, "--store", str(place)])
+        assert (done.exit_code != 0) == (entry.id in said)
+        assert done.exit_code != 0 or entry.content in done.output
 
 
 HEADER = (0, 3, 16, 19, 20, 100, 103)
