@@ -60,6 +60,18 @@ OTHERS = (
     ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
     ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
     ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+)|([\w-]{20,}))@(?=[\w.\[-])"),
+    (
+        "url-password",
+        "://",
+        r"://[^\s/:@\"'`<>\[]{1,200}:(?!\d{1,5}[/?#])([^\s\"'`<>]{4,200})@(?=[\w.-]+[:/])",
+    ),
+    ("url-password", "@tcp( @unix(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@(?:tcp|unix)\("),
+    ("password", ":5432: :3306: :6432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
+    (
+        "private-key",
+        "ls0tls1crudjti",
+        r"(LS0tLS1CRUdJTi(?:BQUklW|BSU0Eg|BFQyBQ|BPUEVO|BFTkNS|BEU0Eg)[\w+/=]{40,})",
+    ),
     ("authorization", "bearer basic", r"\b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})"),
     ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
     ("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
@@ -70,8 +82,14 @@ OTHERS = (
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
     (
         "password",
+        "credential( login( auth auth=(",
+        r"\(\s*[\"'][^\"'\s]+[\"'],\s*[\"']((?=\D*\d)[^\"'\s]{6,})[\"']",
+    ),
+    (
         "password",
-        r"(?:^\s{0,20}|\b(?:login|account)\s\S{1,200}\s{1,9})password\s{1,9}(\S{4,100})\s{0,20}$",
+        "password requirepass masterauth community",
+        r"(?:^\s{0,20}|\b(?:login|account)\s\S{1,200}\s{1,9})(?:password|requirepass|masterauth)\s{1,9}(\S{4,100})"
+        r"\s{0,20}$|snmp-server community (\S{4,100})",
     ),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )

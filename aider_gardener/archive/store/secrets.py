@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from aider_gardener.archive.store.formats import BEFORE_WORD_CHARS, FORMATS
 
@@ -27,11 +27,11 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 """What is no part of a known secret: colours and every end of a line."""
 
 KEY_BEGINS = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
+    r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?:[ +]BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
     r"|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\]|[A-Za-z0-9+/=]+)*")
+KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
 KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
 _FRAME = r"[ \t>|\"',]{0,40}(?:\d{1,6}[:-][ \t]{0,8})?"
@@ -50,14 +50,34 @@ LINES = re.compile(
 )
 """A long secret that may go on in lines of nothing but its own characters."""
 
-NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "key", "auth")
+NAME_WORDS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "key",
+    "auth",
+    "_api",
+    "_pw",
+    "psk",
+    "identified by",
+)
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?:\b|_|(?-i:[a-z](?=P)))pass\b"
+    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
+    r"|(?:\b|_)(?:psk|pw)\b|identified by"
     r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
 )
-PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd)s?\d*$")
+KEY_NAME = re.compile(
+    r"(?i)(?<!public)(?<!publi[ck]_)(?<!cache)(?<!cache.)(?<!object.)(?<!sort.)(?<!idempotency.)(?<!partition.)"
+    r"(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*$|_api$"
+)
+"""A name that speaks of a secret only if its value is one by its looks."""
+STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{32})[\w+/=~-]{20,4000}")
+"""A value that no name, number or word looks like."""
+PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified by)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm cost count endpoint error expires expiry field file format hash header help hint id index "
@@ -66,25 +86,37 @@ NO_SECRETS_END = frozenset(
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
-_GAP, _OPEN = r"[ \t]{0,20}", r"[\"'`\]]{0,3}"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]]{0,9}", r"\\{0,7}[\"'`]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
-_CHARS = r"[^\s\"'`<>,;&(){}\[\]$]+"
-_BARE = rf"{_CHARS}(?:&(?![\w.]{{1,40}}=){_CHARS})*"
+_CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
+_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'])){_CHARS})*"
 _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
+
+
+def _within(quote: str) -> str:
+    """What stands between two of the same quotes, be they escaped or not."""
+    return rf"(?:(?!(?P={quote}))(?:\\[\"']|[^\n])){{4,4000}}"
+
+
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # password = "x", apiKey: str = 'x', PASSWORD=x, token => x, X-Api-Key: x, "Authorization": "Basic x"
-    |{_OPEN}{_GAP}(?::{_GAP}[\w.\[\]|]{{1,30}}{_GAP}(?==))?(?P<sign>:=|=>|={{1,3}}|!==?|:|[ ]\|[ ]){_GAP}
-    (?:[\w.]{{0,12}}?(?P<quote>["'`]){_SCHEME}(?P<quoted>[^"'`\n]{{4,4000}})(?P=quote)
-    |{_SCHEME}(?P<bare>{_BARE}))
+    # and of several words or with a call around: Secret Key [None]: x, string KEY[] = x, KEY = fromhex("x")
+    |{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
+    (?::{_GAP}[\w.\[\]|&<>?']{{1,40}}{_GAP}(?==))?(?P<sign>:=|=>|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
+    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_within("quote")})(?P=quote)
+    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     # setPassword("x"), define('PASSWORD', 'x')
-    |(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP}(?P<called>["'`])(?P<argument>[^"'`\n]{{4,4000}})(?P=called)
-    # <password>x</password>
-    |>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # --password x
-    |[ ](?P<option>{_BARE})
+    |(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP}(?P<called>{_QUOTE})(?P<argument>{_within("called")})(?P=called)
+    (?![ ]?:)
+    # <password>x</password>, <key>password</key><string>x</string>
+    |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    # --password x, PASSWORD 'x', requirepass x
+    |[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?
+    (?:(?P<mark>{_QUOTE})(?P<after>{_within("mark")})(?P=mark)|(?P<option>{_BARE}))
     # name: PASSWORD, and then value: x or default = "x"
     |["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP}
     (?:["'](?P<other>[^"'\n]{{4,4000}})["']|(?P<plain>{_BARE}))
@@ -92,9 +124,12 @@ ASSIGNED = re.compile(
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
+NEXT_VALUE = re.compile(rf"{_QUOTE}?{_GAP}->{_GAP}{_QUOTE}?([^\s\"'`\\]{{4,4000}})")
+"""A value behind the one that it takes the place of."""
+CERTAIN_BEFORE = re.compile(r"(?:--|\bENV |\bARG |\bsetenv |-gx |\bsetx )\Z")
 LINE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d.]+(?:e[+-]?\d+)?"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d.:/%-]{1,12}|[\d.]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
@@ -116,7 +151,16 @@ LABEL = re.compile(
 PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
+DIGITS = re.compile(r"\d+")
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
+
+
+HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]*\r?")
+HEADING_CHARS = 1_000
+SEPARATORS = tuple(re.compile(rf"\"[^\"\n]*\"|({form})") for form in (r"\|", r"\t", ",", ";", r"[ ]{2,}"))
+"""What stands between the cells of a table."""
+AROUND_CELL = " \t\r\"'`*"
+RULE = re.compile(r"[ \t|+:=-]{3,}\r?(?:\n|\Z)")
 
 
 def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
@@ -130,10 +174,15 @@ def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, 
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    flat, place = flattened(text)
+    flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     found = []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
+    for start, end, kind in (
+        *_keys(flat, lowered),
+        *_formats(flat, lowered),
+        *_assigned(flat, lowered),
+        *_tables(flat, lowered),
+    ):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         found.append((place(start), place(last) + 1, kind))
@@ -198,34 +247,99 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
             if match and before:
                 start, how = before.start(), match.lastgroup or ""
                 name = text[start : match.end("rest")]
-                if SECRET_NAME.search(name) and _is_value(text, start, name, how, match):
-                    yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
-                end = match.end() if how in ("bare", "option", "plain") else end
+                if _is_value(text, start, name, how, match):
+                    kind = "password" if PASSWORD.search(name) else "secret"
+                    yield *match.span(how), kind
+                    then = NEXT_VALUE.match(text, match.end(how))
+                    if then and is_plausible(name, then[1], True):
+                        yield *then.span(1), kind
+                end = match.end() if how in ("bare", "plain") else end
             at = lowered.find(word, end)
 
 
 def _is_value(text: str, start: int, name: str, how: str, match: re.Match[str]) -> bool:
     """Whether what is assigned to a secret's name is one, by how it is assigned."""
-    value, follows = match.group(how), text[match.end() : match.end() + 1]
-    is_certain, before = how in ("quoted", "element", "other"), text[max(0, start - 2) : start]
-    name = "--" + name if before == "--" else name
+    value, follows, before = (
+        match.group(how),
+        text[match.end() : match.end() + 1],
+        text[max(0, start - 8) : start],
+    )
+    if not SECRET_NAME.search(name + (match["more"] or "")):
+        is_named = KEY_NAME.search(name + (match["more"] or "")) and how in (
+            "quoted",
+            "bare",
+            "element",
+            "other",
+        )
+        return bool(is_named and STRONG.fullmatch(value) and not NO_VALUE.match(value))
+    is_option = CERTAIN_BEFORE.search(before) is not None
+    is_certain = how in ("quoted", "element", "other") or (how == "after" and (name.isupper() or " " in name))
+    name = "--" + name if is_option else name
+    is_random = is_mixed(value)
     if how == "bare":
         is_inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
         is_header = match["sign"] == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
-        is_placed = is_inline or is_header or LINE_END.match(text, match.end())
+        is_placed = (
+            is_inline
+            or is_header
+            or LINE_END.match(text, match.end())
+            or (is_random and follows in (",", "}"))
+        )
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        if not is_placed or is_variable:
+        if not is_placed or (is_variable and len(DIGITS.findall(value)) < 2):
             return False
+    is_loose = match["more"] or match["call"] or how == "braced" or (how == "option" and not is_option)
     is_other = (
-        (how in ("bare", "option", "plain") and follows in tuple("({}[]$"))
+        (is_loose and not is_random)
+        or (how in ("bare", "option", "plain") and follows in tuple("({[]$"))
         or (how == "argument" and (not _has_digit(value) or name.lower().startswith("get")))
-        or (how == "option" and not name.startswith("--"))
-        or (how == "quoted" and before in ("?'", '?"'))
+        or (how == "option" and not (is_option or PASSWORD.search(name) or LINE_END.match(text, match.end())))
+        or (how == "quoted" and before[-2:] in ("?'", '?"'))
     )
     return not is_other and is_plausible(
         name, "".join(value.split()) if how == "block" else value, is_certain
     )
+
+
+def _tables(text: str, lowered: str) -> Iterator[Found]:
+    """Cells below a heading that names a secret, down to the end of the table."""
+    for word in NAME_WORDS:
+        at, done = lowered.find(word), 0
+        while at >= 0:
+            begin, end = text.rfind("\n", done, at) + 1, text.find("\n", at)
+            done = at + len(word) if end < 0 else end
+            if 0 <= end - begin < HEADING_CHARS and HEADING.fullmatch(text, begin, end):
+                done = yield from _below(text, begin, end)
+            at = lowered.find(word, done)
+
+
+def _below(text: str, begin: int, end: int) -> Generator[Found, None, int]:
+    """Cells below the names of secrets in the line `text[begin:end]`; gives where the table ends."""
+    for separator in SEPARATORS:
+        heads = [text[slice(*cell)].strip(AROUND_CELL) for cell in _cells(text, begin, end, separator)]
+        columns = {
+            at: name for at, name in enumerate(heads) if SECRET_NAME.search(name) and name.count(" ") < 3
+        }
+        while columns and len(heads) > 1 and end >= 0:
+            begin, end = end + 1, text.find("\n", end + 1)
+            line = _cells(text, begin, len(text) if end < 0 else end, separator)
+            if len(line) != len(heads) and RULE.match(text, begin) is None:
+                return begin - 1
+            for at, name in columns.items():
+                start, stop = line[at] if at < len(line) else (begin, begin)
+                value = text[start:stop].strip(AROUND_CELL)
+                start = text.find(value, start)
+                if is_plausible(name, value, False):
+                    yield start, start + len(value), "password" if PASSWORD.search(name) else "secret"
+        if columns and len(heads) > 1:
+            return len(text)
+    return end
+
+
+def _cells(text: str, begin: int, end: int, separator: re.Pattern[str]) -> list[tuple[int, int]]:
+    cuts = [match.span() for match in separator.finditer(text, begin, end) if match.lastindex]
+    return list(zip([begin, *(stop for _, stop in cuts)], [*(start for start, _ in cuts), end], strict=True))
 
 
 def is_plausible(name: str, value: str, is_certain: bool) -> bool:
@@ -235,16 +349,23 @@ def is_plausible(name: str, value: str, is_certain: bool) -> bool:
     last = LAST_WORD.search(name)
     if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value) or LABEL.fullmatch(value):
         return False
-    if 3 * value.count(" ") > len(MARKS.findall(value)) or (not is_certain and PLACE.fullmatch(value)):
+    if 3 * value.count(" ") > len(MARKS.findall(value)) or (
+        not is_certain and PLACE.fullmatch(value) and not STRONG.fullmatch(value.rpartition(".")[2])
+    ):
         return False
     if last and last[1].lower() in NO_SECRETS_END:
         return False
     if not PASSWORD.search(name):
-        is_random = len(value) >= 8 and len(set(value)) >= 7 and not is_wordy(value)
-        return MIXED.match(value) is not None and (is_random or name.startswith("--"))
+        return is_mixed(value) or (MIXED.match(value) is not None and name.startswith("--"))
     if is_certain:
         return not (value.isalpha() and (not value.isascii() or value.istitle()))
     return _has_digit(value) or (value.isascii() and not value.replace("_", "").isalpha())
+
+
+def is_mixed(value: str) -> bool:
+    """Whether a value is letters and digits in no order that words have."""
+    is_long = len(value) >= 8 and len(set(value)) >= 7
+    return is_long and MIXED.match(value) is not None and not is_wordy(value)
 
 
 def is_wordy(value: str) -> bool:
