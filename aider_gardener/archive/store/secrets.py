@@ -27,8 +27,8 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 """What is no part of a known secret: colours and every end of a line."""
 
 KEY_BEGINS = re.compile(
-    r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?:[ +]BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
-    r"|Private-Lines: \d{1,4}[ \t\r]*\n"
+    r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
+    r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
@@ -71,8 +71,8 @@ SECRET_NAME = re.compile(
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
 )
 KEY_NAME = re.compile(
-    r"(?i)(?<!public)(?<!publi[ck]_)(?<!cache)(?<!cache.)(?<!object.)(?<!sort.)(?<!idempotency.)(?<!partition.)"
-    r"(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*$|_api$"
+    r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
+    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
 )
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{32})[\w+/=~-]{20,4000}")
@@ -80,24 +80,23 @@ STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{
 PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified by)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm cost count endpoint error expires expiry field file format hash header help hint id index "
+    "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
     "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
     "size state status text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]]{0,9}", r"\\{0,7}[\"'`]"
+_FILLER = r"(?i:by|is|to|as|\d)[ ]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
-_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'])){_CHARS})*"
+_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
 
 
-def _within(quote: str) -> str:
-    """What stands between two of the same quotes, be they escaped or not."""
-    return rf"(?:(?!(?P={quote}))(?:\\[\"']|[^\n])){{4,4000}}"
-
-
+_WITHIN = r"(?:(?!(?P={}))(?:\\[\"']|[^\n])){{4,4000}}"
+"""What stands between two of the same quotes, be they escaped or not."""
+_QUOTED, _CALLED = _WITHIN.format("quote"), _WITHIN.format("called")
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
@@ -107,16 +106,15 @@ ASSIGNED = re.compile(
     |{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
     (?::{_GAP}[\w.\[\]|&<>?']{{1,40}}{_GAP}(?==))?(?P<sign>:=|=>|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
-    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_within("quote")})(?P=quote)
+    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_QUOTED}(?:(?P=quote)[ ]->[ ](?P=quote){_QUOTED})?)(?P=quote)
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    # setPassword("x"), define('PASSWORD', 'x')
-    |(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP}(?P<called>{_QUOTE})(?P<argument>{_within("called")})(?P=called)
-    (?![ ]?:)
+    # setPassword("x"), define('PASSWORD', 'x'), WITH PASSWORD 'x'
+    |(?:{_OPEN}{_GAP}\(|["']{_GAP},|[ \t])(?:{_FILLER})?{_GAP}
+    (?P<called>{_QUOTE})(?P<argument>{_CALLED})(?P=called)(?![ ]?:)
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # --password x, PASSWORD 'x', requirepass x
-    |[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?
-    (?:(?P<mark>{_QUOTE})(?P<after>{_within("mark")})(?P=mark)|(?P<option>{_BARE}))
+    # --password x, ENV PASSWORD x
+    |[ \t]{{1,20}}(?:{_FILLER})?(?P<option>{_BARE})
     # name: PASSWORD, and then value: x or default = "x"
     |["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP}
     (?:["'](?P<other>[^"'\n]{{4,4000}})["']|(?P<plain>{_BARE}))
@@ -124,12 +122,14 @@ ASSIGNED = re.compile(
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
-NEXT_VALUE = re.compile(rf"{_QUOTE}?{_GAP}->{_GAP}{_QUOTE}?([^\s\"'`\\]{{4,4000}})")
-"""A value behind the one that it takes the place of."""
-CERTAIN_BEFORE = re.compile(r"(?:--|\bENV |\bARG |\bsetenv |-gx |\bsetx )\Z")
+CERTAIN_BEFORE = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx )\Z")
+LINE_BEGIN = re.compile(r"(?:\A|\n)[ \t+]*\Z")
+CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
+"""More than a word where a password is to be expected."""
+LIST_GOES_ON = re.compile(r"[ ]{0,3}[,}]")
 LINE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d.:/%-]{1,12}|[\d.]+(?:e[+-]?\d+)?"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
@@ -155,12 +155,11 @@ DIGITS = re.compile(r"\d+")
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
 
-HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]*\r?")
-HEADING_CHARS = 1_000
-SEPARATORS = tuple(re.compile(rf"\"[^\"\n]*\"|({form})") for form in (r"\|", r"\t", ",", ";", r"[ ]{2,}"))
+HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
+SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
-AROUND_CELL = " \t\r\"'`*"
-RULE = re.compile(r"[ \t|+:=-]{3,}\r?(?:\n|\Z)")
+BESIDE_CELLS = " \t\r\"'`*"
+RULE = re.compile(r"[ \t|+:=-]{3,1000}\r?")
 
 
 def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
@@ -177,12 +176,7 @@ def find(text: str) -> list[Found]:
     flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     found = []
-    for start, end, kind in (
-        *_keys(flat, lowered),
-        *_formats(flat, lowered),
-        *_assigned(flat, lowered),
-        *_tables(flat, lowered),
-    ):
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         found.append((place(start), place(last) + 1, kind))
@@ -240,61 +234,55 @@ def _is_idle(kind: str, value: str) -> bool:
 
 def _assigned(text: str, lowered: str) -> Iterator[Found]:
     for word in NAME_WORDS:
-        at = lowered.find(word)
+        at, below = lowered.find(word), 0
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, max(0, at - 81), at) if match else None
-            if match and before:
-                start, how = before.start(), match.lastgroup or ""
-                name = text[start : match.end("rest")]
-                if _is_value(text, start, name, how, match):
-                    kind = "password" if PASSWORD.search(name) else "secret"
-                    yield *match.span(how), kind
-                    then = NEXT_VALUE.match(text, match.end(how))
-                    if then and is_plausible(name, then[1], True):
-                        yield *then.span(1), kind
+            before = NAME_BEGIN.search(text, max(0, at - 81), at)
+            if match and before and _is_value(text, before.start(), match):
+                how, name = match.lastgroup or "", text[before.start() : match.end("rest")]
+                yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
                 end = match.end() if how in ("bare", "plain") else end
+            elif at >= below:
+                below = yield from _below(text, at)
             at = lowered.find(word, end)
 
 
-def _is_value(text: str, start: int, name: str, how: str, match: re.Match[str]) -> bool:
-    """Whether what is assigned to a secret's name is one, by how it is assigned."""
-    value, follows, before = (
-        match.group(how),
-        text[match.end() : match.end() + 1],
+def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
+    how, name = match.lastgroup or "", text[start : match.end("rest")]
+    value, before, follows = (
+        match[how].partition(" -> ")[0],
         text[max(0, start - 8) : start],
+        text[match.end() : match.end() + 1],
     )
-    if not SECRET_NAME.search(name + (match["more"] or "")):
-        is_named = KEY_NAME.search(name + (match["more"] or "")) and how in (
-            "quoted",
-            "bare",
-            "element",
-            "other",
-        )
-        return bool(is_named and STRONG.fullmatch(value) and not NO_VALUE.match(value))
+    if not SECRET_NAME.search(name):
+        is_key = KEY_NAME.search(name + (match["more"] or "")) and how not in ("argument", "option", "block")
+        return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
+    is_password, is_placed = PASSWORD.search(name) is not None, LINE_END.match(text, match.end())
     is_option = CERTAIN_BEFORE.search(before) is not None
-    is_certain = how in ("quoted", "element", "other") or (how == "after" and (name.isupper() or " " in name))
-    name = "--" + name if is_option else name
-    is_random = is_mixed(value)
+    is_line = is_password and is_placed and LINE_BEGIN.search(before)
+    is_certain = how in ("quoted", "element", "other") or (how == "argument" and name.isupper())
+    name, is_random = (
+        "--" + name if is_option else name,
+        is_mixed(value) or (is_password and CASED.fullmatch(value)),
+    )
     if how == "bare":
         is_inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
         is_header = match["sign"] == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
-        is_placed = (
-            is_inline
-            or is_header
-            or LINE_END.match(text, match.end())
-            or (is_random and follows in (",", "}"))
-        )
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        if not is_placed or (is_variable and len(DIGITS.findall(value)) < 2):
+        is_in_line = is_inline or is_header or (is_random and LIST_GOES_ON.match(text, match.end()))
+        if not (is_placed or is_in_line) or (is_variable and len(DIGITS.findall(value)) < 2):
             return False
-    is_loose = match["more"] or match["call"] or how == "braced" or (how == "option" and not is_option)
+    is_loose = (
+        match["more"] or match["call"] or how == "braced" or (how == "option" and not (is_option or is_line))
+    )
     is_other = (
         (is_loose and not is_random)
         or (how in ("bare", "option", "plain") and follows in tuple("({[]$"))
-        or (how == "argument" and (not _has_digit(value) or name.lower().startswith("get")))
-        or (how == "option" and not (is_option or PASSWORD.search(name) or LINE_END.match(text, match.end())))
+        or (how == "argument" and not is_certain and not _has_digit(value))
+        or (how == "argument" and name.lower().startswith("get"))
+        or (how == "option" and not (is_option or is_password or is_placed))
         or (how == "quoted" and before[-2:] in ("?'", '?"'))
     )
     return not is_other and is_plausible(
@@ -302,44 +290,33 @@ def _is_value(text: str, start: int, name: str, how: str, match: re.Match[str]) 
     )
 
 
-def _tables(text: str, lowered: str) -> Iterator[Found]:
-    """Cells below a heading that names a secret, down to the end of the table."""
-    for word in NAME_WORDS:
-        at, done = lowered.find(word), 0
-        while at >= 0:
-            begin, end = text.rfind("\n", done, at) + 1, text.find("\n", at)
-            done = at + len(word) if end < 0 else end
-            if 0 <= end - begin < HEADING_CHARS and HEADING.fullmatch(text, begin, end):
-                done = yield from _below(text, begin, end)
-            at = lowered.find(word, done)
+def _below(text: str, at: int) -> Generator[Found, None, int]:
+    """Cells of a table below the heading at `at`; gives where the table ends."""
+    begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
+    separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
+    heads, column = _cells(text[begin:end], separator), len(_cells(text[begin:at], separator)) - 1
+    name = heads[column].strip(BESIDE_CELLS)
+    while len(heads) > 1 and end >= 0 and SECRET_NAME.search(name) and name.count(" ") < 3:
+        begin, end = end + 1, text.find("\n", end + 1)
+        line = text[begin : len(text) if end < 0 else end]
+        cells = _cells(line, separator)
+        if len(cells) == len(heads):
+            value = cells[column].strip(BESIDE_CELLS)
+            start = begin + line.find(value, len("|".join(cells[:column])))
+            if _has_digit(value) and is_plausible(name, value, False):
+                yield start, start + len(value), "password" if PASSWORD.search(name) else "secret"
+        elif not RULE.fullmatch(line):
+            break
+    return begin
 
 
-def _below(text: str, begin: int, end: int) -> Generator[Found, None, int]:
-    """Cells below the names of secrets in the line `text[begin:end]`; gives where the table ends."""
-    for separator in SEPARATORS:
-        heads = [text[slice(*cell)].strip(AROUND_CELL) for cell in _cells(text, begin, end, separator)]
-        columns = {
-            at: name for at, name in enumerate(heads) if SECRET_NAME.search(name) and name.count(" ") < 3
-        }
-        while columns and len(heads) > 1 and end >= 0:
-            begin, end = end + 1, text.find("\n", end + 1)
-            line = _cells(text, begin, len(text) if end < 0 else end, separator)
-            if len(line) != len(heads) and RULE.match(text, begin) is None:
-                return begin - 1
-            for at, name in columns.items():
-                start, stop = line[at] if at < len(line) else (begin, begin)
-                value = text[start:stop].strip(AROUND_CELL)
-                start = text.find(value, start)
-                if is_plausible(name, value, False):
-                    yield start, start + len(value), "password" if PASSWORD.search(name) else "secret"
-        if columns and len(heads) > 1:
-            return len(text)
-    return end
-
-
-def _cells(text: str, begin: int, end: int, separator: re.Pattern[str]) -> list[tuple[int, int]]:
-    cuts = [match.span() for match in separator.finditer(text, begin, end) if match.lastindex]
-    return list(zip([begin, *(stop for _, stop in cuts)], [*(start for start, _ in cuts), end], strict=True))
+def _cells(line: str, separator: re.Match[str] | None) -> list[str]:
+    """A line's cells; what separates them does not where it stands in quotes."""
+    if separator is None:
+        return [line]
+    mark = separator[0][:1] * (1 + (separator[0][:1] == " "))
+    line = re.sub(r'"[^"\n]*"', lambda quoted: quoted[0].replace(mark, "\0" * len(mark)), line)
+    return re.split(r" {2,}", line.strip()) if mark == "  " else line.split(mark)
 
 
 def is_plausible(name: str, value: str, is_certain: bool) -> bool:
