@@ -48,7 +48,8 @@ PREFIXES = {
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
 
-_PAIR = r"\(?(?:\"[^\"\n]{1,200}\",\s{0,20})?\s{0,20}[\"'][^\"'\s]{1,80}[\"'],\s{0,20}[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
+_PAIR = r"(?:\"[^\"\n]{1,200}\",\s{0,20})?[\"'][^\"'\s]{1,80}[\"'],\s{0,20}[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
+"""A user's name and a password in quotes, perhaps behind an address."""
 
 OTHERS = (
     ("token", ".atlasv1.", APART + r"([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})"),
@@ -61,11 +62,8 @@ OTHERS = (
     ("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
     ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
-    (
-        "url-password",
-        "://",
-        r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+|(?!\d{1,5}[/?#])[^\s\"'`<>]{4,200})|([\w-]{20,}))@(?=[\w.\[-])",
-    ),
+    ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+)|([\w-]{20,}))@(?=[\w.\[-])"),
+    ("url-password", "://", r"://[^\s/:@\"'`<>\[]{1,200}:(?!\d{1,5}[/?#])([^\s\"'`<>]{4,200})@(?=[\w.-])"),
     ("url-password", "@tcp( @unix(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@(?:tcp|unix)\("),
     ("password", ":5432: :3306: :6432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
     ("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTiB(?:QUk|SU0|FQ|PUE|FT|EU)[\w+/=]{40,})"),
@@ -81,11 +79,7 @@ OTHERS = (
     ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    (
-        "password",
-        "credential( login( auth connect(",
-        r"(?i:credential|login|auth|connect)[(=: \"']{1,5}" + _PAIR,
-    ),
+    ("password", "credential( login( auth connect(", r"(?i:credential|login|auth|connect)[(= ]{1,5}" + _PAIR),
     ("password", "snmp", r"\bsnmp-server community (\S{4,200})"),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )

@@ -61,12 +61,12 @@ NAME_WORDS = (
     "_api",
     "_pw",
     "psk",
-    "identified by",
+    "identified",
 )
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
-    r"|(?:\b|_)(?:psk|pw)\b|identified by"
+    r"(?i)passw(?:or)?d|passphrase|pwd|secret(?!sm)|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
+    r"|(?:\b|_)(?:psk|pw)\b|identified"
     r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
 )
@@ -77,7 +77,7 @@ KEY_NAME = re.compile(
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{32})[\w+/=~-]{20,4000}")
 """A value that no name, number or word looks like."""
-PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified by)s?\d*$")
+PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
@@ -87,47 +87,39 @@ NO_SECRETS_END = frozenset(
 """Words at the end of a name that speak of a secret and hold none."""
 
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]]{0,9}", r"\\{0,7}[\"'`]"
-_FILLER = r"(?i:by|is|to|as|\d)[ ]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
+_WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|[^\n])){4,4000}"
 _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
-
-
-_WITHIN = r"(?:(?!(?P={}))(?:\\[\"']|[^\n])){{4,4000}}"
-"""What stands between two of the same quotes, be they escaped or not."""
-_QUOTED, _CALLED = _WITHIN.format("quote"), _WITHIN.format("called")
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
-    # password = "x", apiKey: str = 'x', PASSWORD=x, token => x, X-Api-Key: x, "Authorization": "Basic x"
-    # and of several words or with a call around: Secret Key [None]: x, string KEY[] = x, KEY = fromhex("x")
-    |{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
-    (?::{_GAP}[\w.\[\]|&<>?']{{1,40}}{_GAP}(?==))?(?P<sign>:=|=>|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
-    (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
-    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_QUOTED}(?:(?P=quote)[ ]->[ ](?P=quote){_QUOTED})?)(?P=quote)
-    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    # setPassword("x"), define('PASSWORD', 'x'), WITH PASSWORD 'x'
-    |(?:{_OPEN}{_GAP}\(|["']{_GAP},|[ \t])(?:{_FILLER})?{_GAP}
-    (?P<called>{_QUOTE})(?P<argument>{_CALLED})(?P=called)(?![ ]?:)
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # --password x, ENV PASSWORD x
-    |[ \t]{{1,20}}(?:{_FILLER})?(?P<option>{_BARE})
-    # name: PASSWORD, and then value: x or default = "x"
-    |["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP}
-    (?:["'](?P<other>[^"'\n]{{4,4000}})["']|(?P<plain>{_BARE}))
+    # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x, string KEY[] = x
+    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
+    (?::{_GAP}[\w.\[\]|&<>?']{{1,40}}{_GAP}(?==))?(?P<sign>:=|=>|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    # name: PASSWORD, and then value: x or default = x
+    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP})
+    # setPassword("x"), define('PASSWORD', 'x')
+    |(?P<called>(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP})(?={_QUOTE})
+    # --password x, WITH PASSWORD 'x'
+    |(?P<blank>[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?))
+    # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
+    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
+    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
-CERTAIN_BEFORE = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx )\Z")
-LINE_BEGIN = re.compile(r"(?:\A|\n)[ \t+]*\Z")
+OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ \t+]*))\Z")
+"""What stands before a name when a blank is all that stands behind it."""
 CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
 """More than a word where a password is to be expected."""
-LIST_GOES_ON = re.compile(r"[ ]{0,3}[,}]")
-LINE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
+VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}])")
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
@@ -151,15 +143,12 @@ LABEL = re.compile(
 PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-DIGITS = re.compile(r"\d+")
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
 
 HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
 SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
-BESIDE_CELLS = " \t\r\"'`*"
-RULE = re.compile(r"[ \t|+:=-]{3,1000}\r?")
 
 
 def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
@@ -241,7 +230,7 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
             if match and before and _is_value(text, before.start(), match):
                 how, name = match.lastgroup or "", text[before.start() : match.end("rest")]
                 yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
-                end = match.end() if how in ("bare", "plain") else end
+                end = match.end() if how == "bare" else end
             elif at >= below:
                 below = yield from _below(text, at)
             at = lowered.find(word, end)
@@ -249,42 +238,41 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
 
 def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
-    how, name = match.lastgroup or "", text[start : match.end("rest")]
-    value, before, follows = (
-        match[how].partition(" -> ")[0],
-        text[max(0, start - 8) : start],
-        text[match.end() : match.end() + 1],
-    )
+    how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
+    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
+    value = match[how].partition(" -> ")[0]
     if not SECRET_NAME.search(name):
-        is_key = KEY_NAME.search(name + (match["more"] or "")) and how not in ("argument", "option", "block")
+        is_key = KEY_NAME.search(name + (match["more"] or "")) and (
+            sign or match["apart"] or how == "element"
+        )
         return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
-    is_password, is_placed = PASSWORD.search(name) is not None, LINE_END.match(text, match.end())
-    is_option = CERTAIN_BEFORE.search(before) is not None
-    is_line = is_password and is_placed and LINE_BEGIN.search(before)
-    is_certain = how in ("quoted", "element", "other") or (how == "argument" and name.isupper())
-    name, is_random = (
-        "--" + name if is_option else name,
-        is_mixed(value) or (is_password and CASED.fullmatch(value)),
+    is_password, placed, option = (
+        PASSWORD.search(name),
+        VALUE_END.match(text, match.end()),
+        OPTION.search(before),
     )
-    if how == "bare":
-        is_inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
-        is_header = match["sign"] == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+    is_random = is_mixed(value) or bool(is_password and CASED.fullmatch(value))
+    is_placed = placed is not None and (is_random or not placed["listed"])
+    is_option = option is not None and (not option["line"] or bool(is_password and is_placed))
+    is_certain = how == "element" or (how == "quoted" and bool(sign or match["apart"] or name.isupper()))
+    if how == "bare" and sign:
+        is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
+        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_in_line = is_inline or is_header or (is_random and LIST_GOES_ON.match(text, match.end()))
-        if not (is_placed or is_in_line) or (is_variable and len(DIGITS.findall(value)) < 2):
+        is_placed = is_inline or is_header or is_placed
+        if not is_placed or (is_variable and not is_mixed(value)):
             return False
-    is_loose = (
-        match["more"] or match["call"] or how == "braced" or (how == "option" and not (is_option or is_line))
-    )
+    if how == "bare" and match["blank"] and not (is_option or (is_random and (is_password or is_placed))):
+        return False
     is_other = (
-        (is_loose and not is_random)
-        or (how in ("bare", "option", "plain") and follows in tuple("({[]$"))
-        or (how == "argument" and not is_certain and not _has_digit(value))
-        or (how == "argument" and name.lower().startswith("get"))
-        or (how == "option" and not (is_option or is_password or is_placed))
+        ((match["more"] or match["call"] or how == "braced") and not is_random)
+        or (how == "bare" and follows in tuple("({[]$"))
+        or (match["called"] and (not _has_digit(value) or name.lower().startswith("get")))
+        or (match["blank"] and how == "quoted" and not (is_certain or _has_digit(value)))
         or (how == "quoted" and before[-2:] in ("?'", '?"'))
     )
+    name = "--" + name if option and not option["line"] else name
     return not is_other and is_plausible(
         name, "".join(value.split()) if how == "block" else value, is_certain
     )
@@ -294,29 +282,28 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     """Cells of a table below the heading at `at`; gives where the table ends."""
     begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
     separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
-    heads, column = _cells(text[begin:end], separator), len(_cells(text[begin:at], separator)) - 1
-    name = heads[column].strip(BESIDE_CELLS)
-    while len(heads) > 1 and end >= 0 and SECRET_NAME.search(name) and name.count(" ") < 3:
+    if end < 0 or separator is None:
+        return at
+    heads, column = _cells(text[begin:end], separator[0]), len(_cells(text[begin:at], separator[0])) - 1
+    while end >= 0 and len(heads) > 1 and SECRET_NAME.search(heads[column]) and heads[column].count(" ") < 3:
         begin, end = end + 1, text.find("\n", end + 1)
         line = text[begin : len(text) if end < 0 else end]
-        cells = _cells(line, separator)
+        cells = _cells(line, separator[0])
         if len(cells) == len(heads):
-            value = cells[column].strip(BESIDE_CELLS)
+            value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if _has_digit(value) and is_plausible(name, value, False):
-                yield start, start + len(value), "password" if PASSWORD.search(name) else "secret"
-        elif not RULE.fullmatch(line):
+            if _has_digit(value) and is_plausible(heads[column], value, False):
+                yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
+        elif not line.strip() or any(map(str.isalnum, line)):
             break
     return begin
 
 
-def _cells(line: str, separator: re.Match[str] | None) -> list[str]:
-    """A line's cells; what separates them does not where it stands in quotes."""
-    if separator is None:
-        return [line]
-    mark = separator[0][:1] * (1 + (separator[0][:1] == " "))
-    line = re.sub(r'"[^"\n]*"', lambda quoted: quoted[0].replace(mark, "\0" * len(mark)), line)
-    return re.split(r" {2,}", line.strip()) if mark == "  " else line.split(mark)
+def _cells(line: str, mark: str) -> list[str]:
+    """A line's cells; what stands in quotes is one."""
+    line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)
+    cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
+    return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
 
 
 def is_plausible(name: str, value: str, is_certain: bool) -> bool:
