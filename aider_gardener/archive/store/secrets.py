@@ -90,7 +90,7 @@ _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]]{0,9}", r"\\{0,7}[\"'`]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
-_WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|[^\n])){4,4000}"
+_WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 _SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
@@ -228,11 +228,11 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
             match, end = ASSIGNED.match(text, at), at + len(word)
             before = NAME_BEGIN.search(text, max(0, at - 81), at)
             if match and before and _is_value(text, before.start(), match):
-                how, name = match.lastgroup or "", text[before.start() : match.end("rest")]
-                yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
-                end = match.end() if how == "bare" else end
+                name = text[before.start() : match.end("rest")]
+                yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
             elif at >= below:
                 below = yield from _below(text, at)
+            end = match.end() if match and match["bare"] and before else end
             at = lowered.find(word, end)
 
 
