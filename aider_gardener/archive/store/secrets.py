@@ -86,12 +86,12 @@ NO_SECRETS_END = frozenset(
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
-_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]]{0,9}", r"\\{0,7}[\"'`]"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}[\"'`]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
-_SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
+_SETTING = r"(?:(?:--\w{1,30}[ =]|\w{1,30}[ \t]{0,9}[:=][ \t]{0,9})\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
@@ -100,9 +100,9 @@ ASSIGNED = re.compile(
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x, string KEY[] = x
     |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
-    (?::{_GAP}[\w.\[\]|&<>?']{{1,40}}{_GAP}(?==))?(?P<sign>:=|=>|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    (?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?(?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # name: PASSWORD, and then value: x or default = x
-    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP})
+    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?(?i:value|default|body)["']?(?:{_GAP}[:=]|[ ]){_GAP})
     # setPassword("x"), define('PASSWORD', 'x')
     |(?P<called>(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
@@ -119,7 +119,7 @@ OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ 
 """What stands before a name when a blank is all that stands behind it."""
 CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
 """More than a word where a password is to be expected."""
-VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}])")
+VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
@@ -140,7 +140,9 @@ LABEL = re.compile(
     r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
     r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
 )
-PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
+PLACE = re.compile(
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+"
+)
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
@@ -240,7 +242,7 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
     before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
-    value = match[how].partition(" -> ")[0]
+    value = match[how].partition(" -> ")[0].strip("\\\"'")
     if not SECRET_NAME.search(name):
         is_key = KEY_NAME.search(name + (match["more"] or "")) and (
             sign or match["apart"] or how == "element"
@@ -260,7 +262,9 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
         is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_placed = is_inline or is_header or is_placed
+        is_placed = (
+            is_inline or is_header or is_placed or (is_password and is_mixed(value) and follows == " ")
+        )
         if not is_placed or (is_variable and not is_mixed(value)):
             return False
     if how == "bare" and match["blank"] and not (is_option or (is_random and (is_password or is_placed))):
