@@ -47,9 +47,8 @@ PREFIXES = {
 """What follows the first characters of tokens that begin so."""
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
-
-_PAIR = r"(?:\"[^\"\n]{1,200}\",\s{0,20})?[\"'][^\"'\s]{1,80}[\"'],\s{0,20}[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
-"""A user's name and a password in quotes, perhaps behind an address."""
+_PAIR = r"(?:[\"'][^\"'\n]{1,200}[\"'],\s{0,9})?[\"'][^\"'\s]{1,80}[\"'],\s{0,9}[\"']((?=\D{0,200}\d)[^\"'\s]{6,})[\"']"
+_CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
 
 OTHERS = (
     ("token", ".atlasv1.", APART + r"([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})"),
@@ -71,16 +70,13 @@ OTHERS = (
     ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
     ("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
     ("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,5}\b.{0,200}?\s-p([^\s\"'$-]{6,})"),
-    (
-        "password",
-        "redis sshpass login ldap",
-        r"\b(?:redis-cli|sshpass|login|ldap\w+)\b.{0,200}?\s-[apw][ =]{0,2}" + _VALUE,
-    ),
+    ("password", "redis sshpass login ldap sqlcmd mosquitto_", _CLIENT + _VALUE),
+    ("password", "password-stdin", r"\becho\s{1,9}[\"']?([^\s\"'$]{6,200})[\"']?\s{1,9}\|"),
     ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    ("password", "credential( login( auth connect(", r"(?i:credential|login|auth|connect)[(= ]{1,5}" + _PAIR),
-    ("password", "snmp", r"\bsnmp-server community (\S{4,200})"),
+    ("password", "credential( login( auth connect( mysqli(", r"(?:redential|ogin|auth|onnect|mysqli)[(= ]{1,5}" + _PAIR),
+    ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )
 """Tokens without a prefix, and credentials that are known by what stands around them."""
