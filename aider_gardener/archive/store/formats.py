@@ -47,7 +47,8 @@ PREFIXES = {
 """What follows the first characters of tokens that begin so."""
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
-_PAIR = r"(?:[\"'][^\"'\n]{1,200}[\"'],\s{0,9})?[\"'][^\"'\s]{1,80}[\"'],\s{0,9}[\"']((?=\D{0,200}\d)[^\"'\s]{6,})[\"']"
+_WORD, _TEXT = r"[\"'][^\"'\s]{1,80}[\"'],\s{0,9}", r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}"
+_LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT})?{_WORD}"
 _CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
 
 OTHERS = (
@@ -75,7 +76,11 @@ OTHERS = (
     ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    ("password", "credential( login( auth connect( mysqli(", r"(?:redential|ogin|auth|onnect|mysqli)[(= ]{1,5}" + _PAIR),
+    (
+        "password",
+        "credential( login( auth connect( mysqli(",
+        _LOGIN + r"[\"']((?=\D*\d)[^\"'\s]{6,200})[\"']",
+    ),
     ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )

@@ -98,18 +98,21 @@ ASSIGNED = re.compile(
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x, string KEY[] = x
-    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^()\[\]{{}}\n]{{0,20}}[)\]}}])?){_GAP}
-    (?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?(?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x
+    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?){_GAP}
+    (?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # name: PASSWORD, and then value: x or default = x
-    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?(?i:value|default|body)["']?(?:{_GAP}[:=]|[ ]){_GAP})
+    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?
+    (?i:value|default|body)["']?(?:{_GAP}[:=]|[ ]){_GAP})
     # setPassword("x"), define('PASSWORD', 'x')
     |(?P<called>(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?))
     # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
-    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
+    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
+    (?P=quote)(?![ ]?:)
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -162,11 +165,15 @@ def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, 
     return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
+def _lowered(text: str) -> str:
+    return text.replace("\u0130", "i").lower()  # the only letter that would grow
+
+
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
-    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
-    found = list(_assigned(text, text.replace("\u0130", "i").lower())) if '"\n"' in text else []
+    lowered = _lowered(flat)
+    found = list(_assigned(text, _lowered(text))) if '"\n"' in text else []  # rows, not one text over lines
     for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
